@@ -28,6 +28,7 @@ SIGNED_OUT = "signed-out"
 """Folder of the marks of sign-ins that were ended before their time, one empty file each."""
 MOST_SESSIONS = 20_000
 """Sessions of which it is remembered whose they are, the latest."""
+FULL = "The memory of this server is full; come back a little later."
 NOBODY = Person("", frozenset(), "", float("inf"))
 
 
@@ -110,6 +111,11 @@ class Door:
                     self._rules = None
             return self._rules
 
+    @property
+    def full(self) -> bool:
+        """Whether this process holds more memory than the limits allow, so that nothing new is let in."""
+        return _megabytes() > (self.rules or self.started).limits.memory_megabytes
+
     def judge(self, person: Person | None) -> Visitor:
         """Somebody's standing as of now; a stranger's for who has not signed in, or no longer is."""
         if person is None or not person.mark or self._clock() >= person.until or self._left(person):
@@ -127,8 +133,8 @@ class Door:
         """
         visitor, token = self.judge(person), secrets.token_hex(16)
         limits = (self.rules or self.started).limits
-        if _megabytes() > limits.memory_megabytes:
-            raise Full("The memory of this server is full; come back a little later.")
+        if self.full:
+            raise Full(FULL)
         with self._lock:
             mine = sum(other.mark == visitor.person.mark for other, _ in self._inside.values())
             if len(self._inside) >= limits.sessions:

@@ -133,11 +133,11 @@ class Client:
         return connect(address, origin=origin, subprotocols=protocols, additional_headers=given, max_size=None)
 
 
-def run_page(channel, page=""):
+def run_page(channel, page="", query=""):
     """Ask for a run of a page, as a browser does; every text that it drew, and the session's name."""
     message = BackMsg()
     message.rerun_script.page_name = page
-    message.rerun_script.query_string = ""
+    message.rerun_script.query_string = query
     channel.send(message.SerializeToString())
     drawn, session = [], None
     while True:

@@ -1,5 +1,8 @@
 """The whole of it: a server in a process of its own, a real provider beside it, and visitors on its sockets."""
 
+import re
+from urllib.parse import quote
+
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -10,6 +13,7 @@ from core.privacy.ledger.log import Did
 served = pytest.importorskip("tests.serving.served")
 
 pytestmark = pytest.mark.deep
+PATHS = ("../ledger", "/etc/passwd", "..%2fledger.sqlite", "\0", "a\0b", "x" * 5_000, "*", "[a-z]", "C:\\x", "\u202ex")
 SECRET, COOKIE = "the-provider-gave-this-out", "sign-ins-are-signed-by-this-0123456789"
 
 
@@ -91,6 +95,43 @@ def test_a_file_for_the_session_of_another_is_refused(come, server):
         headers = {"Origin": server.url, "X-Xsrftoken": bob.http.cookies.get("_streamlit_xsrf", "")}
         answer = bob.http.put(f"/_stcore/upload_file/{session}/f", files=files, headers=headers)
         assert answer.status_code == 403
+
+
+def test_a_file_that_one_page_shows_is_not_given_to_somebody_elses(come):
+    ann, bob = come("ann"), come("bob")
+    with bob.socket() as channel:
+        drawn, _ = served.run_page(channel, "explore")
+        shown = set(re.findall(r"/media/[0-9a-f]+\.[a-z0-9]+", drawn))
+        assert shown
+        for path in shown:
+            assert (bob.http.get(path).status_code, ann.http.get(path).status_code) == (200, 404)
+
+
+def test_a_sign_in_that_another_browser_began_signs_nobody_in(come, server):
+    """Else somebody could make a visitor work, and release, under a name that is not theirs."""
+    begun = come(None)
+    page = begun.http.get("/sign-in", follow_redirects=True)
+    back = begun.http.post(page.url, data={"sub": "bob"}, follow_redirects=False)
+    other = come(None)
+    assert other.http.get(back.headers["location"], follow_redirects=True).status_code == 401
+    assert refused(other)
+    assert begun.http.get(back.headers["location"], follow_redirects=True).status_code == 200
+
+
+def test_no_form_or_link_of_somewhere_else_reaches_approvals(come, server):
+    sue = come("sue")
+    for origin in ("https://evil.example.org", "null", server.url):
+        for path in ("/approve", "/", "/_stcore/stream"):
+            assert sue.http.post(path, data={"approve": "1"}, headers={"Origin": origin}).status_code == 403
+    for origin in ("https://evil.example.org", "null", None, server.url + ".evil.example.org"):
+        assert refused(sue, Origin=origin)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_release_in_an_address_whose_name_is_a_path_is_none(come, name):
+    with come("bob").socket() as channel:
+        drawn, _ = served.run_page(channel, "explore", f"release={quote(name)}")
+        assert "The file of this link is not on the shelf here" in drawn
 
 
 def test_a_role_that_is_taken_away_ends_open_pages(come, server):

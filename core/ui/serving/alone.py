@@ -80,12 +80,15 @@ def serve(port: int, headless: bool) -> None:
     from starlette.middleware import Middleware
     from streamlit.cli_util import open_browser
 
+    from .media import keep_uploads_in_memory
+
     @asynccontextmanager
     async def opening(app: st.App) -> AsyncIterator[dict[str, Any] | None]:
         if not headless:
             Timer(LISTENING, open_browser, [f"http://127.0.0.1:{port}"]).start()
         yield None
 
+    keep_uploads_in_memory()
     app = st.App(APP / "app.py", middleware=[Middleware(OwnComputer)], lifespan=opening)
     app.run(config={"server.port": port, "server.headless": headless})
 

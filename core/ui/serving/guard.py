@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import suppress
+from time import monotonic
 from urllib.parse import unquote
 
-from ...serving.door import TOKEN_HEADER, Door, Full
+from starlette.requests import ClientDisconnect
+
+from ...serving.door import FULL, TOKEN_HEADER, Door, Full
 from ...serving.people import Person
 from ...serving.settings import Settings
 from ...serving.web import App, Headers, Message, Receive, Send
@@ -27,6 +31,8 @@ ALIKE = frozenset({"/favicon.png", "/_stcore/host-config"})
 INNER = ("/_stcore/", "/component/", "/_stcore", "/component", "/app/static")
 """Of these nothing is served that no line above names: figures about the server, and ways in for programs."""
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
+SECONDS_FOR_A_PIECE, SLOWEST = 30.0, 4_096
+"""Of an upload: for its next piece, and bytes a second on average; what is slower only holds a place and memory."""
 
 
 class Guard:
@@ -89,7 +95,9 @@ class Guard:
             await page_for(visitor, settings, path, send)
         elif path.startswith(UPLOAD) and not self._door.owns(_session_in(path), visitor.person):
             await answer(send, 403, "This upload is for a page that is not yours.")
-        elif path.startswith(INNER) and not path.startswith(UPLOAD):
+        elif path.startswith(UPLOAD):
+            await self._upload(scope, receive, send)
+        elif path.startswith(INNER):
             await answer(send, 404, "There is nothing here.")
         elif path.startswith(MEDIA) and not self._holds(visitor.person, path.removeprefix(MEDIA)):
             await answer(send, 404, "There is nothing here.")
@@ -97,6 +105,37 @@ class Guard:
             await self._app(scope, receive, self._watching(send, visitor.name))
         else:
             await self._app(scope, receive, send)
+
+    async def _upload(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass an upload on, which lies in memory, as long as it comes at all and there is memory for it."""
+        begun, come, ended = monotonic(), 0, False
+
+        async def end(status: int, why: str) -> Message:
+            nonlocal ended
+            if not ended:
+                ended = True
+                await answer(send, status, why)
+            return {"type": "http.disconnect"}
+
+        async def watched() -> Message:
+            nonlocal come
+            if ended or self._door.full:
+                return await end(503, FULL)
+            try:
+                message = await asyncio.wait_for(receive(), SECONDS_FOR_A_PIECE)
+            except TimeoutError:
+                return await end(408, "This upload came too slowly.")
+            come += len(message.get("body", b""))
+            if come < SLOWEST * (monotonic() - begun - SECONDS_FOR_A_PIECE):
+                return await end(408, "This upload came too slowly.")
+            return message
+
+        async def unless_ended(message: Message) -> None:
+            if not ended:
+                await send(message)
+
+        with suppress(ClientDisconnect):
+            await self._app(scope, watched, unless_ended)
 
     def _holds(self, person: Person, file: str) -> bool:
         """Whether a file may be this person's: one that a page of theirs shows, or that no page shows.
@@ -176,7 +215,11 @@ def refused(scope: Message, settings: Settings) -> str | None:
         return "This server does not answer under this name."
     origins = [value.lower() for name, value in given if name == b"origin"]
     needed = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
-    if (needed or origins) and origins != [settings.public]:
+    # Browsers say so of links and pictures too, which have no origin.
+    elsewhere = scope["path"] == LOGOUT and {b"cross-site", b"same-site"} & {
+        value for name, value in scope["headers"] if name.lower() == b"sec-fetch-site"
+    }
+    if elsewhere or ((needed or origins) and origins != [settings.public]):
         return "This request was made by a page of somewhere else."
     if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS", "PUT", "DELETE"):
         return "There is nothing here that this could be sent to."

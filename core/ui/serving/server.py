@@ -72,10 +72,11 @@ def serve(door: Door, port: int) -> None:
 
     from .guard import Guard
     from .journal import came, downloaded
-    from .media import sessions_with
+    from .media import keep_uploads_in_memory, sessions_with
 
     # Of a sign-in that fails, what a provider has answered is in the traceback: a code, or the client's secret.
     logging.getLogger("streamlit.web.server.starlette.starlette_auth_routes").addFilter(_without_traceback)
+    keep_uploads_in_memory()
     app = st.App(
         APP / "app.py",
         secrets=secrets_of(settings),

@@ -6,11 +6,15 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 
+from core.serving import door as doors
 from core.serving.door import TOKEN_HEADER, Door
 from core.serving.people import Person
 from core.ui.serving import guard as guards
 from core.ui.serving.guard import Guard
+from core.ui.serving.media import keep_uploads_in_memory
 
 HOST = "frostglass.example.org"
 PUBLIC = f"https://{HOST}"
@@ -64,6 +68,11 @@ class Network:
             while (await receive())["type"] == "websocket.receive":
                 await send({"type": "websocket.send", "text": REACHED})
             return
+        if scope["path"].startswith("/_stcore/upload_file/"):
+            while (message := await receive())["type"] == "http.request":
+                pass
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
         headers = [(b"content-disposition", b'attachment; filename="a.npz"')] if "/media/" in scope["path"] else []
         headers += [(b"set-cookie", b"a=b"), (b"X-Frame-Options", b"ALLOWALL")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -81,7 +90,8 @@ class Network:
 
         async def receive():
             found = next(came, {"type": "websocket.disconnect"})
-            return found() if callable(found) else found
+            found = found() if callable(found) else found
+            return await found if asyncio.iscoroutine(found) else found
 
         async def send(message):
             back.append(message)
@@ -202,6 +212,55 @@ def socket_headers(network):
     return dict(network.seen[-1]["headers"])
 
 
+PIECE = {"type": "http.request", "body": b"x" * 100, "more_body": True}
+
+
+def upload(network, *messages):
+    """What is answered to an upload that comes so."""
+    network.door.bind("anns", ANN)
+    back = network.ask("/_stcore/upload_file/anns/f", "PUT", origin=PUBLIC, messages=messages)
+    assert sum(message["type"] == "http.response.start" for message in back) == 1
+    return back[0]["status"]
+
+
+def test_an_upload_that_stops_coming_or_trickles_is_ended(network, signed_in, monkeypatch):
+    signed_in["now"] = ANN
+    assert upload(network, PIECE, PIECE) == 200
+    monkeypatch.setattr(guards, "SECONDS_FOR_A_PIECE", 0.02)
+    assert upload(network, PIECE, lambda: asyncio.sleep(60, PIECE)) == 408
+    monkeypatch.setattr(guards, "SLOWEST", 10**6)
+    assert upload(network, *[lambda: asyncio.sleep(0.01, PIECE)] * 1_000) == 408
+
+
+def test_uploads_fill_no_memory_beyond_the_limit(network, signed_in, monkeypatch):
+    """Each lies in memory until its page is run again, and a visitor without a click may send any number of them."""
+    signed_in["now"] = ANN
+    held = iter([100.0, 100.0, 10**9, 10**9, 10**9])
+    monkeypatch.setattr(doors, "_megabytes", lambda: next(held))
+    assert upload(network, PIECE, PIECE, PIECE) == 503
+
+
+def test_uploads_of_many_megabytes_touch_no_disk_while_they_come(monkeypatch):
+    from starlette.formparsers import MultiPartParser
+
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", MultiPartParser.spool_max_size)
+    keep_uploads_in_memory()
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+
+    async def coming():
+        yield head
+        for _ in range(40):
+            yield b"x" * (1 << 17)
+        yield b"\r\n--b--\r\n"
+
+    async def read():
+        form = await MultiPartParser(Headers({"content-type": "multipart/form-data; boundary=b"}), coming()).parse()
+        return form["file"].file._rolled, form["file"].size
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, read()).result() == (False, 40 << 17)
+
+
 def test_the_token_is_the_servers_and_nobody_elses(network, signed_in):
     signed_in["now"] = ANN
     network.ask("/_stcore/stream", kind="websocket", **{TOKEN_HEADER: "forged", TOKEN_HEADER.upper(): "forged"})
@@ -238,6 +297,13 @@ def test_an_open_page_is_closed_at_its_next_message(network, signed_in, change):
 def test_signing_out_by_the_address_ends_the_sign_in(network, signed_in):
     signed_in["now"] = ANN
     assert network.reaches("/auth/logout") and not network.door.judge(ANN).known
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_nobody_is_signed_out_by_a_picture_or_link_of_somewhere_else(network, signed_in, site):
+    signed_in["now"] = ANN
+    assert not network.reaches("/auth/logout", sec_fetch_site=site) and network.door.judge(ANN).known
+    assert network.reaches("/auth/logout", sec_fetch_site="same-origin") and not network.door.judge(ANN).known
 
 
 def test_what_is_downloaded_is_written_down_before_it_is_sent(network, signed_in):
