@@ -7,7 +7,9 @@ and alike, so nothing changes in distribution if every record of the other peopl
 is kept of them is then the same, and S(D) and S(D') differ by at most m records (under replace_one by at most m on
 each side). For every value of the draws a mechanism M that is (ε, δ)-private for such pairs satisfies
 P(M(S(D)) in E) <= exp(ε) P(M(S(D')) in E) + δ, and so do the averages over the draws. The draws need not be secret for
-this, only independent and alike, and they are not noise: DuckDB's generator is good enough.
+this, only independent and alike, and they are not noise: DuckDB's generator is good enough. It has 2^53 numbers, so two
+of a person's k records may draw the same just where the m-th is cut off, about once in 2^53/k. Then a hash of what they
+say decides, and not the order in which they are read, which one value may change for everybody.
 
 The selection is a sort by (person, draw), which spills to disk, followed by one pass that counts along each person.
 
@@ -50,10 +52,14 @@ PERSON, DRAW = "person", "draw"
 """Names of the last columns of the sorted table; its others are c0, c1, … so none can collide."""
 
 
-def ordering_sql(inner: str, columns: Sequence[str]) -> str:
-    """A query that sorts the rows of ``inner`` by person, and at random within each; null persons come first."""
+def ordering_sql(inner: str, columns: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """A query that sorts the rows of ``inner`` by person, and at random within each; null persons come first.
+
+    Columns are what a record says, and those beside them are passed on too.
+    """
     drawn = f"SELECT *, random() AS {DRAW} FROM ({inner})"
-    return f"SELECT {', '.join([*columns, PERSON])} FROM ({drawn}) ORDER BY {PERSON} NULLS FIRST, {DRAW}"
+    by = f"{PERSON} NULLS FIRST, {DRAW}, hash({', '.join(columns)})"
+    return f"SELECT {', '.join([*columns, *beside, PERSON])} FROM ({drawn}) ORDER BY {by}"
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ def by_person(
         kept = f"WHERE {PERSON} IS NOT NULL"
     place = "row_number() OVER ()" if faults else "0"
     inner = f"SELECT {_columns_sql(values, faults)}, {place} AS place, {person.sql} AS {PERSON} FROM {scan.table}"
-    columns = [*(f"c{number}" for number in range(len(values))), "fault", "place"]
-    ordered = ordering_sql(f"SELECT * FROM ({inner}) {kept}", columns)
+    columns = [f"c{number}" for number in range(len(values))]
+    ordered = ordering_sql(f"SELECT * FROM ({inner}) {kept}", columns, ("fault", "place"))
 
     def checked() -> Iterator[pa.RecordBatch]:
         for batch in scan.stream(ordered, rows):

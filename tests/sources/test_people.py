@@ -14,8 +14,8 @@ from scipy import stats
 
 from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
-from core.sources import duck, open_source
-from core.sources.people import keep_at_most
+from core.sources import duck, open_source, selections
+from core.sources.people import keep_at_most, ordering_sql
 from tests.depth import draws
 
 FALSE_ALARM = 1e-7
@@ -79,6 +79,15 @@ def test_every_record_of_a_person_is_equally_likely():
     table = pa.table({"id": order // owned, "x": (order % owned == 0).astype(int)})
     others = int(select(table, 1).sum())
     assert stats.binomtest(others, people, 1 / owned).pvalue > FALSE_ALARM
+
+
+def test_of_records_that_draw_the_same_their_lines_decide_nothing(monkeypatch):
+    monkeypatch.setattr(selections, "ordering_sql", lambda *given: ordering_sql(*given).replace("random()", "0.5"))
+    random, kept = np.random.default_rng(1), set()
+    for _ in range(5):
+        order = random.permutation(200)
+        kept.add(tuple(sorted(select(pa.table({"x": order.astype(float), "id": order % 7}), 2))))
+    assert len(kept) == 1 and len(next(iter(kept))) == 14
 
 
 def test_what_is_kept_of_one_person_tells_nothing_about_another():
