@@ -13,6 +13,7 @@ data sets side by side in which a record keeps its draw (`core.privacy.noise.ran
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ from core.local.hitters.table import FINDERS
 from core.local.oracles.table import ORACLES, oracle
 from core.local.sketches.table import SKETCHES
 from core.local.sketches.table import sketch as local_sketch
-from core.models import posterior
+from core.models import posterior, preconditioned, residuals, standard_scale
 from core.models.contest.choice import choose_classifier
 from core.models.model_file import ModelFile
 from core.models.objective_perturbation import ObjectivePerturbation
@@ -52,6 +53,7 @@ from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sketches.registry import cards
+from core.sketches.tables.chosen import ChosenTables
 from core.sources import open_source
 from tests.depth import DEEP, deep, draws
 from tests.sketches.test_every_mechanism import KNOWN, OTHERS, small
@@ -104,6 +106,8 @@ def same_in_any_order(monkeypatch) -> Callable[[pd.DataFrame, Callable[[pd.DataF
             monkeypatch.setattr(FollowingNormals, "order", order, raising=False)
             monkeypatch.setattr(posterior, "NormalVector", FollowingNormals)
             monkeypatch.setattr(building, "_rows_of_a_batch", lambda domain, rows=rows: rows)
+            for module in (preconditioned, residuals, standard_scale):
+                monkeypatch.setattr(module, "AT_ONCE", rows)
             told.append(said(make(frame.iloc[order].reset_index(drop=True))))
         assert len(set(told)) == 1
 
@@ -111,7 +115,7 @@ def same_in_any_order(monkeypatch) -> Callable[[pd.DataFrame, Callable[[pd.DataF
 
 
 def orders(frame: pd.DataFrame) -> Iterator[tuple[np.ndarray, int]]:
-    """Orders of the rows, the first as they are, and how many are read at once."""
+    """Orders of the rows, the first as they are, and how many are read, and summed up, at once."""
     yield np.arange(len(frame)), len(frame)
     for seed in range(draws(1, 4)):
         yield np.random.default_rng(seed).permutation(len(frame)), (50, 1, 17, 210)[seed]
@@ -169,7 +173,8 @@ def a_promise(mechanism) -> Budget:
 
 def choosing() -> dict[str, Adaptive]:
     """Every mechanism that chooses before it measures, of a settled size."""
-    made = {}
+    mixed = Domain.of(x=(0, 8), c=["u", "v", "w"], y=(-1, 1))
+    made = {"pairs to count": ChosenTables(mixed, (4, 3), (2, 0), 2)}
     for name, card in cards().items():
         facts = None if card.make is None else facts_of(card, Budget(1, "1e-6"))
         sketch = None if facts is None else card.make(facts)
@@ -181,6 +186,14 @@ def choosing() -> dict[str, Adaptive]:
 CHOOSING = choosing()
 SLOW = ("aim",)
 """Those that fit a model for seconds."""
+
+
+def test_all_mechanisms_that_choose_are_here():
+    kinds = [Adaptive]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    ours = {kind for kind in kinds if kind.__module__.startswith("core.") and not inspect.isabstract(kind)}
+    assert {type(sketch) for sketch in CHOOSING.values()} == ours
 
 
 @pytest.mark.parametrize("name", [*KNOWN, *OTHERS, *(deep(name) if name in SLOW else name for name in CHOOSING)])
