@@ -98,7 +98,7 @@ class SampledDescent(NoisyDescent):
     def _step_table(
         self, units: np.ndarray, goals: np.ndarray, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource
     ) -> np.ndarray:
-        some = held_out(len(units), noise_source, halvings=HALVINGS)
+        some = held_out(np.column_stack([units, goals]), noise_source, halvings=HALVINGS, sampling=True)
         return self.slopes(units[some], goals[some], weights, most[some])
 
 

@@ -83,7 +83,7 @@ class TunedMinima(Method):
         plan: tuple[Perturbed, ...],
         noise_source: NoiseSource,
     ) -> LinearModel:
-        out = held_out(len(codes), noise_source)
+        out = held_out(np.column_stack([units, codes]), noise_source)
         made, right = [], []
         for one, part in zip(self.candidates, plan, strict=True):
             shorter = whole_vectors(units / READ_UNIT, one.reach, READ_UNIT)

@@ -49,6 +49,7 @@ from .events import Alone, Event, Gaussian, PureParts
 from .neighbours import Neighbours
 from .noise.randomness import Source, SystemSource
 from .noisy_max import noisy_max
+from .replay.tape import tossed
 from .unit import EACH_RECORD, PrivacyUnit
 
 HALVINGS = 3
@@ -124,25 +125,43 @@ def halvings_for(records: float) -> int:
 
 
 def held_out(
-    records: int, source: Source | None = None, persons: np.ndarray | None = None, halvings: int = HALVINGS
+    records: int | np.ndarray,
+    source: Source | None = None,
+    persons: np.ndarray | None = None,
+    halvings: int = HALVINGS,
+    *,
+    sampling: bool = False,
 ) -> npt.NDArray[np.bool_]:
-    """Which records are held out, bool (records,): by fair coins for each, of nothing else; never released.
+    """Which records are held out, bool (n,): by fair coins for each, of nothing else; never released.
 
     Parameters
     ----------
-    records : int
-        How many there are.
+    records : int | np.ndarray
+        How many there are; or themselves, (n, ...), by which an audit that replays a release finds equal ones.
     source : Source | None
         Where the coins come from; the operating system unless this is a test or a lesson.
     persons : np.ndarray | None
-        Whose each record is, (records,), where a person may have several: all of them go to one side.
+        Whose each record is, (n,), where a person may have several: all of them go to one side.
     halvings : int
         From public facts: a record is held out with probability 2^-halvings.
+    sampling : bool
+        Whether what is held out is a sample whose size the promise counts on (Poisson sampling).
     """
-    stream = (SystemSource() if source is None else source).stream()
-    places = np.arange(records) if persons is None else np.unique(persons, return_inverse=True)[1]
-    coins = stream.words(int(places.max(initial=-1)) + 1) >> np.uint64(64 - halvings)
-    return np.asarray(coins == 0)[places]
+    rate = 2.0**-halvings if sampling else 1.0
+    lemma = "samples of coins of each record's own" if sampling else "each record on one side, by coins of its own"
+    whose = np.arange(records) if isinstance(records, int) else records
+    places = np.arange(len(whose))
+    if persons is not None:
+        whose, places = np.unique(persons, return_inverse=True)
+        whose = np.array([str(person).encode() for person in whose], dtype=bytes)
+
+    def toss(count: int) -> np.ndarray:
+        stream = (SystemSource() if source is None else source).stream()
+        return np.asarray(stream.words(count) >> np.uint64(64 - halvings) == 0)
+
+    private = source is None or source.private
+    coins = tossed(lemma, whose, toss, private=private, forced=True if sampling else None, rate=rate)
+    return np.asarray(coins)[places]
 
 
 def choose(right: np.ndarray, plan: ChoicePlan, source: Source | None = None) -> int:

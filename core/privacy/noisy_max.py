@@ -30,6 +30,8 @@ import numpy as np
 
 from .noise.bernoulli import Coin
 from .noise.randomness import Source, SystemSource
+from .replay.laws import NoisyLargest
+from .replay.tape import drawn
 from .selection import below, check_scores
 
 
@@ -58,7 +60,11 @@ def noisy_max(
     """
     scores = check_scores(scores, sensitivity, epsilon)
     rate = Fraction(epsilon) / (sensitivity if one_way else 2 * sensitivity)
-    stream = (SystemSource() if source is None else source).stream()
-    best = int(scores.max())
-    heads = [place for place, score in enumerate(scores.tolist()) if Coin((best - score) * rate).toss(stream)]
-    return heads[below(len(heads), stream)]
+
+    def draw() -> int:
+        stream = (SystemSource() if source is None else source).stream()
+        best = int(scores.max())
+        heads = [place for place, score in enumerate(scores.tolist()) if Coin((best - score) * rate).toss(stream)]
+        return heads[below(len(heads), stream)]
+
+    return drawn(NoisyLargest(rate, len(scores)), scores, draw, source is None or source.private)

@@ -46,6 +46,8 @@ import numpy.typing as npt
 
 from .noise.bernoulli import WORD_BITS, Coin
 from .noise.randomness import Source, Stream, SystemSource
+from .replay.laws import WeighedChoice
+from .replay.tape import drawn
 
 Scores = npt.NDArray[np.int64]
 
@@ -103,9 +105,15 @@ def select_jointly(
         Place of the chosen candidate in each list.
     """
     checked = [check_scores(one, sensitivity, epsilon) for one in scores]
+    rate = Fraction(epsilon) / (2 * sensitivity)
+    law = WeighedChoice(rate, tuple(len(one) for one in checked))
+    return drawn(law, checked, lambda: _chosen(checked, rate, source), source is None or source.private)
+
+
+def _chosen(checked: Sequence[Scores], rate: Fraction, source: Source | None) -> tuple[int, ...]:
+    """By rejection, as the module says."""
     best = min(int(one.max()) for one in checked)
     gaps = [best - np.minimum(one, best) for one in checked]
-    rate = Fraction(epsilon) / (2 * sensitivity)
     shells = _Shells.of(gaps, rate * INVERSE_LOG_2)
     stream = (SystemSource() if source is None else source).stream()
     while True:

@@ -34,6 +34,8 @@ from .calibration import NoiseScale
 from .noise.laplace import laplace_sampler
 from .noise.noise import check_drawable
 from .noise.randomness import Source, SystemSource
+from .replay.laws import Comparisons
+from .replay.tape import rolling
 
 DRAWN_AT_ONCE = 64
 
@@ -79,10 +81,14 @@ class SparseVector:
             raise TypeError("The price of comparisons is a whole number or a fraction above zero.")
         self.threshold_noise, self.noise = scales(sensitivity, Fraction(epsilon), findings, monotone)
         check_drawable(self.threshold_noise, self.noise)
-        self._stream = (SystemSource() if source is None else source).stream()
         self._left = findings
-        (self._raised,) = self._drawn(self.threshold_noise, 1)
         self._ready: list[int] = []
+        tape, law = rolling(), Comparisons(self.threshold_noise.parameter, self.noise.parameter)
+        if tape is None or not (source is None or source.private):
+            self._tape = self._session = None
+            self._begin(source)
+        else:
+            self._tape, self._session = tape, tape.opened(law, lambda: self._begin(source))
 
     @property
     def left(self) -> int:
@@ -99,11 +105,24 @@ class SparseVector:
         """
         if self._left == 0:
             raise RequestError("All findings of the sparse vector that were paid for have been made.")
-        if not self._ready:
-            self._ready = self._drawn(self.noise, DRAWN_AT_ONCE)
-        found = int(value) + self._ready.pop() >= int(threshold) + self._raised
+        if self._tape is None or self._session is None:
+            found = self._compared(value, threshold)
+        else:
+            found = self._tape.step(
+                self._session, (int(value), int(threshold)), lambda: self._compared(value, threshold)
+            )
         self._left -= found
         return found
+
+    def _begin(self, source: Source | None) -> None:
+        """Draw the noise of the threshold."""
+        self._stream = (SystemSource() if source is None else source).stream()
+        (self._raised,) = self._drawn(self.threshold_noise, 1)
+
+    def _compared(self, value: int, threshold: int) -> bool:
+        if not self._ready:
+            self._ready = self._drawn(self.noise, DRAWN_AT_ONCE)
+        return int(value) + self._ready.pop() >= int(threshold) + self._raised
 
     def _drawn(self, scale: NoiseScale, count: int) -> list[int]:
         """Fresh noise of any size: nothing is cut to 64 bits."""

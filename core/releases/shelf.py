@@ -22,6 +22,7 @@ from urllib.parse import quote, unquote
 from platformdirs import user_data_path
 
 from ..errors import RequestError
+from ..machine import clock
 from ..machine.files.transient import unfinished
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.names import checked_name, look_alike
@@ -272,7 +273,7 @@ def said_in_names(dataset: str) -> str:
 
 def _name(dataset: str, mark: int) -> str:
     """The name of a file for a release that a data set pays for now, or of one that was opened; no two are alike."""
-    moment = datetime.now(UTC).strftime(MOMENT)
+    moment = clock.utc().strftime(MOMENT)
     return f"{said_in_names(dataset)}-{moment}-{secrets.token_hex(mark)}.npz"
 
 

@@ -43,6 +43,7 @@ from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
+from ..privacy.replay.tape import tossed
 from ..sources import Source
 from .counted import Counted
 from .payment import Payer
@@ -220,10 +221,11 @@ def pair_sum(domain: Domain, source: Source, buckets: int, noise_source: NoiseSo
 
 def paired_up(domain: Domain, source: Source, pairs: Pairs, noise_source: NoiseSource | None = None) -> Iterator[int]:
     """Put all records into their buckets; each step yields the rows read so far."""
-    stream, rows = (SystemSource() if noise_source is None else noise_source).stream(), 0
+    drawn, rows = SystemSource() if noise_source is None else noise_source, 0
     for batch in source.batches(domain):
         points = np.asarray(domain.encode(batch, "l2"))
-        pairs.add(points, stream.words(len(points)))
+        lemma = "pairs of records by draws of each record's own"
+        pairs.add(points, tossed(lemma, points, lambda count: drawn.stream().words(count), private=drawn.private))
         rows += batch.num_rows
         yield rows
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
+
+from ...machine import clock
 
 
 def link_of(previous: str, fields: Mapping[str, Any]) -> str:
@@ -23,4 +24,4 @@ def canonical(record: Mapping[str, Any]) -> str:
 
 def moment() -> str:
     """Now, as records have it: UTC to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return clock.utc().isoformat(timespec="seconds")

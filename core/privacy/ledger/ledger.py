@@ -25,6 +25,7 @@ from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
 from ..neighbours import Neighbours
+from ..replay.tape import rolling
 from ..unit import unit_in_words
 from .chain import canonical
 from .log import Did, Log, append, last
@@ -247,7 +248,10 @@ class Ledger:
             written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
             entry = append_release(connection, history, canonical(cost.to_dict()), written)
             append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry), end)
-            return entry
+        tape = rolling()
+        if tape is not None:  # an audit sees that what is drawn from here on was paid for
+            tape.paid(cost)
+        return entry
 
     def _admit(self, connection: sa.Connection, history: History, cost: Cost, note: dict[str, Any]) -> None:
         """Refuse, in the transaction that would pay, what the budget allows and somebody else has to allow too."""

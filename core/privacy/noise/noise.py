@@ -21,6 +21,8 @@ from ...errors import RequestError
 from ...machine.array_types import Integers
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
+from ..replay.laws import CounterNoise, PureNoise
+from ..replay.tape import drawn
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
 from .randomness import Source, Stream, SystemSource
@@ -60,7 +62,7 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
     RequestError
         When the scale is out of its range.
     """
-    return _fill(np.zeros(size, np.int64), _laplace(scale), source)
+    return _fill(np.zeros(size, np.int64), "discrete_laplace", scale, _laplace(scale), source)
 
 
 def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Source | None = None) -> np.ndarray:
@@ -86,7 +88,7 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
     RequestError
         When σ² is out of its range.
     """
-    return _fill(np.zeros(size, np.int64), _gaussian(sigma2), source)
+    return _fill(np.zeros(size, np.int64), "discrete_gaussian", sigma2, _gaussian(sigma2), source)
 
 
 def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
@@ -113,7 +115,7 @@ def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | No
         When the scale is out of its range.
     """
     table = np.zeros(size, np.int64)
-    return _fill(table, _rounded_l2(scale, table.shape[-1]), source)
+    return _fill(table, "rounded_l2", scale, _rounded_l2(scale, table.shape[-1]), source)
 
 
 def add_noise(
@@ -146,9 +148,16 @@ def add_noise(
     """
     if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
         raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
-    out = np.empty(table.shape, np.int64) if out is None else out
-    _add(table, _sampler(scale), source, out)
-    return out
+    noisy = np.empty(table.shape, np.int64) if out is None else out
+    law = CounterNoise(scale.distribution, scale.parameter, table.shape, scale.block, str(noisy.dtype))
+
+    def draw() -> np.ndarray:
+        _add(table, _sampler(scale), source, noisy)
+        return noisy
+
+    if table.size:
+        np.copyto(noisy, drawn(law, table, draw, _is_private(source)))
+    return noisy
 
 
 def has_room(counter_type: np.dtype, scale: "NoiseScale") -> bool:
@@ -226,9 +235,20 @@ def _rounded_l2(scale: Fraction, block: int) -> RoundedL2Sampler:
     return RoundedL2Sampler(Fraction(scale), block)
 
 
-def _fill(zeros: np.ndarray, sampler: Sampler, source: Source | None) -> np.ndarray:
-    _add(zeros, sampler, source, zeros)
-    return zeros
+def _fill(
+    zeros: np.ndarray, distribution: str, parameter: Fraction, sampler: Sampler, source: Source | None
+) -> np.ndarray:
+    def draw() -> np.ndarray:
+        _add(zeros, sampler, source, zeros)
+        return zeros
+
+    if not zeros.size:
+        return zeros
+    return drawn(PureNoise(distribution, Fraction(parameter), zeros.shape), None, draw, _is_private(source))
+
+
+def _is_private(source: Source | None) -> bool:
+    return source is None or source.private
 
 
 def _add(table: np.ndarray, sampler: Sampler, source: Source | None, out: np.ndarray) -> None:

@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from ..replay.tape import rolling, tossed
+
 KEY_BYTES = 32
 # What is encrypted to get the bare key stream; longer requests go over it several times.
 _ZEROS = memoryview(bytes(1 << 18))
@@ -74,7 +76,10 @@ class SystemSource:
     private = True
 
     def stream(self) -> CipherStream:
-        """Return a new stream under a fresh key of the operating system."""
+        """Return a new stream under a fresh key of the operating system; an audit that replays releases is told."""
+        tape = rolling()
+        if tape is not None:
+            tape.stream()
         return CipherStream(os.urandom(KEY_BYTES))
 
 
@@ -124,9 +129,15 @@ def hidden_order(records: np.ndarray, source: Source) -> np.ndarray:
     ndarray
         `records[order]` are the records in it.
     """
-    stream = source.stream()
+
+    opened: list[Stream] = []
+
+    def words(count: int) -> np.ndarray:
+        opened.extend([source.stream()] if not opened else [])
+        return opened[0].words(count)
+
     while True:
-        drawn = stream.words(len(records))
+        drawn = tossed("an order by draws of each record's own", records, words, private=source.private)
         order = np.argsort(drawn)
         if np.all(drawn[order[1:]] != drawn[order[:-1]]):
             return order

@@ -1,0 +1,1 @@
+"""Auditing whole releases, through the doors that people use, by exact replay."""

@@ -1,0 +1,239 @@
+"""What an exact audit goes through: every kind of release there is, found by its card or its name in a list.
+
+A trial is one release through one door, with the public facts that hostile records are made up from. A mechanism, a
+trainer, an oracle or a purchase that is registered is a trial by that alone; one that nothing here can make is named by
+`missing`, which a test holds to be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+
+from ..domain import Domain
+from ..domain.items import Items
+from ..domain.numeric import Numeric
+from ..errors import RequestError
+from ..geometry import kernels
+from ..privacy.budget import Budget
+from ..privacy.neighbours import Neighbours
+from ..releases.job import release
+from ..releases.sizing import with_chosen_size
+from ..sketches.adaptive import Adaptive
+from ..sketches.audit import worst_records
+from ..sketches.card import Card, Facts
+from ..sketches.linear import LinearSketch
+from ..sketches.plan import planned_for
+from ..sketches.registry import cards
+from .hostile import Pair, pairs
+from .replaying import Promise, Recorded, Release, World
+
+RECORDS = 10_000
+"""For which sizes are chosen where nobody says how many there are."""
+WIDTH = 8
+"""Of tables of rows: small ones, of which an audit makes many."""
+BUDGETS = tuple(
+    Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
+)
+"""Pure and with a delta, for either relation."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One kind of release, as an audit makes it.
+
+    Attributes
+    ----------
+    name : str
+        What is released, and through which door.
+    domain : Domain
+        Public facts, from which hostile records are made up.
+    budget : Budget
+        The promise.
+    release : Release
+        Makes it; see `replaying`.
+    worst : Callable[[], Iterable[Pair]]
+        Further pairs that the mechanism's own formulas say are far apart.
+    paid : bool
+        Whether the door writes to a ledger.
+    """
+
+    name: str
+    domain: Domain
+    budget: Budget
+    release: Release
+    worst: Callable[[], Iterable[Pair]] = tuple
+    paid: bool = True
+
+    def pairs(self) -> Iterator[Pair]:
+        """All pairs that it is tried on: by the mechanism's own formulas, and hostile ones."""
+        yield from self.worst()
+        yield from pairs(self.domain, self.budget.neighbours)
+
+    def recorded(self, data: pd.DataFrame) -> Recorded:
+        """The release of a data set on tape."""
+        return Recorded(self.release, data, Promise.of(self.budget, self.paid))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What all pairs of a trial showed together.
+
+    Attributes
+    ----------
+    trial : Trial
+        Which.
+    findings : tuple[str, ...]
+        What is wrong, and with whom.
+    reached : float
+        The largest ε that any pair uses up.
+    replays : int
+        How many pairs there were.
+    lemmas : tuple[str, ...]
+        What was coupled.
+    """
+
+    trial: Trial
+    findings: tuple[str, ...]
+    reached: float
+    replays: int
+    lemmas: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def sentence(self) -> str:
+        """For a person."""
+        promise = f"ε = {self.trial.budget.epsilon:f}" + (
+            f", δ = {float(self.trial.budget.delta):g}" if self.trial.budget.delta else ""
+        )
+        if self.passed:
+            return (
+                f"{self.trial.name}: nothing escaped in {self.replays} replays, and of {promise} at most "
+                f"ε = {self.reached:.4g} was used."
+            )
+        return f"{self.trial.name}: {'; '.join(self.findings)}."
+
+
+def examine(trial: Trial, most: int | None = None, *, turned: bool = False) -> Verdict:
+    """Replay a trial on its pairs.
+
+    Parameters
+    ----------
+    trial : Trial
+        What is audited.
+    most : int | None
+        How many pairs at most; None takes all.
+    turned : bool
+        Whether each pair is replayed the other way round as well, with the draws of its neighbour's release.
+    """
+    findings: list[str] = []
+    lemmas: dict[str, None] = {}
+    reached, done = 0.0, 0
+    tried = list(islice(trial.pairs(), most))
+    if turned:
+        tried += [pair.turned() for pair in tried]
+    for data, alike in _by_data(tried):
+        with trial.recorded(data) as recorded:
+            for pair in alike:
+                shown = recorded.against(pair.neighbour)
+                done += 1
+                reached = max(reached, shown.reached)
+                lemmas |= dict.fromkeys(shown.lemmas)
+                findings += [f"{finding} ({pair.about})" for finding in shown.findings]
+    return Verdict(trial, tuple(dict.fromkeys(findings)), reached, done, tuple(lemmas))
+
+
+def _by_data(tried: list[Pair]) -> Iterator[tuple[pd.DataFrame, list[Pair]]]:
+    """Pairs of the same first data set together, which is released once for all of them."""
+    while tried:
+        first = tried[0]
+        yield first.data, [pair for pair in tried if pair.data is first.data]
+        tried = [pair for pair in tried if pair.data is not first.data]
+
+
+def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Trial | None:
+    """The release of a mechanism by its card, on the columns that its card has as an example; None where it has none.
+
+    Raises
+    ------
+    RequestError
+        When it cannot keep such a promise.
+    """
+    if card.make is None:
+        return None
+    domain = example_domain(card) if domain is None else domain
+    kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
+    if kernel is None and card.answers == "closeness":
+        kernel = kernels.Angular() if card.kernel == "angular" else kernels.KERNELS[card.kernel](bandwidth=0.25)  # type: ignore[call-arg]
+    facts = Facts(domain, budget, kernel, None if kernel else _norm_of(card), size=_size(card), seed=7, width=WIDTH)
+    sketch = card.made_from(facts)
+    sketch = with_chosen_size(sketch, budget, RECORDS)
+    return of_sketch(card.name, sketch, budget)
+
+
+def of_sketch(name: str, sketch: LinearSketch | Adaptive, budget: Budget) -> Trial:
+    """The release of a sketch of a settled size, paid for in a ledger and kept."""
+    sketch.check_budget(budget)
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        found = release(sketch, records, budget, ledger=str(world.ledger), dataset="made up")
+        found.save(world.out / "release.npz")
+        return found.manifest
+
+    def worst() -> Iterator[Pair]:
+        if isinstance(sketch, LinearSketch) and sketch.domain.unit.column is None:
+            yield worst_pair(sketch, budget)
+
+    return Trial(name, sketch.domain, budget, made, worst)
+
+
+def worst_pair(sketch: LinearSketch, budget: Budget) -> Pair:
+    """Neighbours whose tables are as far apart as a few trials find."""
+    noises = planned_for(sketch, budget).noises
+    tried, person, other = worst_records(sketch, budget.neighbours, noises[: max(len(sketch.parts), 1)])
+    first = pd.concat([tried, tried.iloc[[person]]], ignore_index=True)
+    second = tried if other is None else pd.concat([tried, tried.iloc[[other]]], ignore_index=True)
+    return Pair("somebody far away", first, second)
+
+
+def example_domain(card: Card) -> Domain:
+    """The columns that a card has as an example."""
+    if "items" in card.example:
+        return Domain((Items(str(card.example["items"])),))
+    texts: Any = card.example.get("bounds", ["x=0:1"])
+    named = dict(text.split("=") for text in texts)
+    ends = {name: [float(end) for end in said.split(":")] for name, said in named.items()}
+    return Domain(tuple(Numeric(name, low, high) for name, (low, high) in ends.items()))
+
+
+def _norm_of(card: Card) -> str | None:
+    """A distance that it answers."""
+    for norm in ("l1", "l2", "squared", "lp:2", "capped:0.5", "above", "below"):
+        trial = Facts(Domain.of(x=(0.0, 1.0)), BUDGETS[0], None, norm)
+        if card.refusal(replace(trial, size=_size(card))) is None:
+            return norm
+    return "l1"
+
+
+def _size(card: Card) -> int | None:
+    return card.sizes[0] if card.sizes else None
+
+
+def mechanisms(budgets: Iterable[Budget] = BUDGETS) -> Iterator[Trial]:
+    """Every registered mechanism under every promise that it can keep."""
+    for card in cards().values():
+        for budget in budgets:
+            try:
+                trial = of_mechanism(card, budget)
+            except RequestError:
+                continue
+            if trial is not None:
+                yield replace(trial, name=f"{card.name}, {budget.neighbours}, {'δ' if budget.delta else 'pure'}")

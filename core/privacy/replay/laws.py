@@ -1,0 +1,215 @@
+"""The exact laws of everything that draws: what a draw tells two hidden values apart by.
+
+Each law is a frozen value of public parameters. Two of one kind are equal when the draws are, so a tape notices any
+parameter that depends on the data. Formulas are written from the definitions of the distributions, and not from the
+code that samples them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .losses import Loss, gaussian_loss
+
+MOST_OUTCOMES = 1 << 12
+"""Candidates of a choice whose probabilities are kept for a δ; of more the largest loss alone counts."""
+NODES = 64
+THRESHOLDS = 1 << 12
+"""Values of the hidden threshold of the sparse vector that are summed over where its noise is wide."""
+REACH = 60.0
+
+
+@dataclass(frozen=True)
+class CounterNoise:
+    """Noise on every counter of a table, or on blocks of it.
+
+    Attributes
+    ----------
+    distribution : str
+        "discrete_laplace", P(z) ∝ exp(-|z|/b); "discrete_gaussian", P(z) ∝ exp(-z²/2σ²); "rounded_l2", a rounded
+        vector of density ∝ exp(-|z|/b) for each block of counters.
+    parameter : Fraction
+        b or σ².
+    shape : tuple[int, ...]
+        Of the table.
+    block : int | None
+        Counters of a vector.
+    counter : str
+        The type of the noisy counters: what is beyond its ends is set to them, which post-processes.
+    """
+
+    distribution: str
+    parameter: Fraction
+    shape: tuple[int, ...]
+    block: int | None = None
+    counter: str = "int64"
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        return f"{self.distribution.replace('_', ' ')} noise on {math.prod(self.shape):,} counters"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: np.ndarray, sampled: float = 1.0) -> Loss:
+        """Σ|d|/b or Σ|d|₂/b, exact suprema of the loss; of Gaussian noise its shifts."""
+        moved = np.ravel(hidden).astype(object) - np.ravel(other).astype(object)  # no difference wraps round
+        if self.distribution == "discrete_gaussian":
+            return gaussian_loss(moved, float(self.parameter), sampled)
+        if self.distribution == "discrete_laplace":
+            return Loss(float(sum(map(abs, moved.tolist())) / self.parameter))
+        norms = np.linalg.norm(moved.astype(float).reshape(-1, self.block or 1), axis=1)
+        return Loss(float(norms.sum() / float(self.parameter)))
+
+
+@dataclass(frozen=True)
+class PureNoise:
+    """Noise that hides nothing yet: whoever adds it to a private number lets out the number."""
+
+    distribution: str
+    parameter: Fraction
+    shape: tuple[int, ...]
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        return f"{self.distribution.replace('_', ' ')} noise by itself"
+
+    def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
+        """None, as nothing is hidden."""
+        return Loss()
+
+
+@dataclass(frozen=True)
+class WeighedChoice:
+    """The exponential mechanism: a candidate of each list, with probability ∝ exp(rate · least of their scores).
+
+    Attributes
+    ----------
+    rate : Fraction
+        ε / (2Δ).
+    sizes : tuple[int, ...]
+        Candidates of each list.
+    """
+
+    rate: Fraction
+    sizes: tuple[int, ...]
+
+    described = "a choice by the exponential mechanism"
+
+    def loss(
+        self, hidden: Sequence[np.ndarray], other: Sequence[np.ndarray], outcome: object, sampled: float = 1.0
+    ) -> Loss:
+        """Of one list exact; of tuples an upper bound, which is reached where one list decides."""
+        rate = float(self.rate)
+        if len(self.sizes) == 1:
+            first, second = (_normalised(rate * lists[0].astype(float)) for lists in (hidden, other))
+            return _of_vectors(first, second)
+        gap = _log_total(hidden, rate) - _log_total(other, rate)
+        steps = [rate * (one.astype(float) - two.astype(float)) for one, two in zip(hidden, other, strict=True)]
+        least, most = min(float(step.min()) for step in steps), max(float(step.max()) for step in steps)
+        return Loss(max(abs(most - gap), abs(least - gap)))
+
+
+@dataclass(frozen=True)
+class NoisyLargest:
+    """Report noisy max with exponential noise (permute and flip): McKenna, Sheldon 2020.
+
+    A candidate's coin shows heads with probability exp(-rate (s* - s_i)), and one of the heads is taken evenly.
+    """
+
+    rate: Fraction
+    size: int
+
+    described = "a noisy maximum"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
+        """Exact to the quadrature, which is so for polynomials of the candidates' degree."""
+        first, second = (self._logs(scores) for scores in (hidden, other))
+        return _of_vectors(first, second)
+
+    def _logs(self, scores: np.ndarray) -> np.ndarray:
+        """p_i = h_i ∫₀¹ Π over j ≠ i of (1 - h_j + h_j t) dt, as of k other heads 1/(k + 1) is the mean of t^k."""
+        heads = np.exp(-float(self.rate) * (scores.max() - scores).astype(float))
+        nodes, weights = np.polynomial.legendre.leggauss(max(NODES, len(scores) // 2 + 1))
+        at, weights = (nodes + 1) / 2, weights / 2
+        factors = np.log1p(-heads[:, None] + heads[:, None] * at)
+        together = factors.sum(axis=0)
+        return np.asarray(np.log(heads) + logsumexp(together - factors, b=weights, axis=1))
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """The sparse vector: noisy numbers compared with noisy thresholds, one noise of the threshold for all.
+
+    Attributes
+    ----------
+    threshold, question : Fraction
+        Scales of the discrete Laplace noise of the threshold and of every question.
+    """
+
+    threshold: Fraction
+    question: Fraction
+
+    described = "comparisons by the sparse vector"
+
+    def loss(
+        self,
+        hidden: Sequence[tuple[int, int]],
+        other: Sequence[tuple[int, int]],
+        outcome: Sequence[bool],
+        sampled: float = 1.0,
+    ) -> Loss:
+        """Of the words that were said: ln of the ratio of their probabilities, summed over the hidden threshold."""
+        if [limit for _, limit in hidden] != [limit for _, limit in other]:
+            return Loss(math.inf)
+        return Loss(abs(self._log_chance(hidden, outcome) - self._log_chance(other, outcome)))
+
+    def _log_chance(self, asked: Sequence[tuple[int, int]], said: Sequence[bool]) -> float:
+        scale = float(self.threshold)
+        step = max(1, round(REACH * scale / THRESHOLDS))
+        raised = np.arange(-THRESHOLDS, THRESHOLDS + 1, dtype=np.int64) * step
+        total = -np.abs(raised) / scale
+        total -= logsumexp(total)
+        for (value, limit), above in zip(asked, said, strict=True):
+            total = total + _log_tail(raised + (limit - value), float(self.question), above)
+        return float(logsumexp(total))
+
+
+def _log_tail(least: np.ndarray, scale: float, above: bool) -> np.ndarray:
+    """ln P(ν >= least) or of its complement, for discrete Laplace ν."""
+    q = math.exp(-1.0 / scale)
+    # P(ν >= k) = q^k / (1 + q) for k >= 1, and by symmetry 1 - q^(1-k) / (1 + q) for k <= 0.
+    high = np.where(least >= 1, least, 1 - least)
+    tail = -high / scale - math.log1p(q)
+    rest = np.log1p(-np.exp(tail))
+    return np.where((least >= 1) == above, tail, rest)
+
+
+def _normalised(weights: np.ndarray) -> np.ndarray:
+    return np.asarray(weights - logsumexp(weights))
+
+
+def _of_vectors(first: np.ndarray, second: np.ndarray) -> Loss:
+    most = float(np.max(np.abs(first - second)))
+    if most < 1e-15:
+        return Loss()
+    return Loss(most, logs=(first, second) if len(first) <= MOST_OUTCOMES else None)
+
+
+def _log_total(lists: Sequence[np.ndarray], rate: float) -> float:
+    """ln Σ over tuples of exp(rate · least score): tuples whose least is a value or more are a product of counts."""
+    values = np.unique(np.concatenate([np.asarray(one) for one in lists]))
+    logs = np.zeros(len(values))
+    for one in lists:
+        reached = len(one) - np.searchsorted(np.sort(one), values, "left")
+        with np.errstate(divide="ignore"):
+            logs += np.log(reached)
+    after = np.append(logs[1:], -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exactly = np.where(np.isneginf(logs), -np.inf, logs + np.log1p(-np.exp(np.minimum(after - logs, 0.0))))
+    return float(logsumexp(exactly + rate * values.astype(float)))

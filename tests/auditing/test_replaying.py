@@ -1,0 +1,141 @@
+"""Replay finds what it must: small mechanisms with one fault each, and the same without it."""
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from tempfile import gettempdir
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.auditing.replaying import Promise, Recorded
+from core.privacy.accounting import Cost
+from core.privacy.calibration import NoiseScale
+from core.privacy.ledger.ledger import Ledger
+from core.privacy.neighbours import Sensitivity
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource, SystemSource
+
+LAPLACE = NoiseScale("discrete_laplace", Fraction(1))
+DATA, NEIGHBOUR = pd.DataFrame({"x": [1.0, 2.0, 3.0]}), pd.DataFrame({"x": [1.0, 2.0]})
+COST = Cost.of([(Sensitivity(1, 1), LAPLACE)], Decimal(1))
+
+
+def counted(records, source=None, scale=LAPLACE):
+    return int(add_noise(np.array([len(records)]), scale, source)[0])
+
+
+def paying(world):
+    ledger = Ledger(world.ledger)
+    ledger.register("D", 1)
+    return ledger
+
+
+def found(release, paid=False):
+    with Recorded(release, DATA, Promise(Fraction(1), paid=paid)) as recorded:
+        return recorded.against(NEIGHBOUR)
+
+
+def sound(records, world):
+    paying(world).spend("D", COST)
+    return counted(records)
+
+
+def test_a_sound_release_passes_and_uses_all_of_its_promise():
+    shown = found(sound, paid=True)
+    assert shown.passed and shown.reached == 1.0 and shown.draws == 1
+
+
+def exact_beside(records, world):
+    return counted(records), float(records.x.sum())
+
+
+def too_little_noise(records, world):
+    return counted(records, scale=NoiseScale("discrete_laplace", Fraction(99, 100)))
+
+
+def twice_at_one_price(records, world):
+    return counted(records), counted(records)
+
+
+def left_in_a_file(records, world):
+    Path(gettempdir(), "rest").write_text(str(len(records)))
+    return counted(records)
+
+
+def printed(records, world):
+    print(len(records))
+    return counted(records)
+
+
+def scale_of_the_data(records, world):
+    return counted(records, scale=NoiseScale("discrete_laplace", Fraction(len(records))))
+
+
+def more_draws(records, world):
+    return [counted(records) for _ in range(len(records))]
+
+
+def from_a_seed(records, world):
+    return counted(records, SeededSource(0))
+
+
+def refused_by_size(records, world):
+    noisy = counted(records)
+    if len(records) > 2:
+        raise ValueError("There are too many records.")
+    return noisy
+
+
+def noise_used_again(records, world):
+    class Again:
+        private = True
+        stream_ = None
+
+        def stream(self):
+            Again.stream_ = Again.stream_ or SystemSource().stream()
+            return Again.stream_
+
+    table, source = np.array([len(records)]), Again()
+    return [int(add_noise(table * 0, LAPLACE, source)[0]), int(add_noise(table, LAPLACE, source)[0])]
+
+
+def outside_of_draws(records, world):
+    return int(SystemSource().stream().words(1)[0] % np.uint64(2)) + counted(records)
+
+
+def float_beside(records, world):
+    return counted(records) + 1e-12 * len(records)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        exact_beside, too_little_noise, twice_at_one_price, left_in_a_file, printed, scale_of_the_data, more_draws,
+        from_a_seed, refused_by_size, noise_used_again, outside_of_draws, float_beside,
+    ],
+)  # fmt: skip
+def test_a_leak_is_found(release):
+    assert not found(release).passed
+
+
+def paid_afterwards(records, world):
+    ledger, noisy = paying(world), counted(records)
+    ledger.spend("D", COST)
+    return noisy
+
+
+def half_paid(records, world):
+    half = NoiseScale("discrete_laplace", Fraction(2))
+    paying(world).spend("D", Cost.of([(Sensitivity(1, 1), half)], Decimal("0.5")))
+    return counted(records)
+
+
+def not_paid(records, world):
+    return counted(records)
+
+
+@pytest.mark.parametrize("release", [paid_afterwards, half_paid, not_paid])
+def test_what_was_not_paid_before_it_was_drawn_is_found(release):
+    assert not found(release, paid=True).passed
