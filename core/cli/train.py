@@ -80,6 +80,9 @@ def train(
 
     Everything that can be refused is refused before anything is spent.
     """
+    from ..models.opening import most_bytes
+    from ..models.records import Task
+    from ..releases.file import room_for
     from ..releases.payment import Payer, spending, unit_words
     from ..sources import open_source
     from .train_choice import check_places, choose
@@ -103,8 +106,9 @@ def train(
         else:
             trainer = _trainer(method, domain, target, budget, feature_radius, records)
             cost = trainer.cost(budget)
-            model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
-            model.save(out)
+            with room_for("model", out, most_bytes(Task(domain, target))) as file:
+                model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
+                file.write(model.to_bytes())
     if payer.registered:
         say(
             f"The ledger did not know the data set {name!r} and registered it with a total of {bill.promise}, "

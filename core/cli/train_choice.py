@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 ENDINGS = (".npz", ".json")
+OF_TABLES = 16 << 20
+"""Bytes of room for tables of classes, whose size is known only when what it follows from was bought."""
 
 
 def check_places(out: Path, overwrite: bool) -> None:
@@ -37,11 +39,20 @@ def choose(
     """
     from ..models.contest.choice import choose_classifier, chosen_among
     from ..models.linear_model import LinearModel
+    from ..models.opening import most_bytes
+    from ..models.records import Task
+    from ..releases.file import room_for
 
-    made = choose_classifier(source, domain, target, budget, payer, records, _announce)
-    model = isinstance(made, LinearModel)
-    place = out.with_suffix(".json" if model else ".npz")
-    made.save(place)
+    # Under its own name once its kind is known, which takes no room.
+    nameless = out.with_name(f".{out.stem}.chosen")
+    with room_for("classifier", nameless, most_bytes(Task(domain, target)) + OF_TABLES) as file:
+        made = choose_classifier(source, domain, target, budget, payer, records, _announce)
+        model = isinstance(made, LinearModel)
+        if isinstance(made, LinearModel):
+            file.write(made.to_bytes())
+        else:
+            made.write_to(file)
+    place = nameless.replace(out.with_suffix(".json" if model else ".npz"))
     among = chosen_among(made)
     if among:
         say(f"It was chosen by records held out, as far as noise lets one tell, among {listed(among)}.")

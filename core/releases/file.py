@@ -24,7 +24,8 @@ import io
 import math
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -88,6 +89,28 @@ def _put(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
         raise RequestError(
             f"The release cannot be written to {str(path)!r}: {problem.strerror or problem}; no file was left there."
         ) from None
+
+
+@contextmanager
+def room_for(what: str, path: Path, size: int) -> Iterator[BinaryIO]:
+    """A file to write to, of at most so many bytes, which nothing else on the disk can take meanwhile.
+
+    It is at its path when the room is left, and nowhere on a failure.
+
+    Raises
+    ------
+    RequestError
+        When there is no such room, which is said in a sentence about what it is for.
+    """
+    with ExitStack() as taken:
+        try:
+            file = taken.enter_context(unfinished(path, size))
+        except OSError as problem:
+            raise RequestError(
+                f"There is no room for the {what}, of at most {size:,} bytes, in {str(path.parent)!r}: "
+                f"{problem.strerror or problem}."
+            ) from None
+        yield file
 
 
 def to_bytes(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> bytes:

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
 from ..forecast.sizing import ANY_RECORDS
 from ..machine.files import strict_json
-from ..machine.files.transient import unfinished
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -38,7 +36,7 @@ from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
 from .counted import Counted, count_first, covered
-from .file import copy
+from .file import copy, room_for
 from .kind import Filling, Kind, Reader
 from .manifest import check_describable
 from .payment import Payer, payer_of, saying_spent
@@ -219,7 +217,7 @@ class Job:
                 if self._out is None:
                     raise
                 self._say(f"{problem} It is kept in {str(self._out)!r} alone.")
-                place = Place(self._out, taken.enter_context(_room(self._out, size)))
+                place = Place(self._out, taken.enter_context(room_for("release", self._out, size)))
             yield place
 
     def _hand_out(self, made: Release) -> None:
@@ -233,20 +231,6 @@ class Job:
             copy(self.kept, self._out)
         except RequestError as problem:
             raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
-
-
-@contextmanager
-def _room(path: Path, size: int) -> Iterator[BinaryIO]:
-    """Room for a file; RequestError when there is none."""
-    with ExitStack() as taken:
-        try:
-            file = taken.enter_context(unfinished(path, size))
-        except OSError as problem:
-            raise RequestError(
-                f"There is no room for the release, of at most {size:,} bytes, in {str(path.parent)!r}: "
-                f"{problem.strerror or problem}."
-            ) from None
-        yield file
 
 
 def most_bytes(kind: Kind) -> int:

@@ -1,13 +1,18 @@
 """`train --method choose`: one promise, and a file of the kind that was chosen."""
 
+import os
+
 import numpy as np
 import pytest
 
-from core import load
+from core import Budget, Domain, load
 from core.models.contest.entrants import Logistic, NearestMeans
 from core.models.contest.prospects import Prospect
-from core.models.opening import load_model
+from core.models.opening import load_model, most_bytes
+from core.models.records import Task
+from core.models.training import trainer_of
 from core.privacy.ledger.ledger import Ledger
+from core.sources import open_source
 
 from .conftest import people
 
@@ -56,3 +61,36 @@ def test_nothing_is_spent_where_a_file_of_either_kind_is_in_the_way(command, tmp
     (tmp_path / "sides.json").write_text("{}")
     said = command("train", source, "--bounds", "x=0:10", *PROMISE, "--out", "sides")
     assert said.exit_code == 2 and "sides.json" in said.output and not ledger.exists()
+
+
+@pytest.mark.parametrize("method", ["objective", "choose"])
+def test_a_model_that_the_disk_has_no_room_for_is_not_paid_for(command, tmp_path, ledger, monkeypatch, method):
+    """It is written after it was paid for, and nobody can have it again for nothing."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    frame = people(800)
+    frame["side"] = np.where(frame.x > 5, "out", "in")
+    frame.drop(columns="id").to_csv(tmp_path / "sides.csv", index=False)
+    promise = (*PROMISE[:-1], method, "--out", "sides.json")
+    said = command("train", "sides.csv", "--bounds", "x=0:10", "--bounds", "y=0:10", *promise)
+    sentence = said.stderr.strip().splitlines()[-1]
+    assert said.exit_code == 2 and "No space left on device" in sentence and "nothing was spent" in sentence
+    assert Ledger(ledger).names() == [] and sorted(path.name for path in tmp_path.iterdir()) == [
+        "ledger.sqlite",
+        "sides.csv",
+    ]
+
+
+@pytest.mark.parametrize("target", ["side", "x"])
+@pytest.mark.parametrize("wide", [0, 40])
+def test_no_model_takes_more_than_the_room_that_was_taken_for_it(target, wide):
+    frame = people(400).assign(side="in", **{f"w{place}": 0.0 for place in range(wide)}).drop(columns="id")
+    columns = {name: (0.0, 10.0) for name in frame if name != "side"}
+    domain = Domain.of(**columns, side=["in", "out", 'a "name" of ü'])
+    room = most_bytes(Task(domain, target))
+    for method in ("objective", "descent", "newton") if target == "side" else ("products", "descent"):
+        model = trainer_of(method, domain, target).fit(open_source(frame), Budget(1, 1e-6))
+        assert len(model.to_bytes()) < room
