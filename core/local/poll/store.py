@@ -13,7 +13,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from ...errors import RequestError
 from ...machine.array_types import Array
+from ...machine.files.transient import unfinished
 from ..release import LocalRelease
 from ..reports import as_arrow, report_schema
 from ..survey import Survey, parse_survey
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS reports (poll TEXT NOT NULL REFERENCES polls (id), to
 CREATE TABLE IF NOT EXISTS made_up (poll TEXT PRIMARY KEY REFERENCES polls (id), counts TEXT NOT NULL,
     revealed INTEGER NOT NULL DEFAULT 0);
 """
+NEW_POLL = "INSERT INTO polls (id, survey) VALUES (?, ?)"
 NAMED = re.compile(r"[A-Za-z0-9_-]{8,64}")
 MOST_REPORTS = 100_000
 """Of a poll: a class is not larger, and nobody should fill a disk."""
@@ -81,24 +83,24 @@ class Polls:
             with self._open() as base:
                 base.executescript(TABLES)
                 base.execute("PRAGMA journal_mode=WAL")
-        except (OSError, sqlite3.Error):
+        except (OSError, RequestError):
             raise RequestError(f"The polls cannot be kept in {str(path)!r}.") from None
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        base = sqlite3.connect(self.path, timeout=30)
+        """One transaction: all of it is kept at its end, or nothing; RequestError where it cannot be."""
         try:
-            with base:
+            with closing(sqlite3.connect(self.path, timeout=30)) as base, base:
                 yield base
-        finally:
-            base.close()
+        except sqlite3.Error as problem:
+            raise RequestError(f"The file of polls cannot be read or written: {problem}; nothing was kept.") from None
 
     def make(self, survey: Survey) -> Poll:
         """A new poll, open to whoever has its link."""
         check_poll(survey)
         made = Poll(secrets.token_urlsafe(9), survey, False)
         with self._open() as base:
-            base.execute("INSERT INTO polls (id, survey) VALUES (?, ?)", (made.id, survey.text))
+            base.execute(NEW_POLL, (made.id, survey.text))
         return made
 
     def make_up(self, survey: Survey, counts: list[int]) -> Poll:
@@ -113,13 +115,15 @@ class Polls:
             raise RequestError("A made-up class has a whole number of students for each answer.")
         if not 1 <= sum(counts) <= MOST_REPORTS:
             raise RequestError(f"A made-up class has 1 to {MOST_REPORTS:,} students.")
+        check_poll(survey)
         reports = survey.oracle.privatise(np.repeat(np.arange(len(counts)), counts))
-        made = self.make(survey)
-        with self._open() as base:
+        made = Poll(secrets.token_urlsafe(9), survey, False, True)
+        with self._open() as base:  # with the poll itself, which would else be one that students can answer
+            base.execute(NEW_POLL, (made.id, survey.text))
             base.execute("INSERT INTO made_up (poll, counts) VALUES (?, ?)", (made.id, json.dumps(counts)))
             rows = [(made.id, secrets.token_hex(16), report.tobytes()) for report in reports]
             base.executemany("INSERT INTO reports (poll, token, report) VALUES (?, ?, ?)", rows)
-        return Poll(made.id, survey, False, True)
+        return made
 
     def reveal(self, name: str) -> None:
         """Show what the students of a made-up class said; RequestError where the class is a real one."""
@@ -197,13 +201,17 @@ class Polls:
         return LocalRelease.of(survey, survey.oracle.aggregate(reports), 0) if len(reports) else None
 
     def export(self, name: str, path: Path) -> int:
-        """Write the reports of a poll to a file of reports, for `local aggregate`; how many there are."""
+        """Write the reports of a poll to a file of reports, whole or not at all, for `local aggregate`; how many."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         survey, reports = self.poll(name).survey, self.reports(name)
         schema = report_schema(survey)
-        pq.write_table(pa.Table.from_arrays([as_arrow(reports, schema)], schema=schema), path)
+        try:
+            with unfinished(path) as file:
+                pq.write_table(pa.Table.from_arrays([as_arrow(reports, schema)], schema=schema), file)
+        except OSError as problem:
+            raise RequestError(f"The reports cannot be written: {problem.strerror or problem}.") from None
         return len(reports)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import streamlit as st
@@ -78,7 +77,7 @@ def _existing() -> None:
     try:
         polls = Polls(file)
         names = polls.every()[::-1]
-    except (RequestError, sqlite3.Error):
+    except RequestError:
         st.error("The file of polls cannot be read.")
         return
     if not names:

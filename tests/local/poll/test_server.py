@@ -1,10 +1,14 @@
 """The server of polls: what it takes, keeps and shows, from many browsers at once."""
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -18,6 +22,7 @@ from core.local.reports import read_reports
 from core.local.survey import Survey
 from tests.depth import draws
 
+ROOT = Path(__file__).parents[3]
 ANSWERS = ("Yes", "No", "</script> & “more”")
 SURVEY = Survey.of("Did you <ever>?", ANSWERS, "de", 2)
 
@@ -103,6 +108,65 @@ def test_what_no_browser_sends_is_refused_and_nothing_kept(polls, server, body):
     status, text = asked(server, f"/p/{poll.id}/report", body)
     assert status == 400 and json.loads(text)["refused"].endswith(".")
     assert len(polls.reports(poll.id)) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_disk_that_is_full_is_said_and_no_report_is_lost_or_half_there(polls, server, tmp_path):
+    """The limit of the system on the size of files ends writing as a full disk does."""
+    import resource
+
+    poll = polls.make(SURVEY)
+    given = [{"token": f"token-{place:05d}", "report": ["1"]} for place in range(60)]
+    polls.make(SURVEY)  # opening and closing the file leaves no log of its own behind
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (polls.path.stat().st_size, before[1]))
+    try:
+        answers = [asked(server, f"/p/{poll.id}/report", one) for one in given]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    refusals = [json.loads(text)["refused"] for status, text in answers if status == 400]
+    assert refusals and all("nothing was kept" in one and str(tmp_path) not in one for one in refusals)
+    kept = sum(status == 200 for status, _ in answers)
+    assert len(polls.reports(poll.id)) == kept
+    assert asked(server, f"/p/{poll.id}/report", given[-1]) == (200, '{"new": true}')
+
+
+def test_a_made_up_class_is_never_a_poll_that_students_can_answer(polls, monkeypatch):
+    """Not even where the computer dies between the two: they are one transaction."""
+
+    def die(count):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.local.poll.store.secrets.token_hex", die)
+    with pytest.raises(KeyboardInterrupt):
+        polls.make_up(SURVEY, [1, 2, 3])
+    assert polls.every() == []
+
+
+ANSWERING = """
+import sys
+from pathlib import Path
+from core.local.poll.store import Polls
+polls, name = Polls(Path(sys.argv[1])), sys.argv[2]
+for place in range(10**6):
+    polls.take(name, f"token-{place:07d}", [place % 3])
+    print(place, flush=True)
+"""
+
+
+def test_killed_while_it_takes_reports_every_one_that_was_taken_is_there(polls, tmp_path):
+    poll = polls.make(SURVEY)
+    command = [sys.executable, "-c", ANSWERING, str(polls.path), poll.id]
+    taking = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    for _ in range(draws(15, 500)):
+        last = int(taking.stdout.readline())
+    taking.kill()
+    rest, _ = taking.communicate()
+    last = max([last, *[int(line) for line in rest.splitlines()[:-1]]])
+    again = Polls(polls.path)
+    assert len(again.reports(poll.id)) in (last + 1, last + 2, last + 3)  # the last may have been taken and not said
+    assert again.take(poll.id, "token-of-another", [1])
+    assert {path.name for path in tmp_path.iterdir()} <= {"polls.sqlite", "polls.sqlite-wal", "polls.sqlite-shm"}
 
 
 def test_there_is_nothing_but_polls(polls, server):
