@@ -65,7 +65,21 @@ def settle(
     if parts.settled:
         return parts
     parts.check_budget(budget)
-    guesses = (records, density, sample, set_size)
+    made = _settled(parts, budget, (records, density, sample, set_size))
+    if budget.pure or records is None or parts.sized:
+        return made
+    try:
+        purely = _settled(parts, Budget(budget.epsilon, 0, budget.neighbours), (records, density, sample, set_size))
+    except RequestError:  # a part only exists under a delta
+        return made
+    # What keeps ε keeps (ε, δ): sizes and shares for it are taken where any answer would be worse by those for a delta.
+    seen = [_outlooks(one, budget, (records, density, sample, set_size)) for one in (made, purely)]
+    worse = any(seen[0][name].standard_error > seen[1][name].standard_error for name in seen[0])
+    return purely if worse else made
+
+
+def _settled(parts: Parts, budget: Budget, guesses: tuple) -> Parts:
+    """Sizes and shares for a promise that is used as it is."""
     shares = _even(parts.members)
     made = parts
     for _ in range(1 if parts.sized else 2):
@@ -95,12 +109,14 @@ def forecast_parts(
     parts, budget, records, density, sample, set_size : Parts, Budget, float | None, float | None, object, float | None
         As for `settle`.
     """
-    parts = settle(parts, budget, records, density, sample, set_size)
+    guesses = (records, density, sample, set_size)
+    return _outlooks(settle(parts, budget, *guesses), budget, guesses)
+
+
+def _outlooks(parts: Parts, budget: Budget, guesses: tuple) -> dict[str, Forecast]:
     planned = plan_parts(parts, budget)
     return {
-        part.name: forecast_planned(
-            part.sketch, plan_of_part(parts, planned, place), records, density, sample, set_size
-        )
+        part.name: forecast_planned(part.sketch, plan_of_part(parts, planned, place), *guesses)
         for place, part in enumerate(parts.members)
     }
 

@@ -26,6 +26,7 @@ from ..privacy.calibration import NoiseScale, calibrate
 from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import MAX_ROWS, GroupedSketch, in_groups
 from ..sketches.linear import LinearSketch
+from ..sketches.plan import plan
 from .guesses import checked_records
 from .one_trial import root_mean_square
 from .trial import trials
@@ -212,7 +213,50 @@ def limited_size(
     sample: object = None,
     set_size: float | None = None,
 ) -> tuple[LinearSketch | Adaptive, str]:
-    """The same, with what stopped its rows from being more (`Rows.stopped_by`), "" where it has none."""
+    """The same, with what stopped its rows from being more (`Rows.stopped_by`), "" where it has none.
+
+    What keeps ε keeps (ε, δ) too, so under a delta the size for the pure promise is forecast too, and taken where it
+    errs less: sizes are chosen by rules of thumb and within tolerances, by which a delta could else do harm.
+    """
+    guesses = (records, density, sample, set_size)
+    made, stopped_by = _limited(sketch, budget, *guesses)
+    if budget.pure or records is None or isinstance(made, Adaptive) or not made.one_answer[0].linear_decode:
+        return made, stopped_by
+    try:
+        purely, purely_stopped_by = _limited(sketch, Budget(budget.epsilon, 0, budget.neighbours), *guesses)
+    except RequestError:  # it only exists under a delta
+        return made, stopped_by
+    if isinstance(purely, Adaptive) or _error(made, budget, *guesses) <= _error(purely, budget, *guesses):
+        return made, stopped_by
+    return purely, purely_stopped_by
+
+
+def _error(
+    sketch: LinearSketch,
+    budget: Budget,
+    records: float | None,
+    density: float | None,
+    sample: object,
+    set_size: float | None,
+) -> float:
+    """The error of one answer, noise included, that the forecast promises."""
+    one, share = sketch.one_answer
+    summed, variance = checked_records(records) * share, plan(sketch, budget).noise.variance
+    tried = trials(one, summed, density, sample, set_size)
+    return root_mean_square(
+        [math.hypot(trial.absolute * summed, math.sqrt(variance * float(np.mean(trial.gains)))) for trial in tried]
+    )
+
+
+def _limited(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: float | None,
+    density: float | None,
+    sample: object,
+    set_size: float | None,
+) -> tuple[LinearSketch | Adaptive, str]:
+    """The size that a budget suits by the sketch's own rule."""
     if not sketch.needs_records and records is None:
         return sketch.sized_for(budget, ANY_RECORDS), ""
     records = checked_records(records)

@@ -80,9 +80,17 @@ class Centred:
 
     @cached_property
     def _noise(self) -> tuple[NoiseScale, Plan]:
-        """The noise of the first reading, and the plan of the table, whose cost is that of everything together."""
+        """The noise of the first reading, and the plan of the table, whose cost is that of everything together.
+
+        Under a delta that of the pure promise where its table has less noise, as in `core.sketches.plan`.
+        """
+        delta = Fraction(self.budget.delta)
+        return min((self._noise_under(one) for one in {delta, Fraction(0)}), key=lambda way: way[1].noise.variance)
+
+    def _noise_under(self, delta: Fraction) -> tuple[NoiseScale, Plan]:
+        """The same where so much of the budget's delta is used."""
         sketch, budget = self.sketch, self.budget
-        neighbours, promise = budget.neighbours, (Fraction(budget.epsilon), Fraction(budget.delta))
+        neighbours, promise = budget.neighbours, (Fraction(budget.epsilon), delta)
         first, table = self.everyone.sensitivity(neighbours), sketch.sensitivity(neighbours)
         count = sketch.count_sensitivity(neighbours)
         share = Fraction(self.purchase.share)

@@ -120,6 +120,7 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
 
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
     left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
+    Under a delta the plan of the pure promise is taken where its table has less noise, so a delta never adds any.
 
     Raises
     ------
@@ -127,8 +128,18 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
         When the sketch cannot keep such a promise.
     """
     sketch.check_budget(budget)
+    made = _plan(sketch, budget, Fraction(budget.delta))
+    if budget.pure or sketch.gaussian_only:
+        return made
+    # What keeps ε keeps (ε, δ): a count of its own, or a share for it, may else cost more noise than the δ saves.
+    pure = _plan(sketch, budget, Fraction(0))
+    return pure if pure.noise.variance < made.noise.variance else made
+
+
+def _plan(sketch: LinearSketch, budget: Budget, delta: Fraction) -> Plan:
+    """The plan that uses so much of the budget's delta."""
     table, count = sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours)
-    epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
+    epsilon = Fraction(budget.epsilon)
     (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta, gaussian_only=sketch.gaussian_only)
     if sketch.count_is_public(budget.neighbours):
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))

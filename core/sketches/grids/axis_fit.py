@@ -109,13 +109,14 @@ class AxisFit:
         queries = np.arange(len(points))
         return sum(factor[queries, cell + place] * bspline(places - cell + 1.0 - place) for place in range(ORDER))
 
-    def own_cell(self, points: np.ndarray) -> np.ndarray:
-        """1 at the cell that each query lies in, nowhere outside the bounds, float64 (n, cells)."""
+    def own_counters(self, points: np.ndarray) -> np.ndarray:
+        """1 at both ends of the cell that each query lies in, nowhere outside the bounds, float64 (n, counters)."""
         axis = self.axis
         places = (points[:, axis.coordinate] - axis.low) / axis.pitch
         inside = np.flatnonzero((places >= 0.0) & (places <= axis.cells))
-        own = np.zeros((len(points), axis.cells))
-        own[inside, np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)] = 1.0
+        cell = np.clip(places[inside], 0, axis.cells - 1).astype(np.int64)
+        own = np.zeros((len(points), axis.counters))
+        own[inside, cell + 1] = own[inside, cell + 2] = 1.0
         return own
 
     def _values(self, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
