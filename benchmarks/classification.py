@@ -28,7 +28,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from core.engine.building import Building
 from core.engine.exact import Exact
-from core.figures.classes import class_colour
+from core.figures.class_figures import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

@@ -22,8 +22,8 @@ import numpy as np
 
 from .domain import Categorical, Column, Domain, Items, Vector
 from .experiments.live import bundled_live_picture, has_live_picture
-from .figures.density import Marks, density_figure
-from .figures.forecast import error_figure
+from .figures.density_figures import Marks, density_figure
+from .figures.forecast_figures import error_figure
 from .forecast.forecast import error_curve
 from .forecast.recommendation import Closeness, recommend
 from .geometry.kernels import Euclidean, Gaussian, Jaccard

@@ -24,7 +24,7 @@ from PIL import Image
 
 from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
-from core.figures.pictures import density_picture, groups_picture
+from core.figures.small_pictures import density_picture, groups_picture
 from core.forecast.sizing import choose_rows
 from core.releases.centred import CentrePurchase
 from core.sketches.classes import Classes

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.experiments.comparison.curves import BAND, Curve
-from core.figures.comparison.marks import MethodMark, method_marks
+from core.figures.comparison_marks import MethodMark, method_marks
 from core.figures.palette import FAINT, INK, RED, faded
 
 from ..tables import Sheet

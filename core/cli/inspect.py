@@ -32,7 +32,7 @@ def inspect(
 
     opened = load(release, verify=verify)
     if program:
-        from ..figures.report.again import command_for, program_for
+        from ..figures.report.programs import command_for, program_for
 
         print(program_for(opened), end="")
         say(f"The same by a command, beside the file: {command_for(opened, release.name)}")

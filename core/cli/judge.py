@@ -31,8 +31,8 @@ def judge(
     Of classes: the share that is right, what is taken for what, and whether probabilities mean what they say.
     """
     from ..errors import RequestError
-    from ..figures.classes import confusion_in_words
-    from ..figures.judging import reliability_in_words
+    from ..figures.class_figures import confusion_in_words
+    from ..figures.model_figures import reliability_in_words
     from ..models.calibrating import calibrated, calibrated_reliability
     from ..models.judging import judge_classes, judge_numbers, read_test
     from ..models.number_model import NumberModel

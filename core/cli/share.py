@@ -26,8 +26,7 @@ def share(
     decodes it. It is as public as the file.
     """
     from ..errors import RequestError
-    from ..figures.share.files import read_public
-    from ..figures.share.page import share_html
+    from ..figures.share.shared_page import read_public, share_html
     from ..machine.files.transient import unfinished
     from ..words.numbers import size
 

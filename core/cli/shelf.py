@@ -68,7 +68,7 @@ def add(
 ) -> None:
     """Put a copy of a public file on the shelf."""
     from ..errors import RequestError
-    from ..figures.share.files import ending, read_public
+    from ..figures.share.shared_page import ending, read_public
 
     try:
         data = file.read_bytes()

@@ -1,4 +1,12 @@
-"""One axis of a figure: a column of the domain, with the places at which it is asked."""
+"""One axis of a figure: a column of the domain, with the places at which it is asked.
+
+Which part of a released file a picture shows.
+
+Asking by clicking: invisible targets over a figure, of which the asked one shows as a ring.
+
+Maps of colours cannot be clicked, points can. The ring moves in the browser alone, so a figure stays the same, and its
+zoom with it, however often it is asked.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +20,11 @@ import plotly.graph_objects as go
 
 from ..domain import Categorical, Column, Dates, Ordered
 from ..domain.coordinate import LATITUDE, Coordinate
+from ..releases.release import Release
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded
 from ..words.phrases import shortened
+from .palette import INK, PAPER
 
 THOUSANDS_FROM = 10_000
 """Numbers below it go without separators, so that years read as years."""
@@ -183,3 +193,74 @@ def equal_shape(x: Axis, y: Axis) -> float | None:
         return None
     shape = y.length / x.length
     return shape if 1 / THINNEST <= shape <= THINNEST else None
+
+
+@dataclass(frozen=True)
+class View:
+    """What a picture shows: one or two columns, and the others that are held at a value; the rest is averaged over.
+
+    A picture of distances averages over nothing: what is not held otherwise is held at the nearest place.
+    """
+
+    columns: tuple[str, ...]
+    held: tuple[tuple[str, object], ...] = ()
+
+    def averages(self, release: Release) -> bool:
+        """Whether any column of the release is neither drawn nor held."""
+        return len(self.columns) + len(self.held) < len(release.domain.columns)
+
+
+NAME = "The point that is asked"
+UNFADED = {"marker": {"opacity": 1}}
+"""What keeps other points and bars of a figure as they are while a target is chosen."""
+
+
+def targets(
+    x: np.ndarray, y: np.ndarray, words: Sequence[str], asked: tuple[float, float] | None = None, **where
+) -> go.Scatter:
+    """Points to be clicked. The ring is dark with a light middle, and so stands out from every shade of either theme.
+
+    Parameters
+    ----------
+    x, y : np.ndarray
+        float64 (n,), in axis units.
+    words : Sequence[str]
+        What hovering over each says.
+    asked : tuple[float, float] | None
+        x and y of one more point, which is ringed until another is clicked.
+    **where : Any
+        Axes of a subplot and other properties of the trace.
+    """
+    chosen = []
+    if asked is not None:
+        x, y, words = np.append(x, asked[0]), np.append(y, asked[1]), [*words, ""]
+        chosen = [len(x) - 1]
+    ring = {"symbol": "circle", "size": 12, "color": PAPER.light, "line": {"width": 3.5, "color": INK.light}}
+    facts = {
+        "mode": "markers",
+        "marker": ring | {"opacity": 0},
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 0}},
+        "selectedpoints": chosen,
+        "hovertemplate": "%{text}<extra></extra>",
+        "showlegend": False,
+        "name": NAME,
+    }
+    return go.Scatter(**({"x": x, "y": y, "text": list(words)} | facts | where))
+
+
+def ring(x: float, y: float) -> go.Scatter:
+    """The ring alone, for a figure whose targets were made for everyone who looks at it."""
+    return targets(np.array([x]), np.array([y]), [""], selectedpoints=[0])
+
+
+def for_areas(figure: go.Figure, tool: str) -> go.Figure:
+    """A figure on which areas are drawn with a tool, "box" or "lasso": no target inside is ringed."""
+    figure = go.Figure(figure).update_layout(dragmode={"box": "select"}.get(tool, tool))
+    plain = {"selectedpoints": None, "selected": {"marker": {"opacity": 0}}}
+    return figure.for_each_trace(lambda trace: trace.update(plain) if trace.name == NAME else None)
+
+
+def clickable(figure: go.Figure) -> None:
+    """Wherever a visitor points, the nearest target answers."""
+    figure.update_layout(hovermode="closest", hoverdistance=-1, dragmode="pan")

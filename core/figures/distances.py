@@ -15,9 +15,19 @@ from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded_all
-from . import asking
+from . import axes
 from .axes import Axis, apply
-from .density import COLOUR_BAR, CONTOURS, HEIGHT, MAP_HEIGHT, MAX_TARGETS, SCALE, Marks, add_column_targets, laid_out
+from .density_figures import (
+    COLOUR_BAR,
+    CONTOURS,
+    HEIGHT,
+    MAP_HEIGHT,
+    MAX_TARGETS,
+    SCALE,
+    Marks,
+    add_column_targets,
+    laid_out,
+)
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
 NEAREST, CENTRES = "Nearest to everyone", "Centres"
@@ -89,7 +99,7 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
                 marker={"color": TEAL.shape},
                 hoverinfo="skip",
                 name="best guess, and where it very likely is",
-                unselected=asking.UNFADED,
+                unselected=axes.UNFADED,
             )
         )
     else:
@@ -121,7 +131,7 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
     add_column_targets(figure, x, curve.estimate, words, asked)
     apply(figure, x)
     figure.update_yaxes(title={"text": distance_title(unit)}, tickformat=",", zeroline=False, nticks=6)
-    asking.clickable(figure)
+    axes.clickable(figure)
     return laid_out(figure, HEIGHT).update_layout(hovermode="x", bargap=0.35)
 
 
@@ -158,7 +168,7 @@ def _map(
         figure.add_trace(_rings(x, y, values))
     _add_centres(figure, marks)
     figure.add_trace(_targets(x, y, heatmap, unit, asked))
-    asking.clickable(figure)
+    axes.clickable(figure)
     apply(figure, x, y)
     figure.add_annotation(
         text=distance_title(unit),
@@ -206,7 +216,7 @@ def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object,
     words = [f"{at}<br>{in_plotly(text)}" for at, text in zip(places, said, strict=True)]
     xs, ys = np.meshgrid(across, up)
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return asking.targets(xs.ravel(), ys.ravel(), words, place)
+    return axes.targets(xs.ravel(), ys.ravel(), words, place)
 
 
 def _places(axis: Axis) -> np.ndarray:
@@ -230,6 +240,6 @@ def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
             marker=cross,
             hoverinfo="skip",
             name=name,
-            unselected=asking.UNFADED,
+            unselected=axes.UNFADED,
         )
     )

@@ -1,11 +1,21 @@
 """The drawings of the app, as SVG that takes its colours from the style sheet: the hero, and how it works.
 
 The points are no data: they are a fixed low-discrepancy sequence bent into a few clouds.
+
+The small pictures of the questions that a release may answer, as the style sheet shows them.
+
+Each stands in front of a card's words as generated content, which has a text alternative of its own; so a card stays an
+ordinary radio button, for keyboards and screen readers alike. Such a picture cannot take its colours from the page, so
+it uses the shades that stand out from both backgrounds.
 """
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
+from urllib.parse import quote
+
+from .palette import AMBER, FAINT, INK, TEAL
 
 PANE_X = 560
 WIDTH, HEIGHT = 1120, 300
@@ -115,3 +125,100 @@ def step(index: int) -> str:
     return f"""<div class="fg-step">
     <svg opacity="0" viewBox="0 0 240 148" role="img" aria-label="{words}">{picture()}</svg>
     <p>{sentence}</p></div>"""
+
+
+QUESTION_PICTURES_WIDTH, QUESTION_PICTURES_HEIGHT = 240, 84
+
+
+def _dots(points: list[tuple[float, float]], radius: float, colour: str) -> str:
+    circles = "".join(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"/>' for x, y in points)
+    return f'<g fill="{colour}">{circles}</g>'
+
+
+def table_picture() -> str:
+    """Three small columns of bars, one bar of each in teal: what is pointed at in one is shown in the others."""
+    bars = []
+    for place, heights in enumerate(((26, 44, 58, 34, 20), (52, 38, 30, 18, 12), (16, 30, 46, 60, 40))):
+        for i, height in enumerate(heights):
+            colour = TEAL.shape if (place, i) in ((0, 2), (1, 0), (1, 1), (2, 3)) else FAINT.shape
+            left, top = 8 + 78 * place + 13 * i, 74 - height
+            bars.append(f'<rect x="{left}" y="{top}" width="10" height="{height}" fill="{colour}"/>')
+    return "".join(bars) + f'<path stroke="{FAINT.shape}" stroke-width="1.4" d="M4 75.5H72M82 75.5H150M160 75.5H228"/>'
+
+
+def density_picture() -> str:
+    """A hilly outline; a dashed line asks how high it is at one place."""
+    hills = "M0 74C40 74 46 22 78 22c30 0 32 38 58 38 22 0 26-18 44-18 26 0 30 32 60 32"
+    return (
+        f'<path fill="{TEAL.shape}" opacity=".22" d="{hills}v6H0z"/>'
+        f'<path d="{hills}" fill="none" stroke="{TEAL.shape}" stroke-width="2.4"/>'
+        f'<path stroke="{FAINT.shape}" stroke-width="1.6" stroke-dasharray="4 4" d="M104 80V40"/>'
+        f'<circle cx="104" cy="40" r="5.5" fill="{TEAL.shape}"/>'
+    )
+
+
+_PEOPLE = [(22, 20), (52, 62), (74, 14), (98, 70), (152, 66), (170, 12), (196, 52), (226, 26)]
+_HERE = (124, 40)
+
+
+def distance_picture() -> str:
+    """Lines from every point to one place among them."""
+    lines = "".join(f'<path d="M{x} {y}L{_HERE[0]} {_HERE[1]}"/>' for x, y in _PEOPLE)
+    return (
+        f'<g stroke="{FAINT.shape}" stroke-width="1.3" opacity=".8">{lines}</g>'
+        + _dots(_PEOPLE, 4, AMBER.shape)
+        + _dots([_HERE], 6.5, TEAL.shape)
+    )
+
+
+def group_picture() -> str:
+    """Two groups of points; one place between them, with an arrow to the nearer group."""
+    left = [
+        (52 + 30 * math.cos(2.4 * i) * math.sqrt(i / 9), 42 + 26 * math.sin(2.4 * i) * math.sqrt(i / 9))
+        for i in range(1, 10)
+    ]
+    right = [
+        (192 + 32 * math.cos(2.4 * i) * math.sqrt(i / 9), 42 + 28 * math.sin(2.4 * i) * math.sqrt(i / 9))
+        for i in range(1, 10)
+    ]
+    squares = "".join(f'<rect x="{x - 3.6:.1f}" y="{y - 3.6:.1f}" width="7.2" height="7.2"/>' for x, y in right)
+    return (
+        f'<path stroke="{FAINT.shape}" stroke-width="1.6" stroke-dasharray="5 4" d="M122 2V82"/>'
+        + _dots([(round(x, 1), round(y, 1)) for x, y in left], 4, INK.shape)
+        + f'<g fill="none" stroke="{INK.shape}" stroke-width="2">{squares}</g>'
+        f'<path fill="none" stroke="{TEAL.shape}" stroke-width="2.2" d="M134 42h18m-6-5 6 5-6 5"/>'
+        + _dots([(134, 42)], 6.5, TEAL.shape)
+    )
+
+
+def regression_picture() -> str:
+    """Points about a rising line, with a band around it."""
+    points = [(20 + 22 * i, 70 - 6 * i + 9 * math.sin(4.1 * i + 1.0)) for i in range(10)]
+    return (
+        f'<path fill="{TEAL.shape}" opacity=".22" d="M6 66C90 56 150 34 234 2V22C150 46 90 64 6 84z"/>'
+        + _dots([(x, round(y, 1)) for x, y in points], 4, INK.shape)
+        + f'<path fill="none" stroke="{TEAL.shape}" stroke-width="2.4" d="M6 75L234 12"/>'
+    )
+
+
+def picture_address(inside: str) -> str:
+    """A picture as a style sheet names it, of the inside of its SVG."""
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {QUESTION_PICTURES_WIDTH} {QUESTION_PICTURES_HEIGHT}">{inside}</svg>'
+    return f'url("data:image/svg+xml,{quote(svg)}")'
+
+
+def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
+    """Style rules that put a picture on top of each option of the radio group with a key.
+
+    Parameters
+    ----------
+    key : str
+        Of the widget.
+    pictures : list[tuple[str, str]]
+        For each option in order, the inside of its SVG and its text alternative.
+    """
+    rules = []
+    for place, (inside, words) in enumerate(pictures, 1):
+        option = f'.st-key-{key} [data-testid="stRadioGroup"] > div:nth-child({place})::before'
+        rules.append(f'{option} {{ content: {picture_address(inside)} / "{words}"; }}')
+    return "\n".join(rules)

@@ -10,12 +10,11 @@ import pandas as pd
 from ..releases.release import Release
 from ..tasks.density import Curve, Heatmap
 from ..words.phrases import listed, shown
-from .density import Marks
+from .answer_sentences import one_sided, place_words
+from .axes import View
+from .density_figures import Marks
+from .report.exploration import table_of
 from .report.pictures import axes_of, in_units
-from .report.tables import table_of
-from .sentences.answers import place_words
-from .sentences.distances import one_sided
-from .view import View
 
 MOST_NAMED = 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from ..words.escapes import in_html
-from . import asking
+from . import axes
 from .palette import FAINT, INK, PAPER, TEAL
 from .scales import LIGHT_SHADES, colour_scale
 
@@ -54,7 +54,7 @@ def on_paper(figure: go.Figure) -> go.Figure:
 
     Nothing can be asked on paper, so no point is ringed.
     """
-    drawn = go.Figure(figure).update_traces(selectedpoints=[], selector={"name": asking.NAME})
+    drawn = go.Figure(figure).update_traces(selectedpoints=[], selector={"name": axes.NAME})
     return drawn.update_layout(template=TEMPLATE, margin={"l": 48, "r": 24, "b": 48})
 
 

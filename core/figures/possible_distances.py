@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..sketches.linear import LinearSketch
-from .forecast import PLACES, SIMULATED, PossibleReleases, imagined_crowd
+from .forecast_figures import PLACES, SIMULATED, PossibleReleases, imagined_crowd
 
 LARGEST_SIMULATED = 4_000_000
 """Counters that all simulated tables together may have; of larger tables fewer releases are drawn."""

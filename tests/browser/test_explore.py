@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import Categorical, Domain, Numeric, load
-from core.figures.sentences.answers import answer_sentence
+from core.figures.answer_sentences import answer_sentence
 from core.geometry import kernels
 from core.tasks.centres import nearest_place
 from tests.browser.conftest import PATIENCE, QUIET, Visit

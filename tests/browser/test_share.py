@@ -7,7 +7,7 @@ from scipy.special import ndtri
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
-from core.figures.share.page import share_html
+from core.figures.share.shared_page import share_html
 from core.geometry import kernels
 from core.models.linear_model import LinearModel
 from core.models.records import Task

@@ -9,8 +9,8 @@ import pytest
 
 from core.errors import RequestError
 from core.experiments.live import EPSILONS, SIZE, has_live_picture, live_picture
-from core.figures.film import film_figure
-from core.figures.hidden import hidden_by_noise
+from core.figures.hatching import hidden_by_noise
+from core.figures.third_column import film_figure
 from core.sources.samples import sample, samples
 
 

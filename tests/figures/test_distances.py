@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.domain import Domain, Numeric
-from core.figures.asking import NAME
-from core.figures.density import MAX_TARGETS, Marks
+from core.figures.axes import NAME
+from core.figures.density_figures import MAX_TARGETS, Marks
 from core.figures.distances import CENTRES, NEAREST, distance_figure, distance_title, distance_unit, distances_in_words
 from core.figures.hatching import HATCHED
 from core.figures.paper import on_paper

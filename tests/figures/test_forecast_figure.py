@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.figures.forecast import (
+from core.figures.forecast_figures import (
     PLACES,
     SIMULATED,
     error_figure,

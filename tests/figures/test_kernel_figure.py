@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Domain, Numeric, Vector
-from core.figures.kernel import half_distance, kernel_figure, kernel_in_words
+from core.figures.bandwidth_figures import half_distance, kernel_figure, kernel_in_words
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan
 
 HEIGHT, AGE = Numeric("height", 50, 250, "cm"), Numeric("age", 0, 120, "years")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from core.figures.ledger import budget_bars, loss_distribution, time_line
+from core.figures.ledger_figures import budget_bars, loss_distribution, time_line
 from core.figures.palette import AMBER
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,14 +10,16 @@ from core.experiments.lessons.delta import noise_of_rows
 from core.experiments.lessons.epsilon import RELEASES, outcomes
 from core.experiments.lessons.floating_point import FILES, textbook_files
 from core.experiments.lessons.rows import MEASURED, curve
-from core.figures.asking import NAME
-from core.figures.lessons.averaging import averages_figure
-from core.figures.lessons.bounds import bounds_figure, bounds_in_words
-from core.figures.lessons.cells import plane_figure, plane_in_words
-from core.figures.lessons.delta import delta_figure, delta_figure_in_words
-from core.figures.lessons.epsilon import outcomes_figure
-from core.figures.lessons.floating_point import files_figure, files_in_words
-from core.figures.lessons.rows import curve_figure, curve_in_words
+from core.figures.axes import NAME
+from core.figures.lessons.noise_lessons import (
+    averages_figure,
+    delta_figure,
+    delta_figure_in_words,
+    files_figure,
+    files_in_words,
+)
+from core.figures.lessons.plane_lessons import curve_figure, curve_in_words, plane_figure, plane_in_words
+from core.figures.lessons.promise_lessons import bounds_figure, bounds_in_words, outcomes_figure
 from core.figures.palette import AMBER, TEAL
 
 

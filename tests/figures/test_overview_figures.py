@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.figures import overview as figures
+from core.figures import table_figures as figures
 from core.tasks import table_profile
 from tests.tables_for_tests import table_release
 

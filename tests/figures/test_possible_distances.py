@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from core.domain import Domain
-from core.figures.forecast import PLACES, SIMULATED
+from core.figures.forecast_figures import PLACES, SIMULATED
 from core.figures.possible_distances import possible_distances, possible_distances_in_words
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance

@@ -13,7 +13,7 @@ from sklearn.linear_model import PoissonRegressor
 from core import Budget, Domain, load_model, train
 from core.domain import Numeric
 from core.errors import ReleaseFileError, RequestError
-from core.figures.share.models import number_facts
+from core.figures.share.shared_models import number_facts
 from core.models.count_descent import CountDescent, Counted
 from core.models.descent import UNIT
 from core.models.model_file import BITS

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from core import Budget, load_model
 from core.errors import RequestError
-from core.figures.share.page import share_html
+from core.figures.share.shared_page import share_html
 from core.models import permutation_sgd
 from core.models.calibrating import calibrated
 from core.models.judging import read_test

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
-from core.figures.difference import difference_figure, difference_in_words
+from core.figures.difference_figures import difference_figure, difference_in_words
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

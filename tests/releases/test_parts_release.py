@@ -30,8 +30,8 @@ from core import (
 from core.engine import resuming
 from core.engine.building import Building
 from core.engine.exact import Exact
-from core.figures.report.html import report_html
 from core.figures.report.label import describe, shares, to_json
+from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase

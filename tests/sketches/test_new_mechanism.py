@@ -13,8 +13,8 @@ import pytest
 from core import Budget, Closeness, Domain, load, recommend, release
 from core.errors import RequestError
 from core.experiments.comparison.methods import METHODS
-from core.figures.report.html import report_html
 from core.figures.report.label import privacy_label
+from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry

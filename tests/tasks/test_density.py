@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.figures.report.tables import table_of
+from core.figures.report.exploration import table_of
 from core.geometry import kernels
 from core.geometry.kernels import Euclidean, Laplacian
 from core.sketches.answers import Answers

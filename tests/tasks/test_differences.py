@@ -6,7 +6,7 @@ import pytest
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Dates, Numeric
-from core.figures.report.html import report_html
+from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.releases.comparison import Comparison
 from core.sketches.tables.tables import Tables

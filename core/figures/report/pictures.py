@@ -12,7 +12,7 @@ from ...tasks.density import Curve, Heatmap
 from ...words.numbers import best_guess, rounded, rounded_range
 from ...words.phrases import listed
 from ..axes import Axis
-from ..density import UNSURE, Marks, close_by, density_figure, picture_in_words
+from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..distances import distance_figure, distance_unit
 from ..paper import on_paper
 from .words import counted

@@ -18,8 +18,7 @@ from ...words.escapes import in_html
 from ...words.numbers import significant
 from ...words.phrases import shortened, shown
 from ..axes import THOUSANDS_FROM, Axis, date_ticks
-from ..hatching import HATCHED
-from ..hidden import hidden_by_noise
+from ..hatching import HATCHED, hidden_by_noise
 from ..scales import LIGHT_SHADES
 from .pictures import axes_of, height, in_units, in_words
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.classes import confusion_figure, confusion_in_words
-from ...figures.sentences.decisions import NEARLY, asked_domain
+from ...figures.answer_sentences import NEARLY, asked_domain
+from ...figures.class_figures import confusion_figure, confusion_in_words
 from ...sketches.classes import Classes
 from ...sources.queries import beside
 from ...tasks.classification import Classification, classify

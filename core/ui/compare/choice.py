@@ -11,7 +11,7 @@ import streamlit as st
 
 from ...experiments.comparison.methods import METHODS, Method
 from ...experiments.comparison.plan import Plan
-from ...figures.comparison.marks import MethodMark, method_marks
+from ...figures.comparison_marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ...words.phrases import count
 from ..frame.marks import facts, note

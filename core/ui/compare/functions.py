@@ -14,8 +14,8 @@ import streamlit as st
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.plan import Outcome, Step
 from ...experiments.comparison.work import Bench
-from ...figures.comparison.functions import curves_figure, distance, functions_in_words, map_ends, map_figure
-from ...figures.comparison.swatches import swatch
+from ...figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
+from ...figures.comparison_marks import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import listed

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS, Method
 from ...experiments.comparison.plan import Outcome, Step
-from ...figures.comparison.swatches import swatch
+from ...figures.comparison_marks import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent
 from ..frame.marks import note

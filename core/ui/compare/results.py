@@ -17,9 +17,8 @@ from ...experiments.comparison.outcome import Trial
 from ...experiments.comparison.plan import Outcome, Step
 from ...experiments.comparison.public_data import PublicData
 from ...experiments.comparison.work import Bench, Results, Turns
-from ...figures.comparison.costs import Costs, costs_figure, costs_in_words
-from ...figures.comparison.curves import errors_figure, errors_in_words
-from ...figures.comparison.reading import advice_sentence, measured_sentence, releases_sentence
+from ...figures.comparison_curves import Costs, costs_figure, costs_in_words, errors_figure, errors_in_words
+from ...figures.comparison_reading import advice_sentence, measured_sentence, releases_sentence
 from ...machine.attendance import Attendance
 from ...words.escapes import in_markdown
 from ...words.numbers import size, taken, wait

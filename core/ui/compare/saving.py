@@ -12,7 +12,7 @@ import streamlit as st
 from ...experiments.comparison.curves import Curve, curves
 from ...experiments.comparison.methods import METHODS
 from ...experiments.comparison.outcome import MEASURES, Trial
-from ...figures.comparison.curves import errors_figure
+from ...figures.comparison_curves import errors_figure
 from ...figures.paper import standalone
 from ...words.escapes import in_html
 from ..frame.marks import main_action, missing_sentence

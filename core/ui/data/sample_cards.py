@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ...figures.question_pictures import group_picture, picture_address
+from ...figures.drawings import group_picture, picture_address
 from ...sources.samples import bundled_releases, samples
 
 PICKED = "data-sample"

@@ -9,13 +9,12 @@ import pyarrow as pa
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.density import close_by
-from ...figures.report.exploration import MAX_PLACES, Anomalies, Step
+from ...figures.answer_sentences import counted_close_by, noun
+from ...figures.axes import View
+from ...figures.density_figures import close_by
+from ...figures.map_layers import MAX_DRAWN, add_points
+from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Step
 from ...figures.report.pictures import in_words, picture_figure
-from ...figures.report.tables import SCORES
-from ...figures.scatter import MAX_DRAWN, add_points
-from ...figures.sentences.answers import counted_close_by, noun
-from ...figures.view import View
 from ...releases.release import Release
 from ...sources.queries import beside
 from ...tasks.anomalies import REFERENCE_POINTS, Scores, score

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ...figures.axes import Axis
+from ...figures.axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
-from ...figures.view import View
 from ...geometry.kernels import stationary
 from ...machine.small_matrices import one_thread
 from ...releases.release import Release

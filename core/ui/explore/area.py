@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from ...domain import Column
-from ...figures.sentences.answers import inside_sentence, noun
-from ...figures.view import View
+from ...figures.answer_sentences import inside_sentence, noun
+from ...figures.axes import View
 from ...tasks.region import Region, count_inside, countable
 from ...words.escapes import in_markdown
 from ..frame.marks import note

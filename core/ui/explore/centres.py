@@ -8,14 +8,12 @@ import streamlit as st
 
 from ...domain import Column
 from ...errors import RequestError
+from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
+from ...figures.axes import View
 from ...figures.distances import distance_unit
 from ...figures.nearest import marked
-from ...figures.report.exploration import Centres, Density
+from ...figures.report.exploration import Centres, Density, table_of
 from ...figures.report.pictures import drawn, in_words, picture_figure
-from ...figures.report.tables import table_of
-from ...figures.sentences.answers import noun, place_words
-from ...figures.sentences.distances import distance_sentence, kind_sentence, one_sided
-from ...figures.view import View
 from ...releases.release import Release
 from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown

@@ -9,13 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.asking import for_areas
+from ...figures.answer_sentences import SHARED_NOISE
+from ...figures.axes import View, for_areas
 from ...figures.nearest import held_sentence, marked, nearest_values, picture_table
-from ...figures.pairs import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
-from ...figures.sentences.answers import SHARED_NOISE
-from ...figures.view import View
+from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs
 from ...words.escapes import in_html

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.difference import difference_figure, difference_in_words
+from ...figures.difference_figures import difference_figure, difference_in_words
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap

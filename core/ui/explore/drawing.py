@@ -12,11 +12,10 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.asking import ring
-from ...figures.density import Marks
-from ...figures.pairs import pairs_matrix
+from ...figures.axes import View, ring
+from ...figures.density_figures import Marks
 from ...figures.report.pictures import axes_of, picture_figure
-from ...figures.view import View
+from ...figures.small_pictures import pairs_matrix
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs
 from ..frame.session import Opened

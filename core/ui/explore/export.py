@@ -8,12 +8,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...figures.answer_sentences import one_sided
 from ...figures.paper import standalone
 from ...figures.report.exploration import Centres, Density, Exploration, Modes, Step
-from ...figures.report.html import report_html
-from ...figures.report.notebook import notebook_for
-from ...figures.report.script import script_for
-from ...figures.sentences.distances import one_sided
+from ...figures.report.programs import notebook_for, script_for
+from ...figures.report.report_html import report_html
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.products.products import Products

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
+from ...figures.answer_sentences import has_groups
 from ...figures.report.exploration import Call
-from ...figures.sentences.decisions import has_groups
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...words.escapes import in_markdown

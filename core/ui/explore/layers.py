@@ -10,15 +10,13 @@ import streamlit as st
 
 from ...domain import Categorical
 from ...errors import RequestError
-from ...figures.axes import Axis
-from ...figures.density import Marks
+from ...figures.answer_sentences import noun, rules
+from ...figures.axes import Axis, View
+from ...figures.density_figures import Marks
 from ...figures.distances import distance_unit
-from ...figures.film import film_figure, with_buttons
-from ...figures.layers import add_distances, add_groups
+from ...figures.map_layers import add_distances, add_groups
 from ...figures.report.pictures import axes_of, in_units
-from ...figures.sentences.answers import noun
-from ...figures.sentences.decisions import rules
-from ...figures.view import View
+from ...figures.third_column import film_figure, with_buttons
 from ...releases.release import load
 from ...sources.samples import bundled_distances
 from ...tasks.density import Curve, Heatmap

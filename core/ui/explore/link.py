@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.share.page import share_html
+from ...figures.share.shared_page import share_html
 from ...releases.shelf import public_name
 from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
 from ...words.escapes import in_html, in_markdown

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.local import MOST_BARS, local_bars, local_in_words
 from ...figures.paper import standalone
+from ...figures.poll_figures import MOST_BARS, local_bars, local_in_words
 from ...local.found_release import FoundRelease
 from ...local.post_processing import SAID, still_valid
 from ...local.released import LocalAnswers

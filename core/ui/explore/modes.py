@@ -7,11 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.density import Marks, close_by
-from ...figures.report.exploration import MOST_MODES, Modes
+from ...figures.answer_sentences import noun, place_words, standing_out
+from ...figures.density_figures import Marks, close_by
+from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...figures.report.pictures import axes_of
-from ...figures.report.tables import table_of
-from ...figures.sentences.answers import noun, place_words, standing_out
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
 from ...words.escapes import in_markdown

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from ...errors import RequestError
+from ...figures.answer_sentences import what_it_is, who_is_protected
 from ...figures.report.citation import bibtex, datacite, manifest_text
-from ...figures.sentences.answers import what_it_is, who_is_protected
 from ...words.escapes import in_html, in_markdown
 from ...words.phrases import day
 from ..frame.marks import Visibility, facts, mark, mark_markup, note, rail

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ...figures.overview import (
+from ...figures.answer_sentences import SHARED_NOISE
+from ...figures.report.left_out import left_out, left_out_in_words
+from ...figures.table_figures import (
     MOST_PAIRS,
     association_words,
     column_figure,
@@ -19,8 +21,6 @@ from ...figures.overview import (
     together_figure,
     together_in_words,
 )
-from ...figures.report.left_out import left_out, left_out_in_words
-from ...figures.sentences.answers import SHARED_NOISE
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.axes import Axis

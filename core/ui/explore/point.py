@@ -9,14 +9,20 @@ import numpy as np
 import streamlit as st
 
 from ...domain import Column
-from ...figures.axes import Axis
-from ...figures.density import close_by
+from ...figures.answer_sentences import (
+    answer_sentence,
+    averaged_sentence,
+    density_sentence,
+    distance_sentence,
+    kind_sentence,
+    noun,
+    root_sentence,
+)
+from ...figures.axes import Axis, View
+from ...figures.bandwidth_figures import kernel_in_words
+from ...figures.density_figures import close_by
 from ...figures.distances import distance_title, distance_unit
-from ...figures.dots import dots, dots_in_words
-from ...figures.kernel import kernel_in_words
-from ...figures.sentences.answers import answer_sentence, averaged_sentence, density_sentence, noun
-from ...figures.sentences.distances import distance_sentence, kind_sentence, root_sentence
-from ...figures.view import View
+from ...figures.forecast_figures import dots, dots_in_words
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...tasks.uncertainty import quantile_dots

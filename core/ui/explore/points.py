@@ -9,11 +9,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ...errors import RequestError
-from ...figures.density import close_by
+from ...figures.answer_sentences import SHARED_NOISE, counted_close_by, kind_sentence, noun, place_words
+from ...figures.density_figures import close_by
 from ...figures.distances import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
-from ...figures.sentences.answers import SHARED_NOISE, counted_close_by, noun, place_words
-from ...figures.sentences.distances import kind_sentence
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.queries import beside

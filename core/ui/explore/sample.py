@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...errors import RequestError
+from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
-from ...figures.scatter import MAX_DRAWN, sample_figure
 from ...sketches.tables.tables import Tables
 from ...tasks.sampling import MOST_POINTS, Sample, drawn_together, nearness_words, not_meant_for
 from ...words.escapes import in_markdown

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...figures.dots import dots, dots_in_words
+from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...releases.release import Release
 from ...sketches.answers import Answers

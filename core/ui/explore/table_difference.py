@@ -9,9 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.difference import difference_bars, difference_in_words
-from ...figures.table_difference import (
+from ...figures.difference_figures import (
     cell_differences_figure,
+    difference_bars,
+    difference_in_words,
     place_differences_figure,
     signed,
     strength_words,

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ...figures.report.exploration import Dense
-from ...figures.report.tables import table_of
-from ...figures.sentences.answers import SHARED_NOISE, noun
-from ...figures.shells import axes_of_volume, heights, shells_figure, shells_in_words
+from ...figures.answer_sentences import SHARED_NOISE, noun
+from ...figures.report.exploration import Dense, table_of
+from ...figures.third_column import axes_of_volume, heights, shells_figure, shells_in_words
 from ...words.phrases import listed
 from ..frame.charts import on_a_phone, picture_config
 from ..frame.marks import note, side

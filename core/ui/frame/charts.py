@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.density import scale_aside
+from ...figures.density_figures import scale_aside
 from .session import Opened
 
 PHONE, AROUND = 270, 130

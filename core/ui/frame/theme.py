@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
-from ...figures.question_pictures import (
+from ...figures.drawings import (
     density_picture,
     distance_picture,
     group_picture,
@@ -17,6 +16,7 @@ from ...figures.question_pictures import (
     regression_picture,
     table_picture,
 )
+from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
 
 
 def _variable(name: str, colour: Colour) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.averaging import Asked, ask
-from ...figures.lessons.averaging import averages_figure
+from ...figures.lessons.noise_lessons import averages_figure
 from ...words.escapes import in_html
 from ...words.numbers import percent, rounded, significant
 from ..frame.bars import bar

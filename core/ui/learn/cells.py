@@ -7,7 +7,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...experiments.lessons.cells import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
-from ...figures.lessons.cells import plane_figure, plane_in_words
+from ...figures.lessons.plane_lessons import plane_figure, plane_in_words
 from ...releases.release import Release
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import rounded

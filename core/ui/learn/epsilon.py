@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.epsilon import Outcomes, outcomes
-from ...figures.dots import dots, dots_in_words
-from ...figures.lessons.epsilon import outcomes_figure
+from ...figures.forecast_figures import dots, dots_in_words
+from ...figures.lessons.promise_lessons import outcomes_figure
 from ...words.numbers import significant
 from ..frame.marks import note
 from ..frame.odds import odds

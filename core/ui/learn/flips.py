@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from ...experiments.lessons.local_reports import POLLS, Polled, polled
-from ...figures.lessons.local_reports import polls_figure
+from ...figures.lessons.promise_lessons import polls_figure
 from ...words.numbers import percent, significant
 from ..frame.marks import note
 from .lesson import Lesson, choose_epsilon, picture, say

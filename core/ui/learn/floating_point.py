@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.floating_point import FILES, Files, exact_files, textbook_files
-from ...figures.lessons.floating_point import files_figure, files_in_words
+from ...figures.lessons.noise_lessons import files_figure, files_in_words
 from ...words.numbers import percent
 from ...words.phrases import count
 from ..frame.marks import Visibility, note, rail

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from ...experiments.lessons.local_reports import people_needed
-from ...figures.lessons.local_reports import trust_figure
+from ...figures.lessons.promise_lessons import trust_figure
 from ...words.numbers import about
 from .lesson import Lesson, choose_epsilon, picture, say
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.ledger import budget_bars, time_line
+from ...figures.ledger_figures import budget_bars, time_line
 from ...privacy.accounting import spent
 from ...privacy.ledger.ledger import Entry, Ledger, Status
 from ...privacy.unit import unit_in_words

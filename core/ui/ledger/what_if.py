@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import streamlit as st
 
-from ...figures.ledger import loss_distribution
+from ...figures.ledger_figures import loss_distribution
 from ...privacy.accounting import Cost, PureParts, epsilon_spent
 from ...privacy.calibration import calibrate
 from ...privacy.ledger.ledger import Ledger, Status

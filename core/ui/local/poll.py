@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.local import local_bars, local_in_words, revealed_in_words
+from ...figures.poll_figures import local_bars, local_in_words, revealed_in_words
 from ...local.choosing import meaning, outlook, outlooks, recommended
 from ...local.poll.link import link, own_address, picture
 from ...local.poll.made_up import class_of

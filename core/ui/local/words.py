@@ -6,7 +6,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...experiments.lessons.words import TITLE, TOP, most_frequent, searched
-from ...figures.local import local_bars, local_in_words
+from ...figures.poll_figures import local_bars, local_in_words
 from ...local.hitters.table import FINDERS
 from ...words.escapes import in_markdown
 from ..frame.charts import show

@@ -9,8 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain
-from ...figures.kernel import kernel_figure, kernel_in_words
-from ...figures.smoothing import smoothing_figure, smoothing_in_words
+from ...figures.bandwidth_figures import kernel_figure, kernel_in_words, smoothing_figure, smoothing_in_words
 from ...forecast.draft import Draft
 from ...forecast.nearness import (
     DEFAULT_SHARE,

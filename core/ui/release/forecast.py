@@ -7,7 +7,7 @@ import math
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ...figures.forecast import error_figure, error_in_words
+from ...figures.forecast_figures import error_figure, error_in_words
 from ...forecast.columns import column_errors, drowned_columns
 from ...forecast.draft import REGRESSION, Draft
 from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer

@@ -8,10 +8,12 @@ import numpy as np
 import streamlit as st
 
 from ...domain import Domain, Scalar
-from ...figures.dots import dots, dots_in_words, normal_outcomes
-from ...figures.forecast import (
+from ...figures.forecast_figures import (
     PLACES,
     PossibleReleases,
+    dots,
+    dots_in_words,
+    normal_outcomes,
     possible_releases,
     possible_releases_figure,
     possible_releases_in_words,

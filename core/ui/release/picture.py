@@ -6,12 +6,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...domain import Vector
-from ...figures.classes import decision_figure, decision_in_words
+from ...figures.answer_sentences import place_words
+from ...figures.class_figures import decision_figure, decision_in_words
 from ...figures.nearest import MOST_NAMED
-from ...figures.overview import column_figure, column_in_words
-from ...figures.regression import correlation_figure, correlations_in_words
+from ...figures.regression_figures import correlation_figure, correlations_in_words
 from ...figures.report.pictures import picture_figure
-from ...figures.sentences.answers import place_words
+from ...figures.table_figures import column_figure, column_in_words
 from ...releases.release import Release
 from ...sketches.products.products import Products
 from ...sketches.tables.tables import Tables

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ...engine.building import Building
-from ...figures.forecast import exact_figure
+from ...figures.forecast_figures import exact_figure
 from ...releases.release import Release
 from ...sources import Source
 from ...tasks.classification import classify_points

@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ...errors import RequestError
-from ...figures.classes import confusion_figure, confusion_in_words
-from ...figures.judging import numbers_figure, numbers_in_words, reliability_figure, reliability_in_words
+from ...figures.class_figures import confusion_figure, confusion_in_words
+from ...figures.model_figures import numbers_figure, numbers_in_words, reliability_figure, reliability_in_words
 from ...models.calibrating import calibrated, calibrated_reliability
 from ...models.judging import Tested, judge_classes, judge_numbers, read_test
 from ...models.linear_model import LinearModel

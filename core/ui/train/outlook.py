@@ -7,7 +7,7 @@ from decimal import Decimal
 import streamlit as st
 
 from ...domain import Domain
-from ...figures.training import EXPLAINED, RIGHT, training_figure, training_in_words
+from ...figures.model_figures import EXPLAINED, RIGHT, training_figure, training_in_words
 from ...models.records import Task
 from ...models.rehearsal import USUAL_RECORDS, yardsticks
 from ...models.training import forecast_curve

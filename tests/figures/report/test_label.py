@@ -24,8 +24,8 @@ from core import (
 from core.domain import Items, PrivacyUnit
 from core.domain.sets import Sets
 from core.engine.exact import Exact
-from core.figures.report.html import report_html
 from core.figures.report.label import describe, privacy_label, to_json
+from core.figures.report.report_html import report_html
 from core.figures.report.words import column_values
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource

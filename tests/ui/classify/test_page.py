@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.figures.sentences.decisions import RULES, decision_sentence, rules
-from core.figures.view import View
+from core.figures.answer_sentences import RULES, decision_sentence, rules
+from core.figures.axes import View
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
 from core.tasks.classification import classify

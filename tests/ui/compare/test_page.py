@@ -15,8 +15,8 @@ from core.experiments.comparison.methods import METHODS
 from core.experiments.comparison.outcome import Trial
 from core.experiments.comparison.plan import Outcome, Plan, Step
 from core.experiments.comparison.public_data import from_sample
-from core.figures.comparison.reading import advice_sentence, measured_sentence
-from core.figures.comparison.swatches import swatch
+from core.figures.comparison_marks import swatch
+from core.figures.comparison_reading import advice_sentence, measured_sentence
 from core.forecast.recommendation import Closeness
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget

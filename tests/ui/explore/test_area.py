@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.figures.sentences.answers import inside_sentence
+from core.figures.answer_sentences import inside_sentence
 from core.tasks.region import Region, count_inside
 from core.ui.frame.session import KEY
 from tests.ui.explore.visiting import choose, explore, field, shown

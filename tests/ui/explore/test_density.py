@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, Numeric, release
+from core.figures.answer_sentences import answer_sentence
 from core.figures.axes import Axis
 from core.figures.report.exploration import Density, Exploration, Points
-from core.figures.report.html import report_html
-from core.figures.report.script import script_for
-from core.figures.sentences.answers import answer_sentence
+from core.figures.report.programs import script_for
+from core.figures.report.report_html import report_html
 from core.geometry import kernels
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.mwem import MWEM

@@ -6,12 +6,11 @@ import numpy as np
 import plotly.io
 import pytest
 
-from core.figures.asking import NAME, for_areas
-from core.figures.density import Marks
-from core.figures.pairs import CELL, NARROW, pairs_matrix
+from core.figures.axes import NAME, View, for_areas
+from core.figures.density_figures import Marks
 from core.figures.paper import standalone
 from core.figures.report.pictures import picture_figure
-from core.figures.view import View
+from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.releases.release import load
 from core.sources.samples import bundled_releases
 from core.tasks.density import grid, pairs

@@ -6,8 +6,8 @@ import pytest
 from core import Budget, Domain, release
 from core.domain import Dates
 from core.figures.report.exploration import Exploration
-from core.figures.report.html import report_html
-from core.figures.report.script import script_for
+from core.figures.report.programs import script_for
+from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part

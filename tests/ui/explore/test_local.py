@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.figures.local import local_bars, local_in_words
+from core.figures.poll_figures import local_bars, local_in_words
 from core.local.found_release import FoundRelease
 from core.local.hitters.strings import Alphabet
 from core.local.hitters.table import FINDERS

@@ -9,7 +9,7 @@ import pytest
 
 from core import Domain
 from core.domain import Dates
-from core.figures.sentences.answers import counted_close_by
+from core.figures.answer_sentences import counted_close_by
 from core.sources.samples import sample
 from core.ui.explore.anomalies import how_many_unusual
 from core.ui.explore.example import example_of

@@ -2,8 +2,8 @@
 
 from core import Budget, release
 from core.cli.regress import of_ridge
-from core.figures.regression import coefficient_figure, component_figure, correlation_figure, strongest
-from core.figures.report.html import report_html
+from core.figures.regression_figures import coefficient_figure, component_figure, correlation_figure, strongest
+from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.tasks.product_sums import components, correlations
 from core.tasks.regression import regression

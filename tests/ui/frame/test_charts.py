@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Numeric
 from core.figures.axes import Axis, apply
-from core.figures.density import SCALE
+from core.figures.density_figures import SCALE
 from core.ui.frame import charts
 from core.ui.frame.charts import fit_stage, for_screen, shape_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric
 from core.figures.report.exploration import Density, Exploration
-from core.figures.report.script import script_for
+from core.figures.report.programs import script_for
 from core.privacy.ledger.ledger import Ledger
 from core.releases.release import load
 from core.ui.explore.groups import grouped, part_calls, part_of, question_of, whom

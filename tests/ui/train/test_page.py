@@ -8,8 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain
-from core.figures.model import model_figure, reaches
-from core.figures.training import training_figure, training_in_words
+from core.figures.model_figures import model_figure, reaches, training_figure, training_in_words
 from core.models.contest.choice import Choice
 from core.models.contest.entrants import NearestMeans
 from core.models.contest.prospects import Prospect

@@ -1,1 +1,0 @@
-"""Figures that set mechanisms side by side."""

@@ -1,0 +1,213 @@
+"""Error against ε for several methods, with bands over repetitions.
+
+What each method costs besides its error: time to build, time for a question, size of the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..experiments.comparison.curves import Curve
+from ..words.numbers import percent
+from .comparison_marks import MethodMark
+from .palette import FAINT, faded
+
+HEIGHT = 400
+LEGEND_LINE = 26
+"""Pixels of a line of the legend, of which a phone needs one for nearly every method."""
+EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+CLEAR = "rgba(0, 0, 0, 0)"
+MEASURES = {
+    "relative_error": "average error, as a share of the answer",
+    "upper_error": "error that 95% of answers stay below",
+    "l2_error": "error of the whole function (L2)",
+}
+"""Titles of the axis, by the names of a trial's errors."""
+
+
+def error_at(curve: Curve, epsilon: float) -> float:
+    """The error at an ε, in between along a straight line on logarithmic axes; NaN outside of what was measured."""
+    known = [
+        (math.log(at), math.log(centre))
+        for at, centre in zip(curve.epsilons, curve.centres, strict=True)
+        if 0 < centre < math.inf
+    ]
+    if not known:
+        return math.nan
+    return math.exp(float(np.interp(math.log(epsilon), *zip(*known, strict=True), left=math.nan, right=math.nan)))
+
+
+def errors_figure(
+    curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float, span: tuple[float, float]
+) -> go.Figure:
+    """Error against ε on logarithmic axes; the legend goes from the least error to the greatest.
+
+    Parameters
+    ----------
+    curves : Sequence[Curve]
+        All of one measure, at most one a method.
+    marks : Mapping[str, MethodMark]
+        How each is shown, by its key.
+    present : float
+        The ε that is marked, and by which the legend is ordered.
+    span : tuple[float, float]
+        The least and the greatest ε, where the axis ends however little is known yet.
+    """
+    figure = go.Figure()
+    ordered = sorted(curves, key=lambda curve: _rank(curve, present))
+    figure.add_traces([_band(curve, marks[curve.method]) for curve in ordered if curve.highs != curve.lows])
+    figure.add_traces([_line(curve, marks[curve.method]) for curve in ordered])
+    figure.add_vline(x=present, line={"color": FAINT.shape, "width": 1, "dash": "dot"})
+    figure.update_xaxes(
+        type="log",
+        range=_ends(span),
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        title="ε",
+        tickvals=EPSILON_TICKS,
+        ticktext=[f"{tick:g}" for tick in EPSILON_TICKS],
+    )
+    figure.update_yaxes(
+        type="log",
+        gridcolor=faded(FAINT.shape, 0.25),
+        zeroline=False,
+        dtick=_step(ordered),
+        fixedrange=True,
+        tickformat=".2~p",
+        title=MEASURES[curves[0].measure] if curves else None,
+        automargin=True,
+    )
+    legend = {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "traceorder": "normal"}
+    return figure.update_layout(
+        height=HEIGHT + LEGEND_LINE * math.ceil(len(ordered) / 2),
+        margin={"l": 8, "r": 12, "t": 12, "b": 8},
+        dragmode=False,
+        legend=legend,
+        showlegend=True,
+        uirevision="constant",
+    )
+
+
+def errors_in_words(curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float) -> str:
+    """The text alternative: every method's error at one ε, the least first."""
+    found = [(error_at(curve, present), marks[curve.method].title) for curve in curves]
+    known = sorted(one for one in found if math.isfinite(one[0]))
+    if not known:
+        return f"Error against ε. At ε = {present:g} nothing is known yet."
+    said = "; ".join(f"{title} {percent(error)}" for error, title in known)
+    what = MEASURES[curves[0].measure]
+    return f"Error against ε: {what}. At ε = {present:g}, from the least to the greatest: {said}."
+
+
+def _rank(curve: Curve, present: float) -> tuple[float, str]:
+    error = error_at(curve, present)
+    return (error if math.isfinite(error) else math.inf), curve.method
+
+
+def _band(curve: Curve, mark: MethodMark) -> go.Scatter:
+    return go.Scatter(
+        x=[*curve.epsilons, *reversed(curve.epsilons)],
+        y=[*curve.highs, *reversed(curve.lows)],
+        fill="toself",
+        fillcolor=faded(mark.colour, 0.15),
+        line={"width": 0, "color": CLEAR},
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=curve.method,
+    )
+
+
+def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
+    return go.Scatter(
+        x=curve.epsilons,
+        y=curve.centres,
+        mode="lines+markers",
+        name=mark.title,
+        legendgroup=curve.method,
+        line=mark.line(2),
+        marker=mark.marker(),
+        hovertemplate="ε = %{x:,.3~r}: %{y:.2~%}<extra>" + mark.title + "</extra>",
+    )
+
+
+def _step(curves: Sequence[Curve]) -> float | str:
+    """Between labels of the logarithmic axis, as Plotly names it: powers of ten, or within few of them more."""
+    known = [value for curve in curves for value in (*curve.lows, *curve.highs) if 0 < value < math.inf]
+    decades = math.log10(max(known) / min(known)) if known else 0.0
+    return 1 if decades > 2 else "D2" if decades > 0.7 else "D1"
+
+
+def _ends(span: tuple[float, float]) -> list[float]:
+    """The range of the ε axis in powers of ten, with a little room for symbols."""
+    return [math.log10(span[0]) - 0.05, math.log10(span[1]) + 0.05]
+
+
+ROW = 44
+"""Pixels of a method: its name, and below it its bar."""
+ROOM_FOR_WORDS = 1.45
+"""How much wider the figure is than its longest bar."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """One quantity that every method has one of.
+
+    Attributes
+    ----------
+    title : str
+        What is measured.
+    values : Mapping[str, float]
+        Above zero, by the key of the method.
+    words : Mapping[str, str]
+        The same for people.
+    """
+
+    title: str
+    values: Mapping[str, float]
+    words: Mapping[str, str]
+
+
+def costs_figure(costs: Costs, marks: Mapping[str, MethodMark]) -> go.Figure:
+    """A bar for every method on a logarithmic scale, its name above and its value behind it: it fits a narrow column.
+
+    No bar on a logarithmic scale begins at nothing; these begin at a third of the least value.
+    """
+    keys = list(costs.values)
+    start = min(costs.values.values()) / 3.0
+    lengths = [math.log10(costs.values[key] / start) for key in keys]
+    places = np.arange(len(keys), dtype=np.float64)
+    figure = go.Figure(
+        go.Bar(
+            x=lengths,
+            y=places,
+            orientation="h",
+            width=0.34,
+            marker={"color": [marks[key].colour for key in keys]},
+            text=[costs.words[key] for key in keys],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    )
+    for place, key in zip(places, keys, strict=True):
+        figure.add_annotation(
+            x=0, y=place - 0.42, text=marks[key].title, xanchor="left", showarrow=False, font={"size": 12}, xshift=-3
+        )
+    figure.update_xaxes(visible=False, range=[0, ROOM_FOR_WORDS * max(lengths)], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[len(keys) - 0.6, -0.8], fixedrange=True)
+    return figure.update_layout(
+        height=ROW * len(keys) + 16, margin={"l": 6, "r": 4, "t": 4, "b": 4}, dragmode=False, showlegend=False
+    )
+
+
+def costs_in_words(costs: Costs, marks: Mapping[str, MethodMark]) -> str:
+    """The text alternative: every value, the least first."""
+    ordered = sorted(costs.values, key=costs.values.__getitem__)
+    return f"{costs.title}: " + "; ".join(f"{marks[key].title} {costs.words[key]}" for key in ordered) + "."

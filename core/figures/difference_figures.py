@@ -1,0 +1,278 @@
+"""Figures of what two releases differ by: lines and bars around zero, and a map of more and less.
+
+Only what cannot be noise alone is coloured: teal where the first has more, another colour where it has less.
+
+A figure of what two released tables differ by: every combination of the cells of two columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..domain import Categorical, Domain, Ordered
+from ..machine.array_types import Floats
+from ..tasks.density import Curve, Heatmap
+from ..tasks.differences import CellDifferences, Strength
+from ..tasks.table_profile import words_for_cells
+from ..words.escapes import in_plotly
+from ..words.numbers import percent, significant
+from ..words.phrases import shortened
+from .axes import Axis, apply
+from .class_figures import CLASS_COLOURS
+from .density_figures import COLOUR_BAR
+from .palette import FAINT, INK, TEAL, faded
+from .table_figures import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
+
+HEIGHT = 420
+LESS, MORE = CLASS_COLOURS[1], TEAL.shape
+UNTOLD = "may be noise alone"
+SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]
+"""From less to more."""
+
+
+def told(picture: Curve | Heatmap) -> np.ndarray:
+    """Where the band leaves zero out, bool of the picture's shape."""
+    return np.asarray((picture.low > 0.0) | (picture.high < 0.0))
+
+
+def difference_figure(picture: Curve | Heatmap, domain: Domain, title: str, shares: bool) -> go.Figure:
+    """The figure of a difference along one column or over two.
+
+    Parameters
+    ----------
+    picture, domain : Curve | Heatmap, Domain
+        The difference, and the columns.
+    title : str
+        What the values are.
+    shares : bool
+        Whether they are shares, which are written as such.
+    """
+    columns = {column.name: column for column in domain.columns}
+    if isinstance(picture, Heatmap):
+        return _map(picture, columns, title, shares)
+    column = columns[picture.column]
+    if isinstance(column, (Categorical, Ordered)):
+        return difference_bars(list(picture.values), picture.estimate, picture.low, picture.high, title, shares)
+    x = Axis.of(column, picture.values)
+    figure = go.Figure(
+        go.Scatter(
+            x=np.concatenate([x.values, x.values[::-1]]),
+            y=np.concatenate([picture.high, picture.low[::-1]]),
+            mode="lines",
+            line={"width": 0, "color": FAINT.shape},
+            fill="toself",
+            fillcolor=faded(FAINT.shape, 0.25),
+            hoverinfo="skip",
+            name="very likely within",
+        )
+    )
+    for mask, colour, name in (
+        (picture.low > 0.0, MORE, "more in the first"),
+        (picture.high < 0.0, LESS, "less in the first"),
+        (~told(picture), faded(FAINT.shape, 0.9), UNTOLD),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=x.values,
+                y=np.where(mask, picture.estimate, np.nan),
+                mode="lines",
+                line={"width": 2.5 if name != UNTOLD else 1.5, "color": colour},
+                name=name,
+                hovertemplate="%{x}: %{y:" + _form(shares) + "}<extra>" + name + "</extra>",
+            )
+        )
+    apply(figure, x)
+    return _laid_out(figure, title, shares)
+
+
+def difference_bars(
+    labels: Sequence[object], estimate: Floats, low: Floats, high: Floats, title: str, shares: bool
+) -> go.Figure:
+    """Bars of the differences in each of several cells or categories, with bands."""
+    more, less = low > 0.0, high < 0.0
+    colours = [MORE if up else LESS if down else faded(FAINT.shape, 0.45) for up, down in zip(more, less, strict=True)]
+    figure = go.Figure(
+        go.Bar(
+            x=[in_plotly(str(label)) for label in labels],
+            y=estimate,
+            marker={"color": colours},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": high - estimate,
+                "arrayminus": estimate - low,
+                "color": INK.shape,
+                "thickness": 1.5,
+                "width": 4,
+            },
+            hovertemplate="%{x}: %{y:" + _form(shares) + "}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.update_xaxes(type="category")
+    return _laid_out(figure, title, shares)
+
+
+def _map(heatmap: Heatmap, columns: dict, title: str, shares: bool) -> go.Figure:
+    x, y = Axis.of(columns[heatmap.x], heatmap.x_values), Axis.of(columns[heatmap.y], heatmap.y_values)
+    seen = np.where(told(heatmap), heatmap.estimate, np.nan)
+    most = float(np.nanmax(np.abs(seen))) if np.isfinite(seen).any() else 1.0
+    figure = go.Figure(
+        go.Heatmap(
+            x=x.values,
+            y=y.values,
+            z=seen.astype(np.float32),
+            zmin=-most,
+            zmax=most,
+            colorscale=SCALE,
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": _form(shares)},
+            hovertemplate="%{z:" + _form(shares) + "}<extra></extra>",
+        )
+    )
+    apply(figure, x, y)
+    figure.update_layout(height=HEIGHT + 80, margin={"l": 8, "r": 8, "t": 34, "b": 8}, dragmode=False)
+    figure.add_annotation(
+        text=in_plotly(title),
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=1.01,
+        yref="paper",
+        yanchor="bottom",
+        showarrow=False,
+    )
+    return figure
+
+
+def difference_in_words(estimate: Floats, low: Floats, high: Floats, shares: bool) -> str:
+    """The figure in a sentence or two, also its text alternative."""
+    more, less = low > 0.0, high < 0.0
+    if not (more | less).any():
+        return "Nowhere is the difference more than noise alone may make."
+    at = int(np.argmax(np.where(more | less, np.abs(estimate), 0.0)))
+    largest = percent(abs(float(estimate.flat[at]))) if shares else significant(abs(float(estimate.flat[at])), 2)
+    which = "more" if more.flat[at] else "less"
+    return (
+        f"The first has told more at {percent(float(more.mean()))} of the places and less at "
+        f"{percent(float(less.mean()))}; the largest difference that is more than noise is {largest} {which}. Where "
+        "nothing changed, 5 of 100 places would be told apart by chance."
+    )
+
+
+def _form(shares: bool) -> str:
+    return ".2~%" if shares else ",.3~g"
+
+
+def _laid_out(figure: go.Figure, title: str, shares: bool) -> go.Figure:
+    figure.update_yaxes(
+        title=in_plotly(title), tickformat=_form(shares), zeroline=True, zerolinecolor=FAINT.shape, zerolinewidth=1
+    )
+    figure.update_layout(
+        height=HEIGHT,
+        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        dragmode=False,
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    )
+    return figure
+
+
+GREY = faded(FAINT.shape, 0.3)
+
+
+def cell_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
+    """More and less in colours, and grey where noise alone may have made the difference.
+
+    Parameters
+    ----------
+    found : CellDifferences
+        The differences.
+    title : str
+        What they are.
+    shares : bool
+        Whether they are shares, which are written as such.
+    """
+    told = (found.low > 0.0) | (found.high < 0.0)
+    x, y = side_by_side(found.across), side_by_side(found.up)
+    words = _words(found, told, shares)
+    most = float(np.abs(found.estimate[told]).max()) if told.any() else 1.0
+    bar = {"orientation": "h", "thickness": 10, "len": 0.5, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
+    shown = {
+        "x": x.values,
+        "y": y.values,
+        "text": words,
+        "hovertemplate": "%{text}<extra></extra>",
+        "xgap": 1,
+        "ygap": 1,
+    }
+    figure = go.Figure()
+    figure.add_heatmap(
+        z=np.where(told, np.nan, 0.0).astype(np.float32),
+        colorscale=[[0.0, GREY], [1.0, GREY]],
+        showscale=False,
+        hoverongaps=False,
+        **shown,
+    )
+    figure.add_heatmap(
+        z=np.where(told, found.estimate, np.nan).astype(np.float32),
+        zmin=-most,
+        zmax=most,
+        colorscale=SCALE,
+        showscale=bool(told.any()),
+        hoverongaps=False,
+        colorbar=bar
+        | {
+            "tickformat": ".2~p" if shares else ",.3~g",
+            "nticks": 4,
+            "title": {"text": in_plotly(title), "side": "top"},
+        },
+        **shown,
+    )
+    for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
+        update(**cell_ticks(axis), showgrid=False, zeroline=False, automargin=True, range=[-0.5, axis.valued - 0.5])
+        update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
+    margin = {"l": 8, "r": 12, "t": COLOUR_BAR, "b": 8, "pad": 0}
+    return figure.update_layout(height=MAP_HEIGHT, margin=margin, dragmode=False)
+
+
+def place_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
+    """The same of longitude and latitude, as a map."""
+    return to_scale(cell_differences_figure(found, title, shares), found.across, found.up)
+
+
+def strength_words(row: Strength) -> tuple[str, str, str]:
+    """How strongly two columns go together in the first table and in the second, and the difference with its band."""
+    before, after = (significant(value, 2) for value in (row.first, row.second))
+    return before, after, difference_words(row.estimate, row.low, row.high, shares=False)
+
+
+def difference_words(estimate: float, low: float, high: float, shares: bool) -> str:
+    """A difference with its band: "+3.1% (2.0% to 4.2%)"."""
+    parts = (signed(value, shares) for value in (estimate, low, high))
+    return "{} ({} to {})".format(*parts)
+
+
+def signed(value: float, shares: bool) -> str:
+    """A difference with its sign, in three digits."""
+    if not value or not np.isfinite(value):
+        return "0" if not value else "unknown"
+    size = percent(abs(value), 3) if shares else significant(abs(value), 3)
+    return f"{'+' if value > 0 else '−'}{size}"
+
+
+def _words(found: CellDifferences, told: np.ndarray, shares: bool) -> list[list[str]]:
+    names = [[words_for_cells(axis, [cell]) for cell in range(axis.valued)] for axis in (found.across, found.up)]
+    return [
+        [
+            in_plotly(
+                f"{names[0][i]}, {names[1][j]}: "
+                f"{difference_words(found.estimate[j, i], found.low[j, i], found.high[j, i], shares)}"
+                f"{'' if told[j, i] else ', ' + UNTOLD}"
+            )
+            for i in range(found.across.valued)
+        ]
+        for j in range(found.up.valued)
+    ]

@@ -1,0 +1,329 @@
+"""What a release promises to be, drawn from public facts before anything is spent.
+
+Fifty dots: an uncertain number as fifty outcomes that are equally likely.
+
+People read chances off countable outcomes better than off error bars: "in 40 of 50 futures it is above 6,400".
+
+References
+----------
+Kay, Kola, Hullman, Munson (2016), When (ish) is my bus?, CHI; Fernandes et al. (2018), Uncertainty displays using
+quantile dotplots or CDFs improve transit decision-making, CHI.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..geometry.kernels import Kernel
+from ..words.numbers import percent, significant
+from .palette import AMBER, FAINT, INK, TEAL, faded
+
+PLACES = 81
+"""Places along the line on which possible releases are drawn."""
+SIMULATED = 50
+CLEAR = "rgba(0, 0, 0, 0)"
+CROWDS = ((0.3, 0.09, 0.62), (0.68, 0.06, 0.38))
+"""The imagined crowd: centre, spread (in shares of the range) and share of the people."""
+
+
+def error_figure(
+    epsilons: Sequence[float],
+    pure: Sequence[float],
+    slack: Sequence[float],
+    epsilon: float,
+    has_slack: bool,
+    whole: str,
+) -> go.Figure:
+    """Typical error against ε on logarithmic axes: the chosen kind of promise in full, the other one faint.
+
+    Parameters
+    ----------
+    epsilons : Sequence[float]
+        Increasing, shape (n,).
+    pure, slack : Sequence[float]
+        Typical errors with and without a δ, as shares of ``whole``, shape (n,).
+    epsilon : float
+        The present one, marked on the curve.
+    has_slack : bool
+        Whether the present promise has a δ.
+    whole : str
+        What errors are shares of, "all records" or "the distance".
+    """
+    figure = go.Figure()
+    chosen, other = (slack, pure) if has_slack else (pure, slack)
+    names = ("with risk δ", "without risk δ") if has_slack else ("without risk δ", "with risk δ")
+    for errors, name, colour, dash in ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid")):
+        figure.add_trace(
+            go.Scatter(
+                x=list(epsilons),
+                y=list(errors),
+                mode="lines",
+                name=name,
+                line={"color": colour, "width": 2, "dash": dash},
+                hovertemplate="ε = %{x:,.3~r}: %{y:.2~p} of " + whole + "<extra>" + name + "</extra>",
+            )
+        )
+    present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
+    figure.add_trace(
+        go.Scatter(
+            x=[epsilon],
+            y=[present],
+            mode="markers",
+            marker={"color": TEAL.shape, "size": 11},
+            showlegend=False,
+            hovertemplate="here: %{y:.2~p} of " + whole + "<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        type="log",
+        showgrid=False,
+        zeroline=False,
+        tickvals=[0.01, 0.1, 1, 10],
+        ticktext=["ε = 0.01", "0.1", "1", "10"],
+        fixedrange=True,
+    )
+    figure.update_yaxes(
+        type="log",
+        showgrid=True,
+        gridcolor=faded(FAINT.shape, 0.25),
+        zeroline=False,
+        dtick=1,
+        fixedrange=True,
+        tickformat=".2~p",
+        title="typical error",
+    )
+    figure.update_layout(
+        height=135,
+        margin={"l": 8, "r": 8, "t": 4, "b": 8},
+        dragmode=False,
+        showlegend=True,
+        # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
+        legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
+    )
+    return figure
+
+
+def error_in_words(epsilons: Sequence[float], errors: Sequence[float], whole: str) -> str:
+    """The text alternative of the curve: the error at its two ends."""
+    return (
+        f"The typical error falls from {percent(errors[0])} of {whole} at ε = {epsilons[0]:g} "
+        f"to {percent(errors[-1])} at ε = {epsilons[-1]:g}."
+    )
+
+
+@dataclass(frozen=True)
+class PossibleReleases:
+    """Releases that could come out, of an imagined crowd along one column.
+
+    Attributes
+    ----------
+    places : np.ndarray
+        float64 (n,), in the column's unit.
+    crowd : np.ndarray
+        float64 (n,), the exact answers for the imagined people.
+    releases : np.ndarray
+        float64 (s, n), s equally likely releases of them.
+    kept : int
+        In how many of them the place that matters, of the greatest closeness or the least distance, lies where the
+        crowd's own does, give or take a tenth of the range.
+    """
+
+    places: np.ndarray
+    crowd: np.ndarray
+    releases: np.ndarray
+    kept: int
+
+
+def imagined_crowd(share: np.ndarray) -> np.ndarray:
+    """How many of the imagined crowd are at places along a line from 0 to 1, float64 of their shape; in no unit."""
+    return sum(weight * np.exp(-(((share - at) / spread) ** 2) / 2) / spread for at, spread, weight in CROWDS)
+
+
+def possible_releases(
+    low: float, high: float, kernel: Kernel, coordinates: np.ndarray, estimate: float, standard_error: float
+) -> PossibleReleases:
+    """Simulate releases of a crowd that nobody is part of; no data and no privacy noise is touched.
+
+    The error of a sketch at two places is shared by the rows in which they share a cell, so its correlation is the
+    kernel itself: errors are a Gaussian process with covariance ``standard_error² k(x, y)``. The draws are fixed ones
+    (a public seed), so that moving a control changes the picture by its effect alone.
+
+    Parameters
+    ----------
+    low, high : float
+        Bounds of the column, in its unit.
+    kernel : Kernel
+        Of the sketch, for encoded points.
+    coordinates : np.ndarray
+        Encoded places along the column, float64 (PLACES, dimensions).
+    estimate, standard_error : float
+        Of a typical answer, from the forecast; the crowd is scaled to it.
+    """
+    share = np.linspace(0, 1, PLACES)
+    weights = imagined_crowd(share)
+    closeness = kernel.evaluate(coordinates, coordinates)
+    crowd = closeness @ weights
+    crowd *= estimate / float(np.average(crowd, weights=weights))
+    values, vectors = np.linalg.eigh(closeness)
+    root = vectors * np.sqrt(np.clip(values, 0, None))
+    draws = np.random.default_rng(0).standard_normal((SIMULATED, PLACES))
+    releases = crowd + standard_error * draws @ root.T
+    moved = np.abs(share[releases.argmax(axis=1)] - share[crowd.argmax()])
+    return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
+
+
+def possible_releases_figure(possible: PossibleReleases, name: str, answer: str = "answer") -> go.Figure:
+    """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them."""
+    x, breaks = possible.places, np.full((len(possible.releases), 1), np.nan)
+    figure = go.Figure(
+        go.Scatter(
+            x=np.tile(np.append(x, np.nan), len(possible.releases)),
+            y=np.hstack([possible.releases, breaks]).ravel(),
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": faded(TEAL.shape, 0.2), "width": 1},
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=possible.crowd,
+            mode="lines",
+            line={"color": INK.shape, "width": 3},
+            showlegend=False,
+            hovertemplate="%{x:,.4~r}: %{y:,.4~r}<extra>imagined crowd</extra>",
+        )
+    )
+    figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
+    figure.update_yaxes(
+        title=answer, showgrid=False, zeroline=True, zerolinecolor=faded(FAINT.shape, 0.5), nticks=4, fixedrange=True
+    )
+    figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+def possible_releases_in_words(possible: PossibleReleases) -> str:
+    """One sentence: how often the place with the most is found."""
+    return (
+        f"In {possible.kept} of {len(possible.releases)} simulated releases the place with the most is found "
+        "where it is, give or take a tenth of the bounds."
+    )
+
+
+def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
+    """Released against exact answers, float64 (n,) each; the truth is amber, and on the line the two agree."""
+    ends = [0.0, 1.05 * float(max(exact.max(), released.max()))]
+    figure = go.Figure(
+        go.Scatter(
+            x=ends, y=ends, mode="lines", line={"color": AMBER.shape, "width": 2}, hoverinfo="skip", showlegend=False
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=exact,
+            y=released,
+            mode="markers",
+            marker={"size": 5, "color": faded(TEAL.shape, 0.6)},
+            showlegend=False,
+            hovertemplate="exact %{x:,.4~r}, released %{y:,.4~r}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="exact", range=ends, showgrid=False, zeroline=False, nticks=5, fixedrange=True)
+    figure.update_yaxes(
+        title="released",
+        range=[min(0.0, float(released.min())), ends[1]],
+        showgrid=False,
+        zeroline=False,
+        nticks=5,
+        fixedrange=True,
+    )
+    figure.update_layout(height=260, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return figure
+
+
+DOTS = 50
+BINS = 13
+"""Columns over the whole range: few enough to stack, many enough to show the shape."""
+
+
+def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) -> np.ndarray:
+    """Equally likely outcomes of a number known up to a normal error: its quantiles at (i − ½)/dots.
+
+    Parameters
+    ----------
+    estimate, standard_error : float
+        In the number's own unit; a standard error of 0 gives the same outcome every time.
+
+    Returns
+    -------
+    np.ndarray
+        float64 array of shape (dots,), increasing.
+    """
+    unit = NormalDist()
+    steps = np.array([unit.inv_cdf((i + 0.5) / dots) for i in range(dots)])
+    return estimate + standard_error * steps
+
+
+def stacked(outcomes: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the dots go: the centre of each one's bin and its height in the stack, both of shape (n,)."""
+    values = np.sort(np.asarray(outcomes, dtype=float))
+    if values.size == 0 or not np.isfinite(values).all():
+        raise ValueError("A dot plot needs at least one outcome, and finite ones only.")
+    low, high = values[0], values[-1]
+    width = (high - low) / BINS
+    if width <= 0:
+        return values, np.arange(values.size, dtype=float)
+    bins = np.minimum((values - low) // width, BINS - 1)
+    first = np.searchsorted(bins, bins, side="left")
+    return low + (bins + 0.5) * width, np.arange(values.size) - first.astype(float)
+
+
+def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.shape) -> go.Figure:
+    """A dot plot of equally likely outcomes.
+
+    Parameters
+    ----------
+    outcomes : Sequence[float] | np.ndarray
+        Shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases.
+    name : str
+        Title of the axis, with its unit.
+    colour : str
+        ``#RRGGBB``; teal unless the number is private.
+    """
+    x, height = stacked(outcomes)
+    # Room on both sides keeps the dots of a stack close to those of the next.
+    room = max(0.45 * float(x.max() - x.min()), 1e-9 * max(1.0, float(np.abs(x).max())))
+    span = [float(x.min()) - room, float(x.max()) + room]
+    across = {"title": {"text": name}, "range": span, "showgrid": False, "zeroline": False, "nticks": 6}
+    up = {"visible": False, "range": [0, max(8.0, float(height.max()) + 1.5)], "fixedrange": True}
+    return go.Figure(
+        go.Scatter(
+            x=x, y=height + 0.5, mode="markers", marker={"size": 11, "color": colour}, hoverinfo="x", showlegend=False
+        ),
+        {
+            "xaxis": across | {"tickformat": ","},
+            "yaxis": up,
+            "height": 190,
+            "margin": {"l": 8, "r": 8, "t": 8, "b": 44},
+            "dragmode": False,
+        },
+    )
+
+
+def dots_in_words(outcomes: Sequence[float] | np.ndarray, name: str) -> str:
+    """The text alternative of the figure: where the outcomes lie, by counting dots."""
+    values = np.sort(np.asarray(outcomes, dtype=float))
+    low, high = values[values.size // 10], values[values.size - 1 - values.size // 10]
+    inside = int(((values >= low) & (values <= high)).sum())
+    middle = float(np.median(values))
+    return (
+        f"{values.size} equally likely outcomes of {name}: {inside} of them lie between {significant(low, 4)} and "
+        f"{significant(high, 4)}, the middle one at {significant(middle, 4)}."
+    )

@@ -1,0 +1,224 @@
+"""Layers on a picture of two columns: lines that say more about the same places, and leave the colours below in view.
+
+Like the picture they say nothing that the noise decides: a group is outlined only where it is surely the answer.
+
+Points: synthetic ones by themselves, or a visitor's own on top of a density.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ..domain import Column
+from ..tasks.decision_map import DecisionMap
+from ..tasks.density import Heatmap
+from ..words.escapes import in_plotly
+from ..words.phrases import shortened
+from .axes import Axis, apply
+from .class_figures import class_colour
+from .distances import distance_title
+from .palette import INK, PAPER, TEAL, faded
+
+BORDER = 2.5
+"""How wide the outline of a group is."""
+RINGS = 6
+FEWEST_CELLS = 3
+"""Cells of an area that has room for its name."""
+
+
+def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -> go.Figure:
+    """Outline where each group is surely the answer, in its colour and with its name.
+
+    Parameters
+    ----------
+    figure : go.Figure
+        A map of the same two columns; it is changed.
+    drawn : DecisionMap
+        What was decided at each place.
+    axes : tuple[Axis, Axis]
+        Of the decided places.
+    """
+    x, y = axes
+    for code, name in enumerate(drawn.classes):
+        area = (drawn.codes == code) & drawn.certain
+        if not area.any():
+            continue
+        figure.add_trace(_border(x, y, area, code, in_plotly(shortened(name))))
+        if area.sum() >= FEWEST_CELLS:
+            figure.add_annotation(**_name(x, y, area, in_plotly(shortened(name))))
+    return figure
+
+
+def _border(x: Axis, y: Axis, area: np.ndarray, code: int, name: str) -> go.Contour:
+    """The line around an area: half way between the places inside and those outside."""
+    return go.Contour(
+        x=x.values,
+        y=y.values,
+        z=area.astype(np.float32),
+        contours={"coloring": "none", "start": 0.5, "end": 0.5, "size": 1},
+        line={"color": class_colour(code), "width": BORDER},
+        showscale=False,
+        showlegend=True,
+        hoverinfo="skip",
+        name=name,
+    )
+
+
+def _name(x: Axis, y: Axis, area: np.ndarray, name: str) -> dict:
+    """The name of a group at the place of its area that is nearest to the middle of it."""
+    rows, columns = np.nonzero(area)
+    middle = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
+    return {
+        "x": x.values[columns[middle]],
+        "y": y.values[rows[middle]],
+        "text": name,
+        "showarrow": False,
+        "bgcolor": PAPER.light,
+        "bordercolor": INK.shape,
+        "borderpad": 2,
+        "opacity": 0.9,
+        "font": {"color": INK.light, "size": 13},
+    }
+
+
+def add_distances(figure: go.Figure, heatmap: Heatmap, axes: tuple[Axis, Axis], unit: str) -> go.Figure:
+    """Draw lines of equal average distance, each with its number.
+
+    Parameters
+    ----------
+    figure : go.Figure
+        A map of the same two columns; it is changed.
+    heatmap : Heatmap
+        Average distances, not sums.
+    axes : tuple[Axis, Axis]
+        Of its places.
+    unit : str
+        Of distance, "" where there is none.
+    """
+    least, most = float(heatmap.estimate.min()), float(heatmap.estimate.max())
+    step = round_step((most - least) / RINGS)
+    levels = {
+        "coloring": "none",
+        "start": np.ceil(least / step) * step,
+        "end": most,
+        "size": step,
+        "showlabels": True,
+        "labelfont": {"size": 12, "color": INK.shape},
+    }
+    return figure.add_trace(
+        go.Contour(
+            x=axes[0].values,
+            y=axes[1].values,
+            z=heatmap.estimate.astype(np.float32),
+            contours=levels,
+            line={"color": INK.shape, "width": 1.5, "dash": "dot", "smoothing": 1.0},
+            showscale=False,
+            showlegend=True,
+            hoverinfo="skip",
+            name=distance_title(unit).capitalize(),
+        )
+    )
+
+
+def round_step(width: float) -> float:
+    """The smallest of 1, 2 or 5 times a power of ten that is no less; 1 where there is no width."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(width))
+    return float(next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power >= width * (1 - 1e-12)))
+
+
+HEIGHT = 520
+MAX_DRAWN = 3000
+"""Every point is an element of the page; of more points, so many are drawn."""
+BINS = 40
+JITTER = 0.32
+"""How far points of one category are strewn, so that they do not hide each other."""
+
+
+def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figure:
+    """Synthetic points over two columns, or how they spread along one.
+
+    Parameters
+    ----------
+    points : pd.DataFrame
+        A column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
+    columns : tuple[Column, ...]
+        One or two.
+    """
+    axes = tuple(_axis(column) for column in columns)
+    if len(axes) == 1:
+        figure = _histogram(points[axes[0].name], axes[0])
+    else:
+        drawn = points.iloc[:MAX_DRAWN]
+        x, y = (_places(drawn[axis.name], axis, seed) for seed, axis in enumerate(axes))
+        marker = {"size": 6, "color": TEAL.shape, "opacity": 0.5}
+        figure = go.Figure(go.Scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip"))
+        apply(figure, *axes)
+    figure.update_xaxes(automargin=True, title_standoff=12)
+    figure.update_yaxes(automargin=True, title_standoff=12)
+    margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
+    return figure.update_layout(height=HEIGHT, margin=margin, showlegend=False, uirevision="constant")
+
+
+def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray) -> go.Figure:
+    """Put a visitor's own points on top of a density: usual ones small, unusual ones as diamonds. Changes the figure.
+
+    Parameters
+    ----------
+    points : pd.DataFrame
+        n of them; `MAX_DRAWN` are drawn, unusual ones first.
+    columns : tuple[Column, ...]
+        The axes of the figure; on a curve, points lie along the bottom.
+    unusual : np.ndarray
+        bool (n,).
+    """
+    order = np.argsort(~unusual, kind="stable")[:MAX_DRAWN]
+    axes = tuple(_axis(column) for column in columns)
+    places = [_places(points[axis.name].iloc[order], axis, seed) for seed, axis in enumerate(axes)]
+    x, y = places if len(axes) == 2 else (places[0], np.zeros(len(order)))
+    chosen = unusual[order]
+    small = {"symbol": "circle", "size": 7, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
+    large = {"symbol": "diamond", "size": 12, "color": INK.light, "line": {"width": 2, "color": PAPER.light}}
+    for shown, marker, name in ((~chosen, small, "Your points"), (chosen, large, "Unusual ones")):
+        if shown.any():
+            figure.add_trace(
+                go.Scatter(x=x[shown], y=y[shown], mode="markers", marker=marker, hoverinfo="skip", name=name)
+            )
+    return figure
+
+
+def _axis(column: Column) -> Axis:
+    return Axis.of(column, np.array(getattr(column, "categories", None) or [column.low]))
+
+
+def _places(values: pd.Series, axis: Axis, seed: int) -> np.ndarray:
+    """Places on the axis; those of categories strewn a little, the same way each time."""
+    if not axis.categories:
+        return _numbers(values, axis)
+    codes = _codes(values, axis)
+    return codes + np.random.default_rng(seed).uniform(-JITTER, JITTER, len(codes))
+
+
+def _numbers(values: pd.Series, axis: Axis) -> np.ndarray:
+    return values.to_numpy(dtype=np.float64) if axis.dates is None else axis.dates.numbers_of(values)
+
+
+def _histogram(values: pd.Series, axis: Axis) -> go.Figure:
+    if axis.categories:
+        x, counts = axis.values, np.bincount(_codes(values, axis), minlength=len(axis.values))
+        width = 0.65
+    else:
+        counts, edges = np.histogram(_numbers(values, axis), bins=BINS, range=(axis.low, axis.high))
+        x, width = (edges[:-1] + edges[1:]) / 2.0, edges[1] - edges[0]
+    marker = {"color": faded(TEAL.shape, 0.55), "line": {"width": 1, "color": TEAL.shape}}
+    figure = go.Figure(go.Bar(x=x, y=counts, width=width, marker=marker, hovertemplate="%{y:,} points<extra></extra>"))
+    apply(figure, axis)
+    return figure.update_yaxes(title={"text": "synthetic points"}, tickformat=",", zeroline=False, nticks=6)
+
+
+def _codes(values: pd.Series, axis: Axis) -> np.ndarray:
+    """Index of each value in the categories, int64."""
+    return pd.Index(axis.categories).get_indexer(values.astype(str))

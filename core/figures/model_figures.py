@@ -1,0 +1,244 @@
+"""Pictures of how good a model was on a public test file: what its probabilities are worth, how far it is off.
+
+A picture of a trained model: how far each column can move its score.
+
+A picture of what a promise leaves of a prediction: how much is right of reference records against ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..models.judging import NumberVerdict, Reliability
+from ..models.linear_model import LinearModel
+from ..tasks.product_sums import terms_of
+from ..words.escapes import in_plotly
+from ..words.numbers import percent, significant
+from ..words.phrases import shortened
+from .palette import FAINT, TEAL, faded
+from .regression_figures import MOST_SHOWN, ROW
+
+HEIGHT = 320
+LINE = {"color": FAINT.shape, "width": 1, "dash": "dot"}
+
+
+def reliability_figure(found: Reliability, fitted: Reliability | None = None) -> go.Figure:
+    """How often answers are right against how likely the model calls them; on the dotted line both are the same.
+
+    Parameters
+    ----------
+    found : Reliability
+        Of the model.
+    fitted : Reliability | None
+        Of its probabilities after they were made to fit public records; not drawn when None.
+    """
+    figure = go.Figure(go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line=LINE, hoverinfo="skip", showlegend=False))
+    if fitted is not None:
+        figure.add_trace(_dots(fitted, "made to fit", FAINT.shape, "circle-open"))
+    figure.add_trace(_dots(found, "as released", TEAL.shape, "circle"))
+    least = min(0.5, float(found.said.min()), float(found.right.low.min()))
+    for axis, title in ((figure.update_xaxes, "says"), (figure.update_yaxes, "is right")):
+        axis(range=[least - 0.03, 1.03], tickformat=".0%", title=title, zeroline=False, fixedrange=True)
+    return _laid_out(figure)
+
+
+def _dots(found: Reliability, name: str, colour: str, symbol: str) -> go.Scatter:
+    right = found.right
+    bars = {"array": right.high - right.estimate, "arrayminus": right.estimate - right.low}
+    return go.Scatter(
+        x=found.said,
+        y=right.estimate,
+        mode="markers",
+        name=name,
+        marker={"color": colour, "size": 10, "symbol": symbol},
+        error_y={**bars, "color": colour, "thickness": 1.5, "width": 0},
+        customdata=found.counts,
+        hovertemplate="says %{x:.0%}, is right in %{y:.0%} of %{customdata:,}<extra></extra>",
+    )
+
+
+def reliability_in_words(found: Reliability) -> str:
+    """The text alternative: bin by bin."""
+    bins = zip(found.said, found.right.estimate, found.counts, strict=True)
+    said = [f"{percent(float(x))} and is right in {percent(float(y))} of {n:,}" for x, y, n in bins]
+    return f"Where the model says: {'; '.join(said)}."
+
+
+def numbers_figure(found: NumberVerdict, named: str) -> go.Figure:
+    """The mean truth against the mean prediction, bin by bin, with the middle four fifths of the truth.
+
+    Parameters
+    ----------
+    found : NumberVerdict
+        Of the model.
+    named : str
+        What is predicted, with its unit.
+    """
+    ends = [float(min(found.low.min(), found.predicted.min())), float(max(found.high.max(), found.predicted.max()))]
+    figure = go.Figure(go.Scatter(x=ends, y=ends, mode="lines", line=LINE, hoverinfo="skip", showlegend=False))
+    figure.add_trace(
+        go.Scatter(
+            x=found.predicted,
+            y=found.true,
+            mode="markers",
+            marker={"color": TEAL.shape, "size": 10},
+            error_y={
+                "array": found.high - found.true,
+                "arrayminus": found.true - found.low,
+                "color": TEAL.shape,
+                "thickness": 1.5,
+                "width": 0,
+            },
+            hovertemplate="predicted %{x:,.4~r}, true %{y:,.4~r}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    figure.update_xaxes(title=f"predicted {in_plotly(shortened(named))}", zeroline=False, fixedrange=True, nticks=7)
+    figure.update_yaxes(title="true", zeroline=False, fixedrange=True)
+    return _laid_out(figure)
+
+
+def numbers_in_words(found: NumberVerdict, named: str) -> str:
+    """The text alternative: both ends."""
+    first, last = (
+        f"{significant(float(found.predicted[place]), 3)} predicted, {significant(float(found.true[place]), 3)} true"
+        for place in (0, -1)
+    )
+    return f"{named}: the tenth with the lowest predictions has on average {first}; the tenth with the highest {last}."
+
+
+def _laid_out(figure: go.Figure) -> go.Figure:
+    margin = {"l": 8, "r": 8, "t": 8, "b": 8}
+    return figure.update_layout(height=HEIGHT, margin=margin, dragmode=False, legend={"y": -0.3, "orientation": "h"})
+
+
+def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
+    """Names of coordinates, and by how much each moves the score over its range, strongest first."""
+    terms = terms_of(model.features)
+    whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
+    moves = model.slopes[row] * whole
+    order = np.argsort(-np.abs(moves), kind="stable")[:MOST_SHOWN]
+    return [terms[place].name for place in order], moves[order]
+
+
+def model_figure(model: LinearModel, row: int) -> go.Figure:
+    """Bars of `reaches`."""
+    names, moves = reaches(model, row)
+    figure = go.Figure(
+        go.Bar(
+            x=moves[::-1],
+            y=[in_plotly(shortened(name)) for name in names[::-1]],
+            orientation="h",
+            marker={"color": TEAL.shape},
+            hovertemplate="%{y}: %{x:,.3~r}<extra></extra>",
+        )
+    )
+    figure.add_vline(0.0, line={"color": FAINT.shape, "width": 1})
+    figure.update_xaxes(title="Change of the score", zeroline=False, nticks=7)
+    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
+    return figure.update_layout(height=90 + ROW * len(names), margin=margin, dragmode=False, bargap=0.4)
+
+
+def model_in_words(model: LinearModel, row: int) -> str:
+    """The text alternative."""
+    names, moves = reaches(model, row)
+    said = [f"{name} {significant(move, 3)}" for name, move in zip(names[:5], moves[:5], strict=True)]
+    return f"By how much columns move the score over their range, strongest first: {', '.join(said)}."
+
+
+ROOM = 0.04
+"""Above and below the curve, in shares of all records."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is forecast, in words.
+
+    Attributes
+    ----------
+    done : str
+        What a share is of, behind "12%".
+    least : str
+        What is always possible without looking at anyone.
+    """
+
+    done: str
+    least: str
+
+
+RIGHT = Measure("right", "always the most common answer")
+EXPLAINED = Measure("explained", "always the mean")
+
+
+def training_figure(
+    epsilons: Sequence[float],
+    right: Sequence[float],
+    epsilon: float,
+    common: float,
+    best: float,
+    measure: Measure = RIGHT,
+) -> go.Figure:
+    """Shares right, or explained, against ε on a logarithmic axis, between the least answer and hardly any noise.
+
+    Parameters
+    ----------
+    epsilons, right : Sequence[float]
+        Increasing ε, and the share right at each, shape (n,).
+    epsilon : float
+        The present one, which is among them.
+    common, best : float
+        Shares right of always the most common answer, and of a model with hardly any noise.
+    measure : Measure
+        What is forecast.
+    """
+    figure = go.Figure(
+        go.Scatter(
+            x=list(epsilons),
+            y=list(right),
+            mode="lines+markers",
+            line={"color": TEAL.shape, "width": 2},
+            marker={"color": TEAL.shape, "size": [11 if one == epsilon else 6 for one in epsilons]},
+            hovertemplate=f"ε = %{{x:,.3~r}}: %{{y:.1%}} {measure.done}<extra></extra>",
+        )
+    )
+    for level, words, below in ((common, measure.least, True), (best, "hardly any noise", False)):
+        figure.add_hline(
+            level,
+            line={"color": FAINT.shape, "width": 1, "dash": "dot"},
+            annotation={"text": words},
+            annotation_position="bottom right" if below else "top left",
+        )
+    low, high = min(common, *right) - ROOM, max(best, *right) + ROOM
+    figure.update_xaxes(
+        type="log",
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        tickvals=list(epsilons),
+        tickformat=",.3~r",
+        title="ε",
+    )
+    figure.update_yaxes(
+        range=[low, high],
+        gridcolor=faded(FAINT.shape, 0.25),
+        zeroline=False,
+        fixedrange=True,
+        tickformat=".0%",
+        title=measure.done,
+    )
+    return figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=False)
+
+
+def training_in_words(
+    epsilons: Sequence[float], right: Sequence[float], common: float, best: float, measure: Measure = RIGHT
+) -> str:
+    """The text alternative: both ends of the curve, and what it lies between."""
+    ends = f"{percent(right[0])} at ε = {epsilons[0]:g} and {percent(right[-1])} at ε = {epsilons[-1]:g}"
+    return (
+        f"Of made-up records, shares {measure.done}: {ends}; {measure.least} gets {percent(common)}, hardly any noise "
+        f"{percent(best)}."
+    )

@@ -1,1 +1,0 @@
-"""What released files answer, in sentences."""

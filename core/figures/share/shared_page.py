@@ -1,0 +1,320 @@
+"""The shared page: one HTML file that holds a release, what it promises, and the script that asks it.
+
+Nothing in it names another host, and its own policy forbids every request: it may run its one script and its one style
+sheet, whose hashes it states, and nothing else. What a file says travels packed, so that no text of a stranger ever
+stands in the page's source except escaped; the script writes all of it as text.
+
+What a shared page shows of a file: its populations one by one, each decoded by the page or worked out beforehand.
+
+Any file that may be handed out, opened by what is in it: a release, counted local reports, or a model.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from scipy.special import ndtri
+
+from ...errors import RequestError
+from ...local.release import is_local, load_local
+from ...local.released import LocalAnswers
+from ...models.linear_model import LinearModel
+from ...models.model_file import TEACHING, ModelFile
+from ...models.number_model import NumberModel
+from ...models.opening import Model, load_model
+from ...releases.release import Release, load
+from ...sketches.classes import Classes
+from ...words.escapes import in_html
+from ...words.numbers import percent, significant
+from ...words.phrases import day, listed, shown
+from ..answer_sentences import SHARED_NOISE, one_line
+from ..distances import distance_unit
+from ..report.citation import bibtex, datacite, manifest_text, title_of
+from ..report.label import describe, privacy_label
+from ..report.report_html import MARK, STYLE
+from ..report.words import counted
+from ..scales import DARK_SHADES, LIGHT_SHADES
+from .grids import grid_facts
+from .lattices import LEVEL, lattice_facts
+from .shared_counts import local_facts, table_facts
+from .shared_models import model_facts, number_facts, regression_facts
+
+PublicFile = Release | LocalAnswers | Model
+ARCHIVE = b"PK"
+"""How an archive begins; a model is JSON."""
+
+
+def read_public(data: bytes) -> PublicFile:
+    """Open a file of any of these kinds; a stranger's is safe to open.
+
+    Raises
+    ------
+    ReleaseFileError
+        When it is damaged or something else.
+    """
+    if data[:1] == b"{":
+        return load_model(data)
+    return load_local(data) if is_local(data) else load(data)
+
+
+def ending(data: bytes) -> str:
+    """The ending of the name of a file with such contents."""
+    return ".npz" if data.startswith(ARCHIVE) else ".json"
+
+
+MOST_SUBJECTS = 40
+"""Questions and groups that a page shows."""
+EVERYONE = "everyone together"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One population that a file answers for.
+
+    Attributes
+    ----------
+    name : str
+        Question and group in words; "" where the file has one of them.
+    release : Release
+        Of this population alone.
+    member : str
+        The array of the file that holds its counters.
+    slabs : tuple[int, ...]
+        Which classes of it are added up; none where it holds no classes.
+    """
+
+    name: str
+    release: Release
+    member: str
+    slabs: tuple[int, ...] = ()
+
+
+def contents(file: PublicFile) -> list[dict[str, Any]]:
+    """Everything that a page shows, as values for JSON.
+
+    Parameters
+    ----------
+    file : PublicFile
+        Any release or model.
+    """
+    if isinstance(file, LinearModel):
+        return [{"name": "", **model_facts(file)}]
+    if isinstance(file, NumberModel):
+        return [{"name": "", **number_facts(file)}]
+    if isinstance(file, LocalAnswers):
+        people = {"counted": "people", "records": float(file.people), "reach": float(ndtri(0.5 + LEVEL / 2.0))}
+        return [{"name": "", **people, **local_facts(file)}]
+    found = subjects(file)[:MOST_SUBJECTS]
+    return [facts for one in found if (facts := _facts(one, 1.0 / len(found)))]
+
+
+def subjects(release: Release) -> list[Subject]:
+    """The populations of a release: of every question each group, and all of them together."""
+    each = [(name, part, f"table_{place}") for place, (name, part) in enumerate(release.parts.items(), start=1)] or [
+        ("", release, "table")
+    ]
+    return [subject for name, part, member in each for subject in _groups(name, part, member)]
+
+
+def _groups(name: str, release: Release, member: str) -> list[Subject]:
+    if not isinstance(release.sketch, Classes):
+        return [Subject(name, release, member)]
+    classes = release.sketch.categories
+    each = [Subject(_named(name, one), release.of_class(one), member, (place,)) for place, one in enumerate(classes)]
+    everyone = Subject(_named(name, EVERYONE), release.of_everyone(), member, tuple(range(len(classes))))
+    return [everyone, *each]
+
+
+def _named(*names: str) -> str:
+    return " · ".join(name for name in names if name)
+
+
+def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
+    """One population; None where there is nothing to draw."""
+    release = subject.release
+    found = regression_facts(release) or table_facts(release) or grid_facts(release) or lattice_facts(release, share)
+    if found is None:
+        return None
+    distance = release.sketch.answers == "distance"
+    facts = {
+        "name": subject.name,
+        "member": subject.member,
+        "slabs": list(subject.slabs),
+        "counted": counted(release.domain),
+        "records": release.records,
+        "error": release.records_error if math.isfinite(release.records_error) else 0.0,
+        "reach": float(ndtri(0.5 + LEVEL / 2.0)),
+        "answers": "count" if found.get("counts") else release.sketch.answers,
+        "unit": distance_unit(release.sketch) if distance else "",
+    }
+    return facts | found
+
+
+FOLDER = Path(__file__).parent
+SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "forms", "take", "page")
+"""The parts of the script, in the order in which they need each other."""
+MOST_BYTES = 24 << 20
+"""Of a file that is carried along."""
+POLICY = (
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A file in words, as a page states it.
+
+    Attributes
+    ----------
+    heading, line : str
+        What it is of, and the whole of it in one line.
+    promise : str
+        What is promised, as odds.
+    sentences : tuple[str, ...]
+        Everything that it says of itself.
+    warnings : tuple[str, ...]
+        What must be said of the promise before anything is read.
+    papers : tuple[tuple[str, str, str], ...]
+        What is handed out beside it: label, ending of the file's name, and text.
+    """
+
+    heading: str
+    line: str
+    promise: str
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    papers: tuple[tuple[str, str, str], ...] = ()
+
+
+def share_html(file: PublicFile, data: bytes, name: str) -> str:
+    """One HTML file that lets people ask a release without Python and without a network.
+
+    Parameters
+    ----------
+    file : PublicFile
+        What is shared.
+    data : bytes
+        The contents of its file, which the page carries.
+    name : str
+        Of that file.
+
+    Raises
+    ------
+    RequestError
+        When the file is too large to be carried by a page.
+    """
+    if len(data) > MOST_BYTES:
+        raise RequestError(
+            f"The release takes {len(data):,} bytes, and a page carries at most {MOST_BYTES:,}: hand out the file "
+            "itself."
+        )
+    words = _words(file, data)
+    payload = {
+        "title": words.heading,
+        "name": name,
+        "mime": "application/json" if isinstance(file, ModelFile) else "application/octet-stream",
+        "papers": [list(paper) for paper in words.papers],
+        "sharedNoise": SHARED_NOISE,
+        "subjects": contents(file),
+    }
+    packed = gzip.compress(json.dumps(payload, allow_nan=False).encode(), 9, mtime=0)
+    return "\n".join(_document(words, _base64(packed), _base64(data))) + "\n"
+
+
+def _words(file: PublicFile, data: bytes) -> Shared:
+    """What a file says of itself."""
+    if isinstance(file, ModelFile):
+        sentences = tuple(file.card())
+        heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
+        odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
+        return Shared(heading, sentences[1], "" if file.warnings else odds, sentences, file.warnings)
+    if isinstance(file, LocalAnswers):
+        epsilon = float(file.epsilon)
+        guess = 1.0 / (1.0 + 2.718281828459045**-epsilon)
+        line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(epsilon, 4)} each"
+        promise = (
+            "Nobody was trusted: every answer was randomised where it was given. Whoever sees a report and thought "
+            "before that two answers were equally likely is right about which one it was in at most "
+            f"{percent(guess, 3)} of cases."
+        )
+        return Shared(shown(file.question), line, promise, ())
+    label = privacy_label(file, data)
+    papers = (
+        ("Cite it (BibTeX)", "bib", bibtex(label)),
+        ("For a DOI (JSON)", "datacite.json", datacite(label, len(data))),
+        ("Its manifest (JSON)", "manifest.json", manifest_text(data)),
+    )
+    odds = " ".join([label.odds_in_words, label.slack]) if label.private else ""
+    sentences = tuple(describe(file, data))
+    line = one_line(label).partition(" · ")[2]  # the heading says what it is of
+    return Shared(title_of(label), line, odds, sentences, () if label.private else (TEACHING,), papers)
+
+
+def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
+    script, style = _script(), _style()
+    policy = POLICY.format(script=_hash(script), style=_hash(style))
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="referrer" content="no-referrer">'
+    yield f"<title>{in_html(words.heading)}</title><style>{style}</style></head><body><main>"
+    yield f"<header>{MARK}<div><h1>{in_html(words.heading)}</h1>"
+    yield f"<p class='made'>{in_html(words.line)}</p></div></header>"
+    for sentence in words.warnings:
+        yield f"<p class='warning'>{in_html(sentence)}</p>"
+    yield '<div id="explore"><p class="note" id="wait">Opening the file …</p></div>'
+    yield "<noscript><p>The pictures need JavaScript, which this browser does not run.</p></noscript>"
+    yield from _promise(words)
+    yield (
+        '<section id="take" aria-labelledby="take-heading"><h2 id="take-heading">Take it along</h2>'
+        '<div class="buttons"></div></section>'
+    )
+    yield "<footer><p class='note'>Made with Frostglass. This page holds everything it shows and asks no network.</p>"
+    yield "</footer></main>"
+    yield f'<script type="application/x-frostglass" id="payload">{payload}</script>'
+    yield f'<script type="application/x-frostglass" id="file">{data}</script>'
+    yield f"<script>{script}</script></body></html>"
+
+
+def _promise(words: Shared) -> Iterator[str]:
+    yield "<section id='promise' aria-labelledby='promise-heading'>"
+    yield "<h2 id='promise-heading'>What it promises</h2>"
+    if words.promise:
+        yield f"<p class='odds'>{in_html(words.promise)}</p>"
+    if words.sentences:
+        lines = "".join(f"<li>{in_html(sentence)}</li>" for sentence in words.sentences)
+        yield f"<details><summary>All that the file says of itself</summary><ul class='facts'>{lines}</ul></details>"
+    yield "</section>"
+
+
+@cache
+def _script() -> str:
+    parts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8").strip() for name in SCRIPTS]
+    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();"
+
+
+@cache
+def _style() -> str:
+    shades = " ".join(
+        f".c-shade-{index} {{ color: light-dark({light}, {dark}); }}"
+        for index, (light, dark) in enumerate(zip(LIGHT_SHADES, DARK_SHADES, strict=True))
+    )
+    return f"{STYLE.strip()}\n{(FOLDER / 'share.css').read_text(encoding='utf-8').strip()}\n{shades}\n"
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()

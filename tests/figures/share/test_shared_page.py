@@ -1,0 +1,119 @@
+"""The shared page: it runs its own script and nothing else, names no other host, and carries the file as it is."""
+
+import base64
+import gzip
+import json
+import re
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain, RequestError
+from core.domain import Numeric
+from core.figures.share.shared_page import read_public, share_html
+from core.geometry import kernels
+from core.privacy.noise.randomness import SeededSource
+from core.sketches.grids.histogram import Histogram
+from core.sketches.hashed.race import Race
+from core.sources.samples import bundled_releases
+from tests.depth import deep
+from tests.figures.report.test_report_html import Reader
+from tests.releases_for_tests import small_release
+
+HOSTILE = '</script><img src=x onerror="alert(1)">'
+CATEGORIES = ["<b>'\"&amp;</b>", "=HYPERLINK(1)", "-->"]
+
+
+def page_of(name: str, categories) -> tuple[str, bytes]:
+    domain = Domain.of(**{name: (0, 100)}, city=list(categories))
+    made = small_release(domain=domain, kernel=kernels.Laplacian(8.0), noise_source=SeededSource(1), records=2_000)
+    release = replace(made, private=True)
+    data = release.to_bytes()
+    return share_html(release, data, f"{name}.npz"), data
+
+
+def payload_of(page: str) -> dict:
+    """What the page's script reads."""
+    packed = re.search(r'id="payload">([^<]*)<', page)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_hostile_names_leave_the_structure_as_it_is_and_the_script_reads_them_whole():
+    page, data = page_of(HOSTILE, CATEGORIES)
+    harmless, _ = page_of("age", ["a", "b", "c"])
+    assert Reader(page).structure == Reader(harmless).structure
+    assert HOSTILE not in page
+    payload = payload_of(page)
+    columns = payload["subjects"][0]["columns"]
+    assert columns[0]["name"] == HOSTILE and columns[1]["categories"] == CATEGORIES
+    assert base64.b64decode(re.search(r'id="file">([^<]*)<', page)[1]) == data
+    assert [paper[1] for paper in payload["papers"]] == ["bib", "datacite.json", "manifest.json"]
+
+
+def test_its_policy_allows_the_one_script_and_style_and_no_request():
+    page, _ = page_of("age", ["a", "b"])
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    for kind, text in (("script-src", script), ("style-src", style)):
+        assert rules[kind] == f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
+    assert len(rules) == 5
+    assert not re.search(r"https?:|//[a-z0-9.-]+\.[a-z]{2,}", page.replace(script, ""))
+    assert "http" not in script and "import(" not in script and "innerHTML" not in script
+    assert not {"src", "href", "style", "onclick"} & {name for name, _ in Reader(page).attributes}
+
+
+def test_a_teaching_file_says_that_it_protects_nobody():
+    made = small_release(noise_source=SeededSource(1))
+    page = share_html(made, made.to_bytes(teaching=True), "taught.npz")
+    assert "it protects nobody" in Reader(page).text
+
+
+def test_a_file_that_is_too_large_to_carry_is_refused(monkeypatch):
+    monkeypatch.setattr("core.figures.share.shared_page.MOST_BYTES", 100)
+    made = small_release()
+    with pytest.raises(RequestError, match="a page carries at most 100: hand out the file itself"):
+        share_html(made, made.to_bytes(), "large.npz")
+
+
+@pytest.mark.parametrize(
+    "contents", [b"", b"{}", b"PK\x03\x04", b"hello", b"\x00" * 1000, b'{"format": "frostglass-model"}']
+)
+def test_what_is_no_public_file_is_refused(contents):
+    with pytest.raises(RequestError):
+        read_public(contents)
+
+
+def kinds_of(sketch, records: int = 500) -> list[str]:
+    """How a page would answer for a release of a sketch."""
+    from core.engine.exact import Exact
+    from core.figures.share.shared_page import contents
+    from core.releases.seal import seal
+
+    table = sketch.zeros()
+    low, high = sketch.domain.bounds(sketch.metric)
+    sketch.add(table, np.asfortranarray(low + (high - low) * np.random.default_rng(1).random((records, len(low)))))
+    return [facts["kind"] for facts in contents(seal(sketch, Exact(table, records), Budget(epsilon=1)))]
+
+
+def test_grids_are_decoded_by_the_page_and_the_rest_is_drawn_beforehand():
+    domain = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1, step=0.25)))
+    assert kinds_of(Histogram(domain, kernels.Gaussian(0.1), (8, 0))) == ["grid"]
+    assert kinds_of(Histogram(domain, kernels.Laplacian(0.1), (8, 0))) == ["grid"]
+    assert kinds_of(Histogram(domain, kernels.Exponential(0.4), (8, 0))) == ["grid"]  # a sum of Gaussians
+    assert kinds_of(Race(domain, kernels.Euclidean(0.4), rows=8, width=16)) == ["lattice"]
+    one = Domain.of(x=(0, 1))
+    assert kinds_of(Histogram(one, kernels.Euclidean(0.4), (8,))) == ["lattice"]  # read as it is, and not as a sum
+
+
+@pytest.mark.parametrize(
+    "name", ["salaries", *[deep(one.name) for one, _ in bundled_releases() if one.name != "salaries"]]
+)
+def test_bundled_releases_fit_into_three_megabytes(name):
+    (path,) = [path for one, path in bundled_releases() if one.name == name]
+    data = path.read_bytes()
+    assert len(share_html(read_public(data), data, path.name)) <= 3_000_000
