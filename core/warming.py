@@ -21,7 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from .domain import Categorical, Column, Domain, Items, Vector
-from .experiments.live import bundled_live_picture, has_live_picture
+from .experiments.live_pictures import bundled_live_picture, has_live_picture
 from .figures.density_figures import Marks, density_figure
 from .figures.forecast_figures import error_figure
 from .forecast.forecast import error_curve

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from sklearn.datasets import make_blobs
 
 from core.domain import Domain, Numeric
-from core.experiments.comparison.public_data import PublicData, exact_sums, of_points
+from core.experiments.public_data import PublicData, exact_sums, of_points
 from core.forecast.recommendation import Closeness, Distances
 from core.geometry.kernels import Euclidean
 

@@ -12,11 +12,10 @@ from functools import partial
 import numpy as np
 
 from core.domain import Domain
-from core.experiments.comparison.curves import best_sizes
-from core.experiments.comparison.methods import METHODS, Method
-from core.experiments.comparison.outcome import Trial
-from core.experiments.comparison.public_data import PublicData
-from core.experiments.comparison.trial import released, run_trial
+from core.experiments.comparison_methods import METHODS, Method
+from core.experiments.comparison_results import Trial, best_sizes
+from core.experiments.comparison_trials import released, run_trial
+from core.experiments.public_data import PublicData
 from core.forecast.recommendation import Closeness, Distances
 from core.privacy.budget import Budget
 from core.sketches.published.distances.huang_roth import HuangRoth

@@ -22,8 +22,8 @@ from ..words.numbers import best_guess, number, percent, percent_within, rounded
 from ..words.phrases import day, listed
 from .axes import Axis
 from .density_figures import UNSURE, close_by
-from .distances import distance_unit
-from .report import words
+from .distance_figures import distance_unit
+from .report import meaning
 from .report.label import PrivacyLabel
 from .report.meaning import clipped
 
@@ -35,7 +35,7 @@ SHARED_NOISE = (
 
 def noun(release: Release) -> str:
     """What a kernel sum counts: "people", "records" or "sets"."""
-    return words.counted(release.domain)
+    return meaning.counted(release.domain)
 
 
 def what_it_is(label: PrivacyLabel) -> str:

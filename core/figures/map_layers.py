@@ -18,7 +18,7 @@ from ..words.escapes import in_plotly
 from ..words.phrases import shortened
 from .axes import Axis, apply
 from .class_figures import class_colour
-from .distances import distance_title
+from .distance_figures import distance_title
 from .palette import INK, PAPER, TEAL, faded
 
 BORDER = 2.5

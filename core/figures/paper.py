@@ -6,8 +6,7 @@ import plotly.graph_objects as go
 
 from ..words.escapes import in_html
 from . import axes
-from .palette import FAINT, INK, PAPER, TEAL
-from .scales import LIGHT_SHADES, colour_scale
+from .palette import FAINT, INK, LIGHT_SHADES, PAPER, TEAL, colour_scale
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'Segoe UI', system-ui, sans-serif"
 HAIRLINE = "#DCE3E4"

@@ -20,8 +20,7 @@ from ..words.phrases import listed
 from .axes import Axis
 from .density_figures import Marks, close_by, density_map, highest
 from .hatching import hatch, hidden_by_noise
-from .palette import FAINT
-from .scales import LIGHT_SHADES, colour_scale
+from .palette import FAINT, LIGHT_SHADES, colour_scale
 
 ABOVE = 148
 """Pixels above a map for its words and its slider."""

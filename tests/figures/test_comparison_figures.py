@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.experiments.comparison.curves import Curve
+from core.experiments.comparison_results import Curve
 from core.figures import palette
 from core.figures.axes import Axis
 from core.figures.comparison_curves import Costs, costs_figure, costs_in_words, error_at, errors_figure, errors_in_words

@@ -3,24 +3,22 @@
 import numpy as np
 import pytest
 
-from core.experiments.lessons.averaging import ask
-from core.experiments.lessons.bounds import attack
-from core.experiments.lessons.cells import Plane, places
-from core.experiments.lessons.delta import noise_of_rows
 from core.experiments.lessons.epsilon import RELEASES, outcomes
-from core.experiments.lessons.floating_point import FILES, textbook_files
 from core.experiments.lessons.rows import MEASURED, curve
+from core.experiments.noise_lessons import ask, noise_of_rows
+from core.experiments.release_lessons import Plane, attack, places
+from core.experiments.textbook_noise import FILES, textbook_files
 from core.figures.axes import NAME
-from core.figures.lessons.noise_lessons import (
+from core.figures.noise_lesson_figures import (
     averages_figure,
     delta_figure,
     delta_figure_in_words,
     files_figure,
     files_in_words,
 )
-from core.figures.lessons.plane_lessons import curve_figure, curve_in_words, plane_figure, plane_in_words
-from core.figures.lessons.promise_lessons import bounds_figure, bounds_in_words, outcomes_figure
 from core.figures.palette import AMBER, TEAL
+from core.figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
+from core.figures.promise_lesson_figures import bounds_figure, bounds_in_words, outcomes_figure
 
 
 def test_a_plane_shows_everyone_the_cuts_of_a_row_and_what_a_question_meets():

@@ -12,9 +12,8 @@ import pytest
 from core import Budget, Race, Vector, release
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
-from core.figures.palette import TEAL, rgb
+from core.figures.palette import LIGHT_SHADES, TEAL, rgb
 from core.figures.paper import TEMPLATE, on_paper, standalone
-from core.figures.scales import LIGHT_SHADES
 from core.figures.small_pictures import SIZE, density_picture, pairs_in_words, pairs_matrix
 from core.geometry import kernels
 from core.tasks.density import pairs

@@ -12,7 +12,7 @@ import pytest
 
 from core import Budget, Closeness, Domain, load, recommend, release
 from core.errors import RequestError
-from core.experiments.comparison.methods import METHODS
+from core.experiments.comparison_methods import METHODS
 from core.figures.report.label import privacy_label
 from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian

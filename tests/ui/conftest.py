@@ -9,7 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
 from core import warming
-from core.experiments.comparison.work import Bench
+from core.experiments.comparison_work import Bench
 from core.sources import Source, open_source
 from core.tasks import decision_map
 from core.tasks.answerable import READS

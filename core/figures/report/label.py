@@ -22,8 +22,8 @@ from ...releases.file import facts_of
 from ...releases.release import Release
 from ...words.numbers import percent, rounded, significant
 from ...words.phrases import count, day, listed, shown
-from . import meaning, words
-from .choices import choice
+from . import meaning
+from .meaning import choice
 
 MAX_COLUMNS_DESCRIBED = 24
 """Columns that get a sentence each."""
@@ -168,25 +168,25 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
     answer_noise = math.inf if release.parts else _answer_noise(release)
     return PrivacyLabel(
         private=release.private,
-        protected=words.protected(release.domain),
-        hidden=words.hidden(privacy.neighbours, release.domain),
-        one_record=words.one_record(release.domain),
-        promise=words.promise(privacy.epsilon, privacy.delta),
+        protected=meaning.protected(release.domain),
+        hidden=meaning.hidden(privacy.neighbours, release.domain),
+        one_record=meaning.one_record(release.domain),
+        promise=meaning.promise(privacy.epsilon, privacy.delta),
         odds=min(1.0, privacy.budget.odds),
-        odds_in_words=words.odds(privacy.budget, release.domain),
+        odds_in_words=meaning.odds(privacy.budget, release.domain),
         slack=_slack(release),
         overlap=_overlap(release),
         noise=() if release.parts else _noise_of(release),
         theorem=" ".join([privacy.theorem, *([] if chosen is None else [chosen.theorem])]),
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
-        counted=words.counted(release.domain),
+        counted=meaning.counted(release.domain),
         answer_noise=answer_noise,
         answer_noise_in_words="" if release.parts else meaning.noise_in_answer(release, answer_noise),
         columns=tuple(
-            ColumnFacts(shown(column.name), words.column_values(column)) for column in release.domain.columns
+            ColumnFacts(shown(column.name), meaning.column_values(column)) for column in release.domain.columns
         ),
-        left_out=words.left_out(release.domain, release.sketch.keeps_gaps),
+        left_out=meaning.left_out(release.domain, release.sketch.keeps_gaps),
         mechanism=sketch.name,
         table=_several(release) if release.parts else meaning.table(sketch),
         asked="Several questions" if release.parts else meaning.asked(sketch),
@@ -346,5 +346,5 @@ def _overlap(release: Release) -> str:
     privacy = release.privacy
     if privacy.releases == 1:
         return ""
-    budget = words.promise(privacy.overlap_epsilon, privacy.overlap_delta)
+    budget = meaning.promise(privacy.overlap_epsilon, privacy.overlap_delta)
     return f"It is merged of {privacy.releases:,} releases; whoever is in all of them is promised {budget} only."

@@ -1,14 +1,24 @@
-"""What the answers of a release mean, and what its table is made of, in plain words: a line for every mechanism."""
+"""What the answers of a release mean, and what its table is made of, in plain words: a line for every mechanism.
+
+The public facts of a release in plain words.
+
+What was chosen under noise before anything was measured, and why that keeps the promise.
+
+Which pairs of columns a release of tables does not hold, and why, for whoever has the file.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations, zip_longest
 from typing import cast
 
 import numpy as np
 
-from ...domain import Domain
+from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
 from ...geometry.kernels import (
     Angular,
     Bandwidth,
@@ -26,14 +36,114 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
+from ...privacy.budget import Budget, decimal_text
+from ...privacy.events import event_of, total_rho
+from ...privacy.neighbours import Neighbours
 from ...releases.release import Release
+from ...sketches.card import PrivateChoice
 from ...sketches.classes import Classes
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import card_of
 from ...words.numbers import number, percent, significant
-from ...words.phrases import listed, shown
-from .words import counted
+from ...words.phrases import count, listed, shown
+
+LISTED_CATEGORIES = 8
+
+
+def counted(domain: Domain) -> str:
+    """What a kernel sum counts, in the word of the owner; sets, or people unless a column says that one has several."""
+    return domain.many_records
+
+
+def protected(domain: Domain) -> str:
+    """Who is protected."""
+    unit, one = domain.unit, "set" if domain.holds_sets else "record"
+    if domain.gathers:
+        return f"the whole list of each value of {shown(unit.column)}, however long"
+    if unit.column is None:
+        return f"each {one}" + (", however large" if domain.holds_sets else "")
+    many = f"one {one}" if unit.records == 1 else f"up to {unit.records:,} {one}s"
+    return f"each person whom the column {shown(unit.column)} tells apart ({many} each)"
+
+
+def hidden(neighbours: Neighbours, domain: Domain) -> str:
+    """What is hidden about whoever is protected, and what is not."""
+    if domain.gathers:
+        said, there = f"what the list of any one value of {shown(domain.unit.column)} holds", "there is such a list"
+    elif domain.unit.column is None:
+        said, there = f"what any one {'set holds' if domain.holds_sets else 'record says'}", "it is there"
+    else:
+        said = f"what any one person's {'sets hold' if domain.holds_sets else 'records say'}"
+        there = "they are there"
+    if neighbours is Neighbours.REPLACE_ONE:
+        return f"{said}, but not how many {'sets' if domain.holds_sets else 'records'} there are"
+    return f"{said}, and even whether {there} at all"
+
+
+def one_record(domain: Domain) -> str:
+    """What one record is, as sentences, and whose it is not; "" where it is a row, as anyone would think."""
+    if not domain.gathers:
+        return ""
+    who, whom = shown(domain.unit.column), shown(domain.names[0])
+    return (
+        f"One record is one set: everything in {whom} that is listed under one value of {who}. Where others list that "
+        f"value in their {whom}, it is part of their records and not hidden: in a graph that lists every edge both "
+        "ways, only a node's own list is."
+    )
+
+
+def promise(epsilon: Decimal, delta: Decimal) -> str:
+    """ε, and δ where there is one."""
+    return f"ε = {decimal_text(epsilon)}" + (f", δ = {decimal_text(delta)}" if delta else "")
+
+
+def odds(budget: Budget, domain: Domain) -> str:
+    """The promise as what a guesser can gain."""
+    one = "list" if domain.gathers else "person"
+    if domain.unit.column is None:
+        one = "set" if domain.holds_sets else "record"
+    return f"A coin-flip (50%) guess about one {one} can rise to at most {percent(min(1.0, budget.odds), 3)}."
+
+
+def column_values(column: Column) -> str:
+    """What anyone could have in a column, by its public bounds or categories."""
+    if isinstance(column, Items):
+        if column.gathered:
+            return "any item, one a row"
+        return "any items" + ("" if column.separator is None else f", with {shown(column.separator)!r} between them")
+    if isinstance(column, Categorical):
+        around = ", around a circle" if isinstance(column, Cyclic) else ""
+        return f"one of {len(column.categories):,}{around}: {listed(column.categories, LISTED_CATEGORIES)}"
+    if isinstance(column, Ordered):
+        return f"one of {len(column.categories):,}, in order: {listed(column.categories, LISTED_CATEGORIES)}"
+    if isinstance(column, Dates):
+        return f"{column.text(column.low)} to {column.text(column.high)}, by the {column.step}"
+    said = column.unit if isinstance(column, Vector) else column.said_unit
+    unit = f" {shown(said)}" if said else ""
+    bounds = f"{number(column.low)} to {number(column.high)}{unit}"
+    return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
+
+
+def left_out(domain: Domain, keeps_gaps: bool = False) -> str:
+    """What was done with records that do not fit; ``keeps_gaps`` as of the sketch."""
+    if domain.holds_sets:
+        empty = "Empty sets" + (" and rows that miss a value" if domain.gathers else "")
+        return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."
+    outside = "left out" if domain.outside == "drop" else "moved to the nearest bound"
+    missing = "left out" if domain.missing == "drop" else "not accepted"
+    others = [column.name for column in domain.columns if not has_category_of_missing(column, keeps_gaps)]
+    if not others:
+        return f"Values outside the bounds were {outside}; those who miss a value are counted as a group of their own."
+    names = listed([shown(name) for name in others], LISTED_CATEGORIES).replace(" and ", " or ")
+    of = f" of {names}" if len(others) < len(domain.columns) else ""
+    return f"Values outside the bounds were {outside}; records that miss a value{of} were {missing}."
+
+
+def has_category_of_missing(column: Column, keeps_gaps: bool) -> bool:
+    """Whether a column counts those who miss a value: numbers and dates where the sketch has a cell for them."""
+    return bool(getattr(column, "missing_category", "")) and (keeps_gaps or not isinstance(column, (Numeric, Dates)))
+
 
 SHARES = "; distances are in shares of each column's bounds"
 
@@ -151,3 +261,62 @@ def _enumerated(parts: Sequence[str]) -> str:
 
 def _bandwidth(bandwidth: Bandwidth) -> str:
     return listed([number(each) for each in bandwidth]) if isinstance(bandwidth, tuple) else number(bandwidth)
+
+
+def choice(release: Release) -> PrivateChoice | None:
+    """What was privately chosen, and paid for; None where nothing was.
+
+    A file does not say what its mechanism chose for itself, but what it spent: a release made like another one has that
+    one's choices, at no cost, and two columns leave a tree nothing to choose.
+    """
+    found = card_of(release.sketch).choice
+    if found is None or not found.made(release.sketch):
+        return None
+    return found if release.privacy.rho > _rho_of_noise(release) else None
+
+
+def _rho_of_noise(release: Release) -> Fraction:
+    """What the noise of the table and of the number of records costs in ρ; the largest of merged parts."""
+    sketch, privacy = release.sketch, release.privacy
+    table, count = sketch.sensitivity(privacy.neighbours), sketch.count_sensitivity(privacy.neighbours)
+    parts = zip_longest(privacy.noise, privacy.count_noise)
+    return max(
+        total_rho([event_of(table, noise), *([] if counted is None else [event_of(count, counted)])])
+        for noise, counted in parts
+    )
+
+
+def pairs_left_out(release: Release) -> list[tuple[str, str]]:
+    """The pairs of columns that were not counted together, in the order of the columns.
+
+    Parameters
+    ----------
+    release : Release
+        Of tables.
+    """
+    reading = release.asked().reading
+    names = [axis.name for axis in reading.layout.axes]
+    measured = reading.noise.by_columns
+    return [
+        (names[one], names[other]) for one, other in combinations(range(len(names)), 2) if (one, other) not in measured
+    ]
+
+
+def left_out_in_words(release: Release) -> str:
+    """How many pairs were not counted, and why, in a sentence or two; "" where all were."""
+    columns, missing = len(release.asked().axes), len(pairs_left_out(release))
+    every = columns * (columns - 1) // 2
+    if not missing:
+        return ""
+    held = f"{every - missing:,} of {count(every, 'pair')} of columns"
+    if missing == every:
+        return "No two columns were measured together. That was settled by public facts before any record was read."
+    if choice(release) is not None:
+        return (
+            f"{held} were counted together: those that go together most, as far as noise let that be seen, chosen "
+            f"under the promise. The other {missing:,} are left out, as all together the noise would have hidden them."
+        )
+    return (
+        f"{held} were counted together, settled by public facts before any record was read. The other {missing:,} are "
+        "left out: the more are counted, the noisier is each."
+    )

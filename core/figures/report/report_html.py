@@ -21,11 +21,10 @@ from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.numbers import best_guess, percent, significant
 from ...words.phrases import day, listed, minute, shown
-from ..palette import AMBER, FAINT, INK, PAPER, RED, TEAL, Colour
-from ..scales import DARK_SHADES, LIGHT_SHADES
+from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL, Colour
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
-from .pictures import drawn, in_words
+from .release_pictures import drawn, in_words
 from .report_tables import counts_html, differences_html
 from .svg import picture_svg
 

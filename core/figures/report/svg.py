@@ -19,8 +19,8 @@ from ...words.numbers import significant
 from ...words.phrases import shortened, shown
 from ..axes import THOUSANDS_FROM, Axis, date_ticks
 from ..hatching import HATCHED, hidden_by_noise
-from ..scales import LIGHT_SHADES
-from .pictures import axes_of, height, in_units, in_words
+from ..palette import LIGHT_SHADES
+from .release_pictures import axes_of, height, in_units, in_words
 
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 78, 690, 40, 376

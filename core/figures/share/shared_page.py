@@ -37,16 +37,14 @@ from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import day, listed, shown
 from ..answer_sentences import SHARED_NOISE, one_line
-from ..distances import distance_unit
+from ..distance_figures import distance_unit
+from ..palette import DARK_SHADES, LIGHT_SHADES
 from ..report.citation import bibtex, datacite, manifest_text, title_of
 from ..report.label import describe, privacy_label
+from ..report.meaning import counted
 from ..report.report_html import MARK, STYLE
-from ..report.words import counted
-from ..scales import DARK_SHADES, LIGHT_SHADES
-from .grids import grid_facts
-from .lattices import LEVEL, lattice_facts
-from .shared_counts import local_facts, table_facts
 from .shared_models import model_facts, number_facts, regression_facts
+from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
 
 PublicFile = Release | LocalAnswers | Model
 ARCHIVE = b"PK"

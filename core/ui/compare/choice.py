@@ -9,8 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
-from ...experiments.comparison.methods import METHODS, Method
-from ...experiments.comparison.plan import Plan
+from ...experiments.comparison_methods import METHODS, Method
+from ...experiments.comparison_plan import Plan
 from ...figures.comparison_marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ...words.phrases import count

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...domain import Column, Domain
 from ...errors import RequestError
-from ...experiments.comparison.public_data import from_file
+from ...experiments.public_data import from_file
 from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source

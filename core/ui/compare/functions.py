@@ -11,9 +11,9 @@ from decimal import Decimal
 import numpy as np
 import streamlit as st
 
-from ...experiments.comparison.methods import METHODS
-from ...experiments.comparison.plan import Outcome, Step
-from ...experiments.comparison.work import Bench
+from ...experiments.comparison_methods import METHODS
+from ...experiments.comparison_plan import Outcome, Step
+from ...experiments.comparison_work import Bench
 from ...figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
 from ...figures.comparison_marks import swatch
 from ...words.escapes import in_html

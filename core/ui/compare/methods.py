@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...experiments.comparison.curves import Curve, curves
-from ...experiments.comparison.methods import METHODS, Method
-from ...experiments.comparison.plan import Outcome, Step
+from ...experiments.comparison_methods import METHODS, Method
+from ...experiments.comparison_plan import Outcome, Step
+from ...experiments.comparison_results import Curve, curves
 from ...figures.comparison_marks import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ...experiments.comparison.work import Task
+from ...experiments.comparison_work import Task
 from ..frame.marks import note
 from ..frame.session import Session
 from .choice import Chosen, choose_plan

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...domain import Categorical, Column, Scalar, Vector
-from ...experiments.comparison.public_data import PublicData, exact_sums
+from ...experiments.public_data import PublicData, exact_sums
 from ...figures.axes import Axis
 from ...forecast.recommendation import Closeness
 from ...words.numbers import significant

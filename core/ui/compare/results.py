@@ -10,15 +10,22 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...experiments.comparison.bundled import bundled
-from ...experiments.comparison.curves import Curve, curves
-from ...experiments.comparison.methods import METHODS
-from ...experiments.comparison.outcome import Trial
-from ...experiments.comparison.plan import Outcome, Step
-from ...experiments.comparison.public_data import PublicData
-from ...experiments.comparison.work import Bench, Results, Turns
-from ...figures.comparison_curves import Costs, costs_figure, costs_in_words, errors_figure, errors_in_words
-from ...figures.comparison_reading import advice_sentence, measured_sentence, releases_sentence
+from ...experiments.bundled_comparisons import bundled
+from ...experiments.comparison_methods import METHODS
+from ...experiments.comparison_plan import Outcome, Step
+from ...experiments.comparison_results import Curve, Trial, curves
+from ...experiments.comparison_work import Bench, Results, Turns
+from ...experiments.public_data import PublicData
+from ...figures.comparison_curves import (
+    Costs,
+    advice_sentence,
+    costs_figure,
+    costs_in_words,
+    errors_figure,
+    errors_in_words,
+    measured_sentence,
+    releases_sentence,
+)
 from ...machine.attendance import Attendance
 from ...words.escapes import in_markdown
 from ...words.numbers import size, taken, wait

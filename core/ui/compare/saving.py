@@ -9,9 +9,8 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from ...experiments.comparison.curves import Curve, curves
-from ...experiments.comparison.methods import METHODS
-from ...experiments.comparison.outcome import MEASURES, Trial
+from ...experiments.comparison_methods import METHODS
+from ...experiments.comparison_results import MEASURES, Curve, Trial, curves
 from ...figures.comparison_curves import errors_figure
 from ...figures.paper import standalone
 from ...words.escapes import in_html

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ...domain import Domain
-from ...experiments.comparison.methods import METHODS, Method
-from ...experiments.comparison.outcome import Trial
-from ...experiments.comparison.plan import Advice, Step
-from ...experiments.comparison.public_data import PublicData, from_sample
-from ...experiments.comparison.trial import released_functions, run_trial
+from ...experiments.comparison_methods import METHODS, Method
+from ...experiments.comparison_plan import Advice, Step
+from ...experiments.comparison_results import Trial
+from ...experiments.comparison_trials import released_functions, run_trial
+from ...experiments.public_data import PublicData, from_sample
 from ...forecast.forecast import forecast
 from ...forecast.recommendation import Closeness, Distances, recommend
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth

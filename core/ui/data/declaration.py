@@ -14,7 +14,7 @@ from ...domain.column_entries import MISSING, NO, YES, columns_of
 from ...domain.declaration import Declaration as DeclaredTable
 from ...domain.missing_words import words_among
 from ...errors import RequestError
-from ...figures.report.words import column_values
+from ...figures.report.meaning import column_values
 from ...words.numbers import number
 from ...words.phrases import listed
 

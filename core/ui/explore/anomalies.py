@@ -14,7 +14,7 @@ from ...figures.axes import View
 from ...figures.density_figures import close_by
 from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Step
-from ...figures.report.pictures import in_words, picture_figure
+from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import Release
 from ...sources.queries import beside
 from ...tasks.anomalies import REFERENCE_POINTS, Scores, score

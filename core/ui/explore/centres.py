@@ -10,10 +10,9 @@ from ...domain import Column
 from ...errors import RequestError
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
 from ...figures.axes import View
-from ...figures.distances import distance_unit
-from ...figures.nearest import marked
+from ...figures.distance_figures import distance_unit
 from ...figures.report.exploration import Centres, Density, table_of
-from ...figures.report.pictures import drawn, in_words, picture_figure
+from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
 from ...releases.release import Release
 from ...tasks.centres import MOST_CENTRES, Centre, described
 from ...words.escapes import in_markdown

@@ -11,9 +11,17 @@ import streamlit as st
 
 from ...figures.answer_sentences import SHARED_NOISE
 from ...figures.axes import View, for_areas
-from ...figures.nearest import held_sentence, marked, nearest_values, picture_table
 from ...figures.report.exploration import Density, Points, Step
-from ...figures.report.pictures import axes_of, drawn, in_words, picture_figure
+from ...figures.report.release_pictures import (
+    axes_of,
+    drawn,
+    held_sentence,
+    in_words,
+    marked,
+    nearest_values,
+    picture_figure,
+    picture_table,
+)
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs

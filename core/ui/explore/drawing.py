@@ -14,7 +14,7 @@ import streamlit as st
 
 from ...figures.axes import View, ring
 from ...figures.density_figures import Marks
-from ...figures.report.pictures import axes_of, picture_figure
+from ...figures.report.release_pictures import axes_of, picture_figure
 from ...figures.small_pictures import pairs_matrix
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs

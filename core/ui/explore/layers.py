@@ -13,9 +13,9 @@ from ...errors import RequestError
 from ...figures.answer_sentences import noun, rules
 from ...figures.axes import Axis, View
 from ...figures.density_figures import Marks
-from ...figures.distances import distance_unit
+from ...figures.distance_figures import distance_unit
 from ...figures.map_layers import add_distances, add_groups
-from ...figures.report.pictures import axes_of, in_units
+from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons
 from ...releases.release import load
 from ...sources.samples import bundled_distances

@@ -10,7 +10,7 @@ from ...errors import RequestError
 from ...figures.answer_sentences import noun, place_words, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
-from ...figures.report.pictures import axes_of
+from ...figures.report.release_pictures import axes_of
 from ...tasks.density import Curve, Heatmap
 from ...tasks.modes import Mode
 from ...words.escapes import in_markdown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ...figures.answer_sentences import SHARED_NOISE
-from ...figures.report.left_out import left_out, left_out_in_words
+from ...figures.report.meaning import left_out_in_words, pairs_left_out
 from ...figures.table_figures import (
     MOST_PAIRS,
     association_words,
@@ -346,7 +346,7 @@ def _left_out(opened: Opened) -> None:
         return
     note(words)
     with st.popover("Which are left out"):
-        pairs = left_out(opened.release)
+        pairs = pairs_left_out(opened.release)
         st.dataframe(
             {"column": [one for one, _ in pairs], "was not counted with": [other for _, other in pairs]},
             key="overview-left-out",

@@ -21,7 +21,7 @@ from ...figures.answer_sentences import (
 from ...figures.axes import Axis, View
 from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.density_figures import close_by
-from ...figures.distances import distance_title, distance_unit
+from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.forecast_figures import dots, dots_in_words
 from ...releases.release import Release
 from ...sketches.answers import Answers

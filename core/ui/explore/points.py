@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ...errors import RequestError
 from ...figures.answer_sentences import SHARED_NOISE, counted_close_by, kind_sentence, noun, place_words
 from ...figures.density_figures import close_by
-from ...figures.distances import distance_title, distance_unit
+from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...releases.release import Release
 from ...sketches.answers import Answers

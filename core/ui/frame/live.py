@@ -5,10 +5,10 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...experiments.live import EPSILONS, bundled_live_picture, has_live_picture
+from ...experiments.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
 from ...figures.density_figures import highest
 from ...figures.hatching import hidden_by_noise
-from ...figures.report.words import counted
+from ...figures.report.meaning import counted
 from ...figures.third_column import beginning_at, film_figure
 from ...releases.release import Release
 from ...sources.samples import Sample, sample, samples

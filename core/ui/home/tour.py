@@ -12,7 +12,7 @@ import streamlit as st
 
 from ...figures.answer_sentences import answer_sentence, noun
 from ...figures.axes import View
-from ...figures.report.pictures import in_words, picture_figure
+from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_releases, sample
 from ...words.escapes import in_html

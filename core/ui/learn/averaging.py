@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.averaging import Asked, ask
-from ...figures.lessons.noise_lessons import averages_figure
+from ...experiments.noise_lessons import Asked, ask
+from ...figures.noise_lesson_figures import averages_figure
 from ...words.escapes import in_html
 from ...words.numbers import percent, rounded, significant
 from ..frame.bars import bar

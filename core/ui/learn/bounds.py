@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.bounds import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
-from ...figures.lessons.promise_lessons import NAMES, bounds_figure, bounds_in_words
+from ...experiments.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
+from ...figures.promise_lesson_figures import NAMES, bounds_figure, bounds_in_words
 from ...sketches.grids.histogram import SCALE as WHOLE
 from ...words.escapes import in_html
 from ...words.numbers import percent

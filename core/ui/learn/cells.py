@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from ...errors import RequestError
-from ...experiments.lessons.cells import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
-from ...figures.lessons.plane_lessons import plane_figure, plane_in_words
+from ...experiments.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
+from ...figures.plane_lesson_figures import plane_figure, plane_in_words
 from ...releases.release import Release
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import rounded

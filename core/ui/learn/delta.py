@@ -6,8 +6,8 @@ import math
 
 import streamlit as st
 
-from ...experiments.lessons.delta import ROWS, NoiseOfRows, noise_of_rows
-from ...figures.lessons.noise_lessons import delta_figure, delta_figure_in_words
+from ...experiments.noise_lessons import ROWS, NoiseOfRows, noise_of_rows
+from ...figures.noise_lesson_figures import delta_figure, delta_figure_in_words
 from ...words.numbers import significant
 from ..frame.marks import note
 from .lesson import Lesson, choose_epsilon, picture, say

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ...experiments.lessons.epsilon import Outcomes, outcomes
 from ...figures.forecast_figures import dots, dots_in_words
-from ...figures.lessons.promise_lessons import outcomes_figure
+from ...figures.promise_lesson_figures import outcomes_figure
 from ...words.numbers import significant
 from ..frame.marks import note
 from ..frame.odds import odds

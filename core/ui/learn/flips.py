@@ -6,8 +6,8 @@ import math
 
 import streamlit as st
 
-from ...experiments.lessons.local_reports import POLLS, Polled, polled
-from ...figures.lessons.promise_lessons import polls_figure
+from ...experiments.local_lessons import POLLS, Polled, polled
+from ...figures.promise_lesson_figures import polls_figure
 from ...words.numbers import percent, significant
 from ..frame.marks import note
 from .lesson import Lesson, choose_epsilon, picture, say

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.floating_point import FILES, Files, exact_files, textbook_files
-from ...figures.lessons.noise_lessons import files_figure, files_in_words
+from ...experiments.textbook_noise import FILES, Files, exact_files, textbook_files
+from ...figures.noise_lesson_figures import files_figure, files_in_words
 from ...words.numbers import percent
 from ...words.phrases import count
 from ..frame.marks import Visibility, note, rail

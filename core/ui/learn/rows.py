@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...experiments.lessons.rows import AMPLE, MOST, Curve, curve
-from ...figures.lessons.plane_lessons import curve_figure, curve_in_words
+from ...figures.plane_lesson_figures import curve_figure, curve_in_words
 from ...words.numbers import significant
 from ..frame.marks import note
 from .lesson import EPSILONS, Lesson, choose_epsilon, picture, say

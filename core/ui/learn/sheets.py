@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ...figures.lessons.sheets import Sheet, sheets_html
+from ...figures.lesson_sheets import Sheet, sheets_html
 from .lesson import Lesson
 from .questions import QUESTIONS
 

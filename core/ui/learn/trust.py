@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from ...experiments.lessons.local_reports import people_needed
-from ...figures.lessons.promise_lessons import trust_figure
+from ...experiments.local_lessons import people_needed
+from ...figures.promise_lesson_figures import trust_figure
 from ...words.numbers import about
 from .lesson import Lesson, choose_epsilon, picture, say
 

@@ -7,7 +7,7 @@ from functools import cache
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.lessons.promise_lessons import errors_figure
+from ...figures.promise_lesson_figures import errors_figure
 from ...local.choosing import Outlook, outlooks, recommended, sentence
 from ...local.oracles.table import ORACLES
 from ...local.shuffle import Shuffled

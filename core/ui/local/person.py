@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.local_reports import told
+from ...experiments.local_lessons import told
 from ...words.numbers import percent
 from ...words.phrases import listed
 from ..frame.bars import bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...errors import RequestError
-from ...experiments.lessons.words import TITLE, TOP, most_frequent, searched
+from ...experiments.local_lessons import TITLE, TOP, most_frequent, searched
 from ...figures.poll_figures import local_bars, local_in_words
 from ...local.hitters.table import FINDERS
 from ...words.escapes import in_markdown

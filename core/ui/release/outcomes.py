@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ...domain import Domain, Scalar
+from ...figures.distance_figures import possible_distances, possible_distances_in_words
 from ...figures.forecast_figures import (
     PLACES,
     PossibleReleases,
@@ -18,7 +19,6 @@ from ...figures.forecast_figures import (
     possible_releases_figure,
     possible_releases_in_words,
 )
-from ...figures.possible_distances import possible_distances, possible_distances_in_words
 from ...forecast.draft import Draft
 from ...forecast.words import typical_answer
 from ...sketches.grouped import GroupedSketch

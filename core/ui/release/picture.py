@@ -8,9 +8,8 @@ import streamlit as st
 from ...domain import Vector
 from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
-from ...figures.nearest import MOST_NAMED
 from ...figures.regression_figures import correlation_figure, correlations_in_words
-from ...figures.report.pictures import picture_figure
+from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
 from ...releases.release import Release
 from ...sketches.products.products import Products

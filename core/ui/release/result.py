@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures.report.label import PrivacyLabel, privacy_label
-from ...figures.report.left_out import left_out_in_words
+from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
 from ...releases.release import Release
 from ...releases.shelf import public_name

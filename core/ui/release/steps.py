@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
-from ...experiments.live import has_live_picture
+from ...experiments.live_pictures import has_live_picture
 from ...forecast.draft import Draft
 from ...forecast.nearness import radius_of
 from ...privacy.budget import Budget

@@ -10,9 +10,9 @@ import pytest
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.experiments.comparison.methods import METHODS
-from core.experiments.comparison.public_data import exact_sums, from_file, from_sample, of_points
-from core.experiments.comparison.trial import _remembered, released, released_functions, run_trial
+from core.experiments.comparison_methods import METHODS
+from core.experiments.comparison_trials import _remembered, released, released_functions, run_trial
+from core.experiments.public_data import exact_sums, from_file, from_sample, of_points
 from core.forecast.recommendation import Closeness, Distances
 from core.geometry.kernels import Euclidean, Gaussian
 from core.privacy.budget import Budget
@@ -116,7 +116,7 @@ def test_drawn_functions_have_the_same_hashes_and_noise_of_their_own():
 
 
 def test_records_and_their_sums_are_kept_no_longer_than_whoever_compares_on_them(monkeypatch):
-    monkeypatch.setattr("core.experiments.comparison.trial.MOST_KEPT", 2)
+    monkeypatch.setattr("core.experiments.comparison_trials.MOST_KEPT", 2)
     data = line()
     for size in (4, 8, 16):
         run_trial(data, METHODS["features"], size, Budget(1), 0)

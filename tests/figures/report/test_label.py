@@ -25,8 +25,8 @@ from core.domain import Items, PrivacyUnit
 from core.domain.sets import Sets
 from core.engine.exact import Exact
 from core.figures.report.label import describe, privacy_label, to_json
+from core.figures.report.meaning import column_values
 from core.figures.report.report_html import report_html
-from core.figures.report.words import column_values
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release

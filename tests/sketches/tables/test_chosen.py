@@ -9,8 +9,8 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
-from core.figures.report.choices import choice
 from core.figures.report.label import privacy_label
+from core.figures.report.meaning import choice
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours

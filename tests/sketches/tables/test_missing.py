@@ -10,7 +10,7 @@ from core import Budget, load, release
 from core.domain import Dates, Domain, Numeric, Reading
 from core.domain.declaration import Declaration
 from core.errors import RequestError
-from core.figures.report.words import left_out
+from core.figures.report.meaning import left_out
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.grids.histogram import Histogram

@@ -10,13 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
-from core.experiments.comparison.curves import Curve
-from core.experiments.comparison.methods import METHODS
-from core.experiments.comparison.outcome import Trial
-from core.experiments.comparison.plan import Outcome, Plan, Step
-from core.experiments.comparison.public_data import from_sample
+from core.experiments.comparison_methods import METHODS
+from core.experiments.comparison_plan import Outcome, Plan, Step
+from core.experiments.comparison_results import Curve, Trial
+from core.experiments.public_data import from_sample
+from core.figures.comparison_curves import advice_sentence, measured_sentence
 from core.figures.comparison_marks import swatch
-from core.figures.comparison_reading import advice_sentence, measured_sentence
 from core.forecast.recommendation import Closeness
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget

@@ -9,7 +9,7 @@ import pytest
 from core.figures.axes import NAME, View, for_areas
 from core.figures.density_figures import Marks
 from core.figures.paper import standalone
-from core.figures.report.pictures import picture_figure
+from core.figures.report.release_pictures import picture_figure
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.releases.release import load
 from core.sources.samples import bundled_releases

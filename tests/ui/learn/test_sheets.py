@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from core.figures.lessons.sheets import LINES, sheets_html
+from core.figures.lesson_sheets import LINES, sheets_html
 from core.ui.learn import plan as plan_module
 from core.ui.learn.course import LESSONS
 from core.ui.learn.questions import QUESTIONS

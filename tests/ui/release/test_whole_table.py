@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Dates, Domain, Numeric
 from core.errors import RequestError
-from core.figures.report.left_out import left_out, left_out_in_words
+from core.figures.report.meaning import left_out_in_words, pairs_left_out
 from core.forecast.whole_table import cell_error, reason, whole_table
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
@@ -119,4 +119,4 @@ def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger
     assert made.release.sketch.choosing == "privately"
     assert 0 < len(made.release.sketch.pairs) == made.order.sketch.pairs < 66
     assert ledger.status("visits").releases and "chosen under the promise" in left_out_in_words(made.release)
-    assert len(left_out(made.release)) == 66 - len(made.release.sketch.pairs)
+    assert len(pairs_left_out(made.release)) == 66 - len(made.release.sketch.pairs)

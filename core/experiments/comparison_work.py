@@ -1,0 +1,194 @@
+"""The thread that tries what a comparison asks for, step by step, while the page is looked at. Nothing knows Streamlit.
+
+Every step is tried on one core and one at a time for all visitors, so that other pages find the rest of the computer
+free; visitors who compare at the same time take turns.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from time import thread_time
+
+from ..errors import RequestError
+from ..machine.attendance import Attendance
+from ..machine.faults import told
+from ..machine.threads import one_core
+from .comparison_plan import Outcome, Plan, Step, Value
+
+MOST_COMPARED = 12
+"""Comparisons (of one data set and one question) that are remembered; the one used longest ago goes."""
+MOST_STEPS = 6_000
+"""Steps of one comparison that are remembered; then it begins anew."""
+FAULT = "It could not be tried because of a fault of the program."
+
+
+def nothing(identity: str) -> dict[Step, Outcome]:
+    """What is known of a comparison that nobody has made yet."""
+    return {}
+
+
+class Results:
+    """What came of the steps of several comparisons, by the identity of the comparison. Any thread may ask it.
+
+    Parameters
+    ----------
+    before : Callable[[str], dict[Step, Outcome]]
+        What was known of a comparison before anyone asked for it here.
+    """
+
+    def __init__(self, before: Callable[[str], dict[Step, Outcome]] = nothing) -> None:
+        self._known: OrderedDict[str, dict[Step, Outcome]] = OrderedDict()
+        self._before = before
+        self._lock = Lock()
+
+    def of(self, identity: str) -> dict[Step, Outcome]:
+        """What is known of one comparison; a copy."""
+        with self._lock:
+            return dict(self._known[identity] if identity in self._known else self._begun(identity))
+
+    def _begun(self, identity: str) -> dict[Step, Outcome]:
+        """What was known before of a comparison that is new here; remembered, where there is anything."""
+        before = self._before(identity)
+        if before:
+            self._remember(identity, before)
+        return before
+
+    def _remember(self, identity: str, known: dict[Step, Outcome]) -> None:
+        self._known[identity] = known
+        self._known.move_to_end(identity)
+        while len(self._known) > MOST_COMPARED:
+            self._known.popitem(last=False)
+
+    def keep(self, identity: str, step: Step, outcome: Outcome) -> None:
+        """Remember what came of a step."""
+        with self._lock:
+            known = self._known[identity] if identity in self._known else self._begun(identity)
+            self._remember(identity, known)
+            if len(known) >= MOST_STEPS:
+                known.clear()
+            known[step] = outcome
+
+
+@dataclass
+class Turns:
+    """Shared by all visitors of a server: what is known, and whose turn it is to use a core."""
+
+    results: Results = field(default_factory=Results)
+    turn: Lock = field(default_factory=Lock)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one visitor compares now.
+
+    Attributes
+    ----------
+    identity : str
+        Of the data and the question; equal ones have equal outcomes.
+    plan : Plan
+        What is to be seen of it.
+    work : Callable[[Step], Value]
+        Tries a step; RequestError where that cannot be.
+    """
+
+    identity: str
+    plan: Plan
+    work: Callable[[Step], Value]
+
+
+class Bench:
+    """Where one visitor's comparison is worked on.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
+    doing : Step | None
+        The step that is being tried.
+    """
+
+    def __init__(self, turns: Turns, attendance: Attendance, results: Results | None = None):
+        self.turns = turns
+        self.results = turns.results if results is None else results
+        self.stopped = False
+        self.doing: Step | None = None
+        self._attendance = attendance
+        self._task: Task | None = None
+        self._lock = Lock()
+        self._worker: Thread | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is still something to wait for."""
+        return self._worker is not None
+
+    def known(self, identity: str) -> dict[Step, Outcome]:
+        """What is known of a comparison."""
+        return self.results.of(identity)
+
+    def aim(self, task: Task) -> None:
+        """Work on a task from now on, in place of any other; what is known of it already is not tried again."""
+        with self._lock:
+            if self._task is None or (task.identity, task.plan) != (self._task.identity, self._task.plan):
+                self.stopped = False
+            self._task = task
+            self._start()
+
+    def go_on(self) -> None:
+        """Go on with what was stopped."""
+        with self._lock:
+            self.stopped = False
+            self._start()
+
+    def stop(self) -> None:
+        """Try nothing further; the step under way ends, and what is known stays."""
+        self.stopped = True
+
+    def _start(self) -> None:
+        if self._worker is None and not self.stopped and self._next() is not None:
+            self._worker = Thread(target=self._try_on, name="frostglass-comparison", daemon=True)
+            self._worker.start()
+
+    def _next(self) -> Step | None:
+        task = self._task
+        return None if task is None else task.plan.next_step(self.results.of(task.identity))
+
+    def _try_on(self) -> None:
+        try:
+            with one_core():
+                while (due := self._due()) is not None:
+                    task, step = due
+                    with self.turns.turn:
+                        self.doing = step
+                        self.results.keep(task.identity, step, tried(task.work, step))
+        except BaseException:  # a page that waits for a worker that is no more would wait for ever
+            self._worker = None
+            raise
+
+    def _due(self) -> tuple[Task, Step] | None:
+        """What to try next; None, and no worker any more, when nothing is left or nobody wants it."""
+        with self._lock:
+            step = None if self.stopped or self._attendance.ended else self._next()
+            if step is None or self._task is None:
+                self._worker = self.doing = None
+                return None
+            return self._task, step
+
+
+def tried(work: Callable[[Step], Value], step: Step) -> Outcome:
+    """What became of a step: its value or why there is none, and the processor seconds of this thread."""
+    start = thread_time()  # of this thread alone, so that a busy computer makes no method look slow
+    value: Value | None = None
+    problem: str | None = None
+    try:
+        value = work(step)
+    except RequestError as error:
+        problem = str(error)
+    except Exception as fault:  # one method must not end the comparison of the others; the log says which, and where
+        logging.getLogger(__name__).error("Comparing %s failed: %s", step.method, told(fault))
+        problem = FAULT
+    return Outcome(value, problem, thread_time() - start)

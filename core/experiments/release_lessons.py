@@ -1,0 +1,235 @@
+"""What a sketch is: people on a plane fall into the cells of a few random cuts, and only the cells are counted.
+
+Why bounds must be public: a file whose bounds were read off the data gives the richest person's pay away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..domain import Domain
+from ..errors import RequestError
+from ..geometry.kernels import Euclidean, Laplacian
+from ..privacy.budget import Budget
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import SeededSource
+from ..releases.job import release
+from ..releases.release import Release
+from ..sketches.grids.histogram import Histogram
+from ..sketches.hashed.race import Race
+from ..sketches.plan import plan
+
+SIDE = 10.0
+"""The plane reaches from 0 to this in both directions."""
+ROWS = 4
+BANDWIDTH = 4.0
+WIDTH = 16
+"""More columns than any row of the draws below has cells, so that every cell keeps a column of its own."""
+DRAWS = 99
+MOST_PEOPLE = 60
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A small RACE sketch of the plane, and the people who are on it.
+
+    Attributes
+    ----------
+    people : np.ndarray
+        float64 (n, 2), where they are.
+    draw : int
+        Which random cuts, 1 to `DRAWS`.
+    crowd : int
+        How many people stand at each place.
+    """
+
+    people: np.ndarray
+    draw: int = 1
+    crowd: int = 1
+    side: ClassVar[float] = SIDE
+
+    @cached_property
+    def sketch(self) -> Race:
+        """Rows of one Euclidean (2-stable) hash each: every row cuts the plane into stripes."""
+        return Race(Domain.of(x=(0, SIDE), y=(0, SIDE)), Euclidean(BANDWIDTH), ROWS, WIDTH, seed=self.draw, groups=2)
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The exact counts, int64 (ROWS, columns)."""
+        table = self.sketch.zeros()
+        if len(self.people):
+            self.sketch.add(table, np.asfortranarray(self.people))
+        return table * self.crowd
+
+    @property
+    def cells(self) -> np.ndarray:
+        """How many cells each row has, int64 (ROWS,); the table has as many columns as the longest row."""
+        return self.sketch.columns.reachable
+
+    def fallen(self, place: tuple[float, float]) -> np.ndarray:
+        """The cell of each row that a place falls in, int64 (ROWS,): where one record there would be counted."""
+        alone = self.sketch.zeros()
+        self.sketch.add(alone, np.asfortranarray([place], dtype=np.float64))
+        return alone.argmax(axis=1)
+
+    def released(self, epsilon: str, draw: int) -> Release:
+        """A release of these people with noise that can be drawn again; it is marked as not private."""
+        places = np.repeat(self.people, self.crowd, axis=0)
+        records = {"x": places[:, 0], "y": places[:, 1]}
+        return release(self.sketch, records, Budget(epsilon), noise_source=SeededSource(draw))
+
+    def exact(self, place: tuple[float, float]) -> float:
+        """The kernel sum that the average of the counts estimates: everyone counted by how close they are."""
+        if not len(self.people):
+            return 0.0
+        return float(self.sketch.exact(np.array([place], dtype=np.float64), self.people)[0]) * self.crowd
+
+    def stripe(self, row: int, cell: int) -> np.ndarray:
+        """Corners of the part of the plane that is one cell of a row, float64 (corners, 2); none where it is empty."""
+        hashes = self.sketch.columns.hashes
+        direction = hashes.coefficient[2 * row : 2 * row + 2]
+        corners = np.array([(0, 0), (SIDE, 0), (SIDE, SIDE), (0, SIDE)], dtype=np.float64)
+        for sign, edge in ((1.0, cell), (-1.0, cell + 1)):
+            corners = _clipped(corners, sign * (corners @ direction + hashes.offset[row] - edge))
+        return corners
+
+
+def _clipped(corners: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """The part of a polygon where the depth, known at its corners and linear, is not below zero."""
+    kept = []
+    for index in range(len(corners)):
+        here, after = corners[index], corners[(index + 1) % len(corners)]
+        inside, ahead = depth[index], depth[(index + 1) % len(corners)]
+        if inside >= 0:
+            kept.append(here)
+        if (inside < 0) != (ahead < 0):
+            kept.append(here + (after - here) * inside / (inside - ahead))
+    return np.array(kept).reshape(-1, 2)
+
+
+def places(text: str, most: int = MOST_PEOPLE) -> np.ndarray:
+    """Places as a person types them, "2 3, 4.5 6": float64 (n, 2).
+
+    Raises
+    ------
+    RequestError
+        For what is no list of places on the plane, or too long a one.
+    """
+    try:
+        found = [[float(number) for number in pair.split()] for pair in text.split(",") if pair.strip()]
+        array = np.array(found, dtype=np.float64).reshape(-1, 2)
+    except ValueError as error:
+        raise RequestError(
+            "Each place is two numbers with a space between them, and a comma stands between places: 2 3, 4.5 6."
+        ) from error
+    if len(found) != len(array) or not ((array >= 0) & (array <= SIDE)).all():
+        raise RequestError(f"Every place lies on the plane: two numbers from 0 to {SIDE:g} each.")
+    if len(array) > most:
+        raise RequestError(f"There is room for {most} places here, and {len(array)} were given.")
+    return array
+
+
+def in_text(points: np.ndarray) -> str:
+    """Places as `places` reads them."""
+    return ", ".join(f"{x:g} {y:g}" for x, y in points)
+
+
+OTHERS = (
+    18_500,
+    23_000,
+    26_400,
+    29_900,
+    31_200,
+    34_800,
+    36_500,
+    39_000,
+    42_700,
+    47_300,
+    52_000,
+    61_500,
+    74_000,
+    98_000,
+)
+"""What fourteen made-up people earn in a year; the richest one comes on top."""
+PUBLIC_BOUNDS = (0.0, 200_000.0)
+"""What anyone could type without having seen these people; larger pay is counted as the upper end."""
+CELLS = 8
+GAMES = 400
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A guesser who knows everyone else's pay and gets one of two files, with the richest person or without.
+
+    Attributes
+    ----------
+    with_richest, without_richest : Release
+        The file of either data set.
+    right : int
+        In how many of `GAMES` games the guesser was right.
+    """
+
+    with_richest: Release
+    without_richest: Release
+    right: int
+
+    @property
+    def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The bounds that the two files state: with the richest person and without."""
+        first, second = (made.domain.columns[0] for made in (self.with_richest, self.without_richest))
+        return first.bounds(1.0), second.bounds(1.0)
+
+    @property
+    def given_away(self) -> bool:
+        """Whether the two files differ before a single count is looked at."""
+        return self.with_richest.domain != self.without_richest.domain
+
+
+def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
+    """Release both data sets, and let the guesser play.
+
+    Parameters
+    ----------
+    richest : int
+        Pay of the richest person, above everyone else's.
+    epsilon : str
+        Of the release.
+    from_data : bool
+        Whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
+    """
+    with_richest, without_richest = (
+        release(
+            _sketch(pays, from_data),
+            {"pay": np.array(pays, dtype=np.float64)},
+            Budget(epsilon),
+            noise_source=SeededSource(draw),
+        )
+        for draw, pays in enumerate(((*OTHERS, richest), OTHERS))
+    )
+    told_apart = with_richest.domain != without_richest.domain
+    return Attack(with_richest, without_richest, GAMES if told_apart else _games_won(richest, epsilon))
+
+
+def _sketch(pays: tuple[float, ...], from_data: bool) -> Histogram:
+    low, high = (min(pays), max(pays)) if from_data else PUBLIC_BOUNDS
+    return Histogram(Domain.of(pay=(low, high)), Laplacian((high - low) / CELLS), (CELLS,))
+
+
+def _games_won(richest: int, epsilon: str) -> int:
+    """Games that the best guesser wins by the counts alone: by the likelihood ratio (Neyman and Pearson)."""
+    sketch, budget = _sketch(OTHERS, from_data=False), Budget(epsilon)
+    noise, tables = plan(sketch, budget).noise, []
+    for pays in ((*OTHERS, richest), OTHERS):
+        points = np.clip(np.array(pays, dtype=np.float64), *PUBLIC_BOUNDS)
+        table = sketch.zeros()
+        sketch.add(table, np.asfortranarray(points[:, None]))
+        tables.append(table)
+    truth = np.arange(GAMES) % 2
+    shown = add_noise(np.stack(tables)[truth], noise, SeededSource(7))
+    far = [np.abs(shown - table).reshape(GAMES, -1).sum(axis=1, dtype=np.float64) for table in tables]
+    guess = np.where(far[0] < far[1], 0, 1)
+    return int((guess == truth).sum())

@@ -1,0 +1,352 @@
+"""A released grid as a shared page reads it: the counters themselves, and what smooths them for any bandwidth.
+
+The page decodes the counters from the very file that it carries, fits the kernel's factors to the splines of each axis
+and adds up, as `core.sketches.grids.smoothing` does: answers and errors are the same but for rounding.
+
+Pictures that are worked out beforehand: what a shared page shows of a release that it cannot decode itself.
+
+A page says on how many places each is drawn; between them it reads along straight lines.
+
+Columns of a shared page: names, bounds, categories and marks of an axis, as its script reads them.
+
+Released counts as a shared page shows them: cells of single columns with their intervals, and tables of two.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+
+from ...domain import Categorical, Cyclic, Dates, Items, Ordered, Vector
+from ...errors import RequestError
+from ...forecast.scales import closely
+from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
+from ...local.released import LocalAnswers
+from ...machine.small_matrices import one_thread
+from ...releases.release import Release
+from ...sketches.grids.axes import Axis, is_product_of_columns
+from ...sketches.grids.histogram import Histogram
+from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.axes import Axis as TableAxis
+from ...sketches.tables.tables import Tables
+from ...tasks import density, table_profile
+from ...tasks.answerable import map_size
+from ...tasks.box import Box, places_along
+from ...tasks.centres import nearest_place
+from ...tasks.other_columns import FEWEST_PLACES
+from ...words.numbers import number
+from ..axes import Axis as PictureAxis
+from ..axes import date_ticks
+from ..report.release_pictures import in_units
+
+
+def column_facts(box: Box, name: str) -> dict[str, Any]:
+    """One column that can be an axis.
+
+    Parameters
+    ----------
+    box : Box
+        Of all possible records.
+    name : str
+        The column: numbers, dates or categories.
+
+    Returns
+    -------
+    dict[str, Any]
+        Name, unit and bounds, or categories; ``encoded`` is the coordinate of each category, or that of the
+        number 0 and how fast it grows. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds since
+        1970.
+    """
+    column = box.column(name)
+    if isinstance(column, (Categorical, Ordered)):
+        encoded = box.encode(name, list(column.categories))
+        return category_facts(name, column.categories) | {"encoded": encoded[:, 0].tolist()}
+    ends = np.array(column.bounds(1.0))
+    low, high = ends.tolist()
+    axis = PictureAxis.of(column, column.between(ends) if isinstance(column, Dates) else ends)
+    start, end = box.encode(name, ends)[:, 0].tolist()
+    facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
+    growth = (end - start) / (high - low)
+    facts |= {"encoded": [start - growth * low, growth], "measure": axis.measure, "length": axis.length}
+    if isinstance(column, Dates):
+        first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
+        facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}
+    return facts
+
+
+def category_facts(name: str, categories: tuple[str, ...]) -> dict[str, Any]:
+    """A column whose places are named one by one."""
+    return {"name": name, "unit": "", "kind": "category", "categories": list(categories)}
+
+
+MOST_COUNTERS = 1 << 20
+"""Beyond, a picture takes a browser longer than a person waits."""
+MOST_AXES = 3
+MOST_TERMS = 48
+"""Products whose sum a kernel is: noise is known from all pairs of them."""
+
+
+def grid_facts(release: Release) -> dict[str, Any] | None:
+    """What a page needs beside the counters to answer as the release does; None where it cannot.
+
+    Parameters
+    ----------
+    release : Release
+        Of one population.
+    """
+    sketch = release.sketch
+    if not isinstance(sketch, Histogram) or not _is_small(sketch):
+        return None
+    readings = [reading for reading in map(lambda one: _reading(release, one), _bandwidths(sketch)) if reading]
+    if not readings:
+        return None
+    box = Box.of(sketch)
+    lengths = np.array([reading.pop("length") for reading in readings])
+    suited = 0
+    if len(readings) > 1:
+        wanted = cast(Histogram, release.smoothed().sketch).kernel
+        suited = int(np.abs(np.log(lengths / _length(stationary(wanted).bandwidth))).argmin())
+    return {
+        "kind": "grid",
+        "columns": [column_facts(box, name) for name in release.domain.names],
+        "axes": [_axis(sketch, axis) for axis in sketch.axes],
+        "scales": list(sketch.scales),
+        "halvings": sketch.halvings,
+        "variance": release.privacy.counter_variance,
+        "readings": readings,
+        "suited": suited,
+        "free": len(readings) > 1,
+    }
+
+
+def _is_small(sketch: Histogram) -> bool:
+    columns = sketch.domain.columns
+    plain = not any(isinstance(column, (Cyclic, Vector)) for column in columns)
+    return plain and len(columns) <= MOST_AXES and math.prod(sketch.shape) <= MOST_COUNTERS
+
+
+def _axis(sketch: Histogram, axis: Axis) -> dict[str, Any]:
+    """An axis, with the coarser one where there is one; ``apart`` is how far categories are apart in a coordinate."""
+    apart = float(sketch.middle[axis.coordinate]) if axis.categories else 0.0
+    coarser = axis.coarser(sketch.halvings)
+    coarse = _grid(coarser) if sketch.halvings and not coarser.apart else None
+    return _grid(axis) | {"apart": apart, "coarse": coarse}
+
+
+def _grid(axis: Axis) -> dict[str, Any]:
+    # The cells of a coordinate whose values have counters of their own say nothing.
+    cells = 0 if axis.apart else axis.cells
+    return {"low": axis.low, "pitch": axis.pitch, "cells": cells, "values": axis.values, "categories": axis.categories}
+
+
+def _bandwidths(sketch: Histogram) -> list[Bandwidth | None]:
+    """What the grid may be read with; None for its own kernel where it has no bandwidth to choose."""
+    if not isinstance(sketch.kernel, Stationary) or len(sketch.bandwidths) < 2:
+        return [None]
+    own = sketch.kernel.bandwidth
+    return [
+        tuple(float(f"{one * factor:.4g}") for one in own) if isinstance(own, tuple) else float(f"{own * factor:.4g}")
+        for factor in sketch.bandwidths
+    ]
+
+
+def _reading(release: Release, bandwidth: Bandwidth | None) -> dict[str, Any] | None:
+    """One bandwidth in words and as factors of the axes; None where the grid cannot be read so, axis by axis."""
+    try:
+        read = release if bandwidth is None else release.smoothed(bandwidth)
+    except RequestError:
+        return None
+    sketch = cast(Histogram, read.sketch)
+    smoothing = sketch.smoothing
+    kernels = smoothing.kernels
+    if kernels is None or len(kernels) > MOST_TERMS or not all(is_product_of_columns(one) for _, one in kernels):
+        return None
+    coordinates = [(axis.coordinate, axis.categories) for axis in sketch.axes]
+    return {
+        "bandwidth": bandwidth,
+        "words": "" if bandwidth is None else _in_words(read, bandwidth),
+        "terms": [[weight, [_factors(kernel, *place) for place in coordinates]] for weight, kernel in kernels],
+        "discretisation": smoothing.discretisation if len(kernels) > 1 else 0.0,
+        "length": 1.0 if bandwidth is None else _length(bandwidth),
+    }
+
+
+def _in_words(release: Release, bandwidth: Bandwidth) -> str:
+    if isinstance(bandwidth, tuple):
+        return ", ".join(number(one) for one in bandwidth)
+    return closely(release.domain, bandwidth)
+
+
+def _factors(kernel: Kernel, coordinate: int, categories: int) -> list[list[Any]]:
+    """What a product is along one axis: "g" for exp(-(d/s)²/2) and "l" for exp(-d/s), each with its s.
+
+    Two categories differ in two coordinates by the same amount: the distance counts √2 and 2 times.
+    """
+    if isinstance(kernel, Product):
+        return [factor for part in kernel.parts for factor in _factors(part, coordinate, categories)]
+    one = stationary(kernel)
+    bandwidth = one.bandwidth[coordinate] if isinstance(one.bandwidth, tuple) else one.bandwidth
+    if isinstance(one, Gaussian):
+        return [["g", bandwidth / math.sqrt(one.power * (2.0 if categories else 1.0))]]
+    return [["l", bandwidth / (one.power * (2.0 if categories else 1.0))]]
+
+
+def _length(bandwidth: Bandwidth) -> float:
+    return float(np.exp(np.mean(np.log(bandwidth))))
+
+
+LEVEL = 0.95
+MOST_COLUMNS = 8
+CURVE, DISTANCE_CURVE, MOST_CURVE = 400, 96, 2_000
+MOST_SIDE, AVERAGED_SIDE, DISTANCE_SIDE, LEAST_SIDE = 128, 64, 24, 16
+"""Places along a side of a map: of two columns, of more, whose others are averaged over, of distances, and at least."""
+NUMBERS = 150_000
+"""Of all pictures of a page together, with both ends of their intervals: some 600 KB."""
+
+
+def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None:
+    """Curves and maps of a release of closeness or distances; None where no column can be drawn.
+
+    Parameters
+    ----------
+    release : Release
+        Of one population.
+    share : float
+        Of the room that a page has for numbers, where there are several populations.
+    """
+    if release.domain.holds_sets:
+        return None
+    names = [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:MOST_COLUMNS]
+    if not names:
+        return None
+    near = release.sketch.answers == "closeness"
+    averaged = near and len(release.domain.names) > 2
+    # Average distances are read with matrices so small that threads spend ten times longer waiting for each other.
+    with one_thread():
+        held = {} if near else nearest_place(release)
+        side = _side(release, names, averaged, share)
+        pictures = {str(place): _curve(release, name, held, side, share) for place, name in enumerate(names)}
+        for (i, x), (j, y) in combinations(enumerate(names), 2):
+            pictures[f"{i},{j}"] = _map(release, x, y, held, side, share / max(1, math.comb(len(names), 2)))
+    box = Box.of(release.sketch)
+    return {
+        "kind": "lattice",
+        "columns": [column_facts(box, name) for name in names],
+        "pictures": {key: numbers(in_units(release, picture)) for key, picture in pictures.items()},
+        "averaged": near and len(release.domain.names) > 1,
+    }
+
+
+def numbers(picture: density.Curve | density.Heatmap) -> dict[str, Any]:
+    """The estimates of a picture and both ends of their intervals, float32; nothing of ends that nobody knows."""
+    arrays = [picture.estimate] + ([picture.low, picture.high] if picture.errors_known else [])
+    return packed(arrays)
+
+
+def packed(arrays: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Arrays of one shape as text."""
+    stacked = np.ascontiguousarray(arrays, dtype="<f4")
+    return {"shape": list(stacked.shape[1:]), "numbers": base64.b64encode(stacked.tobytes()).decode()}
+
+
+def _side(release: Release, names: Sequence[str], averaged: bool, share: float) -> int:
+    """Places along a side of each map."""
+    pairs = max(1, math.comb(len(names), 2))
+    room = math.isqrt(int(share * NUMBERS / (3 * pairs)))
+    if release.sketch.answers != "closeness":
+        return max(LEAST_SIDE, min(DISTANCE_SIDE, room))
+    most = min(AVERAGED_SIDE if averaged else MOST_SIDE, room)
+    return max(LEAST_SIDE, map_size(release, most, FEWEST_PLACES * pairs if averaged else 1))
+
+
+def _curve(release: Release, name: str, held: Mapping[str, object], side: int, share: float) -> density.Curve:
+    if release.sketch.answers != "closeness":
+        return density.line(release, name, _without(held, name), DISTANCE_CURVE, LEVEL)
+    if len(release.domain.names) == 1:
+        points = min(MOST_CURVE, places_along(release.sketch, name, CURVE))
+        return density.line(release, name, None, points, LEVEL)
+    return density.marginal_line(
+        release, name, None, 4 * side, LEVEL, share * density.READS / len(release.domain.names)
+    )
+
+
+def _map(release: Release, x: str, y: str, held: Mapping[str, object], side: int, share: float) -> density.Heatmap:
+    if release.sketch.answers == "closeness" and len(release.domain.names) > 2:
+        return density.marginal_grid(release, x, y, None, side, LEVEL, share * density.PAIRS_READS)
+    # Categories are cells of their own, however few there are.
+    apart = all(isinstance(Box.of(release.sketch).column(name), (Categorical, Ordered)) for name in (x, y))
+    return density.grid(release, x, y, _without(held, x, y), 2 if apart else side, LEVEL)
+
+
+def _without(held: Mapping[str, object], *drawn: str) -> dict[str, object]:
+    return {name: value for name, value in held.items() if name not in drawn}
+
+
+SHARED_COUNTS_MOST_COLUMNS, MOST_CELLS, MOST_PAIRS = 60, 200, 60
+
+
+def table_facts(release: Release) -> dict[str, Any] | None:
+    """Single columns of a released table, and the pairs that hang together most; None for anything else."""
+    if release.sketch.name != Tables.name:
+        return None
+    answers = release.asked(LEVEL)
+    axes = [axis for axis in answers.axes if axis.cells <= MOST_CELLS][:SHARED_COUNTS_MOST_COLUMNS]
+    places = {axis.name: place for place, axis in enumerate(axes)}
+    pictures = {}
+    for axis in axes:
+        try:
+            pictures[str(places[axis.name])] = _cells(answers, axis)
+        except RequestError:  # it was measured with others only
+            continue
+    room = NUMBERS
+    for x, y in _strongest(answers, places):
+        across, up = (axes[place] for place in sorted((places[x], places[y])))
+        room -= 3 * across.cells * up.cells
+        if room < 0:
+            break
+        pictures[f"{places[across.name]},{places[up.name]}"] = _cells(answers, up, across)
+    return {
+        "kind": "lattice",
+        "counts": True,
+        "columns": [_column(axis) for axis in axes],
+        "pictures": pictures,
+        "averaged": False,
+    }
+
+
+def local_facts(release: LocalAnswers) -> dict[str, Any]:
+    """How many gave each answer, of counted local reports; the most frequent ones where there are many."""
+    table = release.table().nlargest(MOST_CELLS, "estimate").sort_index()
+    name = release.question
+    return {
+        "kind": "lattice",
+        "counts": True,
+        "columns": [category_facts(name, tuple(map(str, table["value"])))],
+        "pictures": {"0": packed([table[end].to_numpy() for end in ("estimate", "low", "high")])},
+        "averaged": False,
+    }
+
+
+def _cells(answers: TableAnswers, *axes: TableAxis) -> dict[str, Any]:
+    found = answers.table(*(axis.name for axis in axes))
+    shape = [axis.cells for axis in axes]
+    return packed([found[end].to_numpy().reshape(shape) for end in ("estimate", "low", "high")])
+
+
+def _column(axis: TableAxis) -> dict[str, Any]:
+    """Cells by their names, and what the column counts in."""
+    cells = tuple(table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells))
+    unit = "" if axis.categories or table_profile.is_time(axis) else getattr(axis.column, "unit", "")
+    return category_facts(axis.name, cells) | {"unit": unit, "ordered": table_profile.in_order(axis)}
+
+
+def _strongest(answers: TableAnswers, names: dict[str, int]) -> list[tuple[str, str]]:
+    """Pairs that were measured, the surely strongest first."""
+    found = answers.strengths(*names)
+    pairs = zip(found.iloc[:, 0], found.iloc[:, 1], strict=True)
+    return [(one, other) for one, other in pairs if one in names and other in names][:MOST_PAIRS]
