@@ -4,7 +4,7 @@ A method has two curves. One takes the size that public facts choose, which cost
 all sizes that were tried, as papers do: chosen by its mean error on draws of its own, so that nothing is reported twice
 over, but chosen by the truth all the same. Whoever tunes so on private data pays for every try.
 
-What one trial of one method gave: plain numbers, which figures and pages may use without reaching any data.
+A trial is plain numbers, which figures and pages may use without reaching any data.
 """
 
 from __future__ import annotations

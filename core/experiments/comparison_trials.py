@@ -1,7 +1,4 @@
-"""One trial: the real mechanism on public data, with noise that can be repeated, and how far off it was.
-
-The trials of one method that a pair of curves needs: tuning draws first, then others at the size that they chose.
-"""
+"""Trials: the real mechanism on public data, with noise that can be repeated, and how far off it was."""
 
 from __future__ import annotations
 

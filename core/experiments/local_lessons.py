@@ -1,7 +1,4 @@
-"""One person's local report, and what it tells; and how many people a local survey needs.
-
-Finding the frequent words of a public text by local reports: everyone has one word of it.
-"""
+"""Lessons on local reports: what one report tells, how many people a survey needs, and finding frequent words."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Why averaging breaks noise that is drawn for every question, and gains nothing from a release.
+"""Lessons on noise: why averaging breaks noise drawn for every question, and why a risk δ buys so much here.
 
-Why a risk δ buys so much here: with it, the noise of an answer does not grow with the number of rows.
+With δ, the noise of an answer does not grow with the number of rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a sketch is: people on a plane fall into the cells of a few random cuts, and only the cells are counted.
+"""Lessons on releases: a sketch counts the cells of a few random cuts, and bounds must be public.
 
-Why bounds must be public: a file whose bounds were read off the data gives the richest person's pay away.
+A file whose bounds were read off the data gives the richest person's pay away.
 """
 
 from __future__ import annotations

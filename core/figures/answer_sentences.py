@@ -1,9 +1,4 @@
-"""What Explore says: the released file in one line, and an answer in sentences.
-
-What the Classify page says: rules as questions, and answers in sentences.
-
-What Explore says about released distances: how far everyone is, and which kind of distance that is.
-"""
+"""What Explore and Classify say: a released file in one line, and answers, rules and distances in sentences."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""One axis of a figure: a column of the domain, with the places at which it is asked.
+"""The axes of a figure: columns with the places at which they are asked, and targets for asking by clicking.
 
-Which part of a released file a picture shows.
-
-Asking by clicking: invisible targets over a figure, of which the asked one shows as a ring.
-
-Maps of colours cannot be clicked, points can. The ring moves in the browser alone, so a figure stays the same, and its
-zoom with it, however often it is asked.
+Maps of colours cannot be clicked, points can: targets are invisible, and the asked one shows as a ring. The ring moves
+in the browser alone, so a figure stays the same, and its zoom with it, however often it is asked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A kernel drawn to scale: how close anyone inside the public bounds is to someone in the middle of them.
-
-What a bandwidth does to a picture: the error of smoothing, the error of noise, and both, before a release.
-"""
+"""What a bandwidth does: a kernel drawn to scale inside the public bounds, and the errors of smoothing and of noise."""
 
 from __future__ import annotations
 

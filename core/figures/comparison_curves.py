@@ -1,9 +1,4 @@
-"""Error against ε for several methods, with bands over repetitions.
-
-What each method costs besides its error: time to build, time for a question, size of the file.
-
-How to read the curves: which error it is, on what it was measured, and what would have been recommended.
-"""
+"""Methods compared: error against ε with bands over repetitions, what each costs besides, and how to read it."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ Amber and teal say private and public on every page and red is for errors, so me
 violet, magenta and the neutral slate are left. Four shades that stand out from a light page and from a dark one at once
 cannot tell twenty methods apart, least of all to the colour-blind; so nothing hangs on the colour alone. Neighbours in
 the list differ in colour and symbol, and every fourth one in the kind of line.
-
-The mark of a method beside its name: the same colour, line and symbol as in the figures, as a small drawing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Figures of what two releases differ by: lines and bars around zero, and a map of more and less.
+"""Figures of what two releases differ by: lines and bars around zero, maps of more and less, cells of two columns.
 
 Only what cannot be noise alone is coloured: teal where the first has more, another colour where it has less.
-
-A figure of what two released tables differ by: every combination of the cells of two columns.
 """
 
 from __future__ import annotations

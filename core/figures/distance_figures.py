@@ -2,8 +2,6 @@
 
 Near is dark and far is light, as on the map of a density the places in the middle of everyone stand out. Noise hides
 nothing here: a place is some distance from everyone wherever it is, and the band says how well that is known.
-
-Distance releases that could come out, of a crowd that nobody is part of.
 """
 
 from __future__ import annotations

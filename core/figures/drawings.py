@@ -1,12 +1,11 @@
-"""The drawings of the app, as SVG that takes its colours from the style sheet: the hero, and how it works.
+"""The drawings of the app as SVG: the hero, how it works, and a small picture for every question.
 
-The points are no data: they are a fixed low-discrepancy sequence bent into a few clouds.
+The hero's points are no data: they are a fixed low-discrepancy sequence bent into a few clouds. It takes its colours
+from the style sheet.
 
-The small pictures of the questions that a release may answer, as the style sheet shows them.
-
-Each stands in front of a card's words as generated content, which has a text alternative of its own; so a card stays an
-ordinary radio button, for keyboards and screen readers alike. Such a picture cannot take its colours from the page, so
-it uses the shades that stand out from both backgrounds.
+A question's picture stands in front of a card's words as generated content, which has a text alternative of its own; so
+a card stays an ordinary radio button, for keyboards and screen readers alike. Such a picture cannot take its colours
+from the page, so it uses the shades that stand out from both backgrounds.
 """
 
 from __future__ import annotations
@@ -127,7 +126,7 @@ def step(index: int) -> str:
     <p>{sentence}</p></div>"""
 
 
-QUESTION_PICTURES_WIDTH, QUESTION_PICTURES_HEIGHT = 240, 84
+PICTURE_WIDTH, PICTURE_HEIGHT = 240, 84
 
 
 def _dots(points: list[tuple[float, float]], radius: float, colour: str) -> str:
@@ -203,7 +202,7 @@ def regression_picture() -> str:
 
 def picture_address(inside: str) -> str:
     """A picture as a style sheet names it, of the inside of its SVG."""
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {QUESTION_PICTURES_WIDTH} {QUESTION_PICTURES_HEIGHT}">{inside}</svg>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}">{inside}</svg>'
     return f'url("data:image/svg+xml,{quote(svg)}")'
 
 

@@ -1,6 +1,4 @@
-"""What a release promises to be, drawn from public facts before anything is spent.
-
-Fifty dots: an uncertain number as fifty outcomes that are equally likely.
+"""What a release promises to be, drawn from public facts before anything is spent; uncertain numbers as fifty dots.
 
 People read chances off countable outcomes better than off error bars: "in 40 of 50 futures it is above 6,400".
 

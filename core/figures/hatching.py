@@ -1,7 +1,4 @@
-"""Hatching: how figures show where the noise is larger than anything there could be to see.
-
-Where the noise of a release hides what there is, as pictures show it.
-"""
+"""Hatching: where the noise is larger than anything there could be to see, and how figures show it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Layers on a picture of two columns: lines that say more about the same places, and leave the colours below in view.
+"""Layers on a picture of two columns: lines and points that leave the colours below in view.
 
-Like the picture they say nothing that the noise decides: a group is outlined only where it is surely the answer.
-
-Points: synthetic ones by themselves, or a visitor's own on top of a density.
+Like the picture, lines say nothing that the noise decides: a group is outlined only where it is surely the answer.
+Points are synthetic ones, or a visitor's own.
 """
 
 from __future__ import annotations

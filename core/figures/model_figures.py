@@ -1,9 +1,4 @@
-"""Pictures of how good a model was on a public test file: what its probabilities are worth, how far it is off.
-
-A picture of a trained model: how far each column can move its score.
-
-A picture of what a promise leaves of a prediction: how much is right of reference records against ε.
-"""
+"""Pictures of models: how good one was on a public test file, what moves its score, what a promise leaves of it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The average of many noisy answers, closing in on the secret; and a release, which stays where it is.
-
-Noise of an answer against the number of rows, with a risk δ and without.
-
-Released numbers, sorted by which exact counts they could come from.
-"""
+"""Figures of lessons about noise: averages of many answers, rows with a risk δ and without, outputs that give away."""
 
 from __future__ import annotations
 

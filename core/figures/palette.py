@@ -1,14 +1,12 @@
-"""The two colours that carry meaning, amber for what is private and teal for what is public, and the neutral rest.
+"""The colours: amber for what is private, teal for what is public, the neutral rest, and the scale of densities.
 
 The theme of the app and every figure take their colours from here. A colour of text has one shade a theme; a colour
 of shapes has one shade that stands out from both backgrounds, so that a figure need not know the theme.
 
-The colour scale of released densities: one hue, the teal of what is public, in even steps.
-
-Ten shades along a line of one hue through the palette's teal in the OKLab space, equally far from each other (Ottosson
-2020), from the background of the theme to its foreground: so equal steps of density look equal, lightness alone tells
-them apart, and they survive a grey print. The app's configuration holds the same shades (a test keeps them together);
-a heat map without a scale of its own gets the shades of the visitor's theme in the browser.
+The scale has ten shades along a line of one hue through the palette's teal in the OKLab space, equally far from each
+other (Ottosson 2020), from the background of the theme to its foreground: so equal steps of density look equal,
+lightness alone tells them apart, and they survive a grey print. The app's configuration holds the same shades (a test
+keeps them together); a heat map without a scale of its own gets the shades of the visitor's theme in the browser.
 """
 
 from __future__ import annotations

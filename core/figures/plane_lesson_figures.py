@@ -1,6 +1,4 @@
-"""A plane with people, cut into the cells of one row of a sketch.
-
-Errors against the number of rows: the luck of the cuts falls, the noise rises, and their sum has a lowest point.
+"""Figures of lessons about sketches: a plane cut into the cells of a row, and errors against the number of rows.
 
 With few columns, the curve with enough of them stays in sight for comparison.
 """
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.lessons.rows import AMPLE, MEASURED, Curve
+from ..experiments.crowd_lessons import AMPLE, MEASURED, Curve
 from ..words.numbers import significant
 from . import axes
 from .palette import AMBER, FAINT, INK, TEAL, faded

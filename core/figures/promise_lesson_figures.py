@@ -1,9 +1,4 @@
-"""Fifty releases of a made-up crowd over a day, each as a thin line.
-
-The bounds that two files state, side by side on one scale.
-
-Errors of local reports against how many answers there are, and how many people local surveys need.
-"""
+"""Figures of lessons about the promise: fifty possible releases, bounds of two files, and reports of many people."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.lessons.epsilon import LATEST, Outcomes
+from ..experiments.crowd_lessons import LATEST, Outcomes
 from ..experiments.local_lessons import Polled
 from ..words.numbers import number
 from .palette import AMBER, FAINT, INK, TEAL, faded

@@ -1,7 +1,4 @@
-"""A matrix of small pictures, one a pair of columns, to start exploring from.
-
-Small pictures of released files, for a gallery: what one sees of a file at a glance.
-"""
+"""Small pictures: a matrix of one a pair of columns, to start exploring from, and those of a gallery of files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A film: one picture after another along a further column, such as time, played and moved by the browser alone.
-
-A released density over three columns: shells, one inside the other, that a visitor turns.
+"""A third column besides the two of a map: as a film that the browser plays, or as shells that a visitor turns.
 
 A shell is drawn where the lower end of the interval reaches its height, so everywhere inside at least so many are very
 likely close by. What the noise hides lies in no shell.

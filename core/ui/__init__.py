@@ -28,11 +28,11 @@ How a page is written::
 * ``frame.odds``: ``odds(epsilon, delta, protected)`` draws the promise in words with its bar; ``odds_sentence`` is the
   text. ``frame.bars.budget_bar(spent, price, total)`` draws a budget, ``bar`` any shares of a whole.
 * ``core.figures.palette`` holds the colours (``TEAL.shape`` for figures on either theme, ``DENSITY_SCALE``);
-  ``core.figures.forecast_figures`` the fifty dots. Draw figures with ``frame.charts.show(figure, key, words)``, always with words.
+  ``core.figures.forecast_figures`` the fifty dots. Draw figures with ``frame.charts.show(figure, key, words)``,
+  always with words.
 * ``frame.markup.draw`` is the only door for HTML, and everything foreign in it goes through
-  ``core.words.escapes.in_html``; where Streamlit reads Markdown, foreign text goes through ``in_markdown``. Numbers
-  are written by ``core.words.numbers``, lists, counts and days by ``core.words.phrases``, sizes and times by
-  ``core.words.numbers``.
+  ``core.words.escapes.in_html``; where Streamlit reads Markdown, foreign text goes through ``in_markdown``. Numbers,
+  sizes and times are written by ``core.words.numbers``, lists, counts and days by ``core.words.phrases``.
 * Styles live in ``frame.theme``, and colours with meaning are never used for anything else. Streamlit's own orange and
   green are this amber and teal, so ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
 * ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments.lessons`` with what to do, to see, and why.

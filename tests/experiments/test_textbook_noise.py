@@ -89,5 +89,5 @@ def test_whole_numbers_are_possible_and_others_are_not():
 def test_no_mechanism_can_reach_the_bad_noise():
     """Only lessons, their figures and the app say its name; import-linter keeps the layers below from importing any."""
     core = Path(__file__).parents[2] / "core"
-    naming = {path.relative_to(core).parts[0] for path in core.rglob("*.py") if "floating_point" in path.read_text()}
+    naming = {path.relative_to(core).parts[0] for path in core.rglob("*.py") if "textbook_noise" in path.read_text()}
     assert naming == {"experiments", "figures", "ui"}

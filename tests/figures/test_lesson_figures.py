@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from core.experiments.lessons.epsilon import RELEASES, outcomes
-from core.experiments.lessons.rows import MEASURED, curve
+from core.experiments.crowd_lessons import MEASURED, RELEASES, curve, outcomes
 from core.experiments.noise_lessons import ask, noise_of_rows
 from core.experiments.release_lessons import Plane, attack, places
 from core.experiments.textbook_noise import FILES, textbook_files

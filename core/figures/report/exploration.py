@@ -2,8 +2,6 @@
 
 A step is a call of a public function with plain values. Asking it and writing it down start from the same call, so a
 script cannot say anything else than what was done.
-
-Answers as tables, one row a place.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""What the answers of a release mean, and what its table is made of, in plain words: a line for every mechanism.
-
-The public facts of a release in plain words.
-
-What was chosen under noise before anything was measured, and why that keeps the promise.
-
-Which pairs of columns a release of tables does not hold, and why, for whoever has the file.
-"""
+"""What a release means, in plain words: its answers, its table, what was chosen under noise, and what was left out."""
 
 from __future__ import annotations
 

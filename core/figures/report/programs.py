@@ -1,14 +1,10 @@
-"""An exploration as a Python script: the same questions to the same file, by the public interface alone.
+"""Programs that ask a release again (a script, a notebook), or make it once more of other records.
 
 Names and values of a file or a visitor reach the text as Python literals and in no other way: never in a comment, a
 docstring or the name of a variable. What a literal holds is data, whatever it looks like.
 
-An exploration as a Jupyter notebook (format 4.5): the cells of the script, with figures.
-
-A release as a program that makes it once more: the same columns, question, table and promise, of other records.
-
-It says what the released file says, and that was public before any record was read: names of files and records are
-whatever its user types. Names of columns reach the text as Python literals and in no other way, as in a `script`.
+What makes a release again says what the released file says, and that was public before any record was read: names of
+files and records are whatever its user types.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from ...errors import RequestError
 from ...privacy.budget import decimal_text
 from ...releases.release import Release
 from ...version import SOFTWARE
-from .exploration import Call, Density, Exploration, Step, plain_value
+from .exploration import Call, Density, Exploration, Step, plain_value, table_of
 
 PACKAGE = __package__.split(".")[0]
 """The name that this package is installed under."""
@@ -92,12 +88,10 @@ def script_for(exploration: Exploration) -> str:
 
 def imports(exploration: Exploration) -> list[str]:
     """Import lines of what the questions call."""
-    names = {f"{PACKAGE}": {"load"}, f"{PACKAGE}.figures.report.tables": {"table_of"}}
-    for step in exploration.steps:
-        function = step.call.function
-        if not _is_method(step.call):
-            module = PACKAGE + function.__module__.removeprefix(PACKAGE)
-            names.setdefault(module, set()).add(function.__name__)
+    names = {PACKAGE: {"load"}}
+    asked = [step.call.function for step in exploration.steps if not _is_method(step.call)]
+    for function in (table_of, *asked):
+        names.setdefault(function.__module__, set()).add(function.__name__)
     return [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
 
 

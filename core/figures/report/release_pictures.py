@@ -1,7 +1,4 @@
-"""A picture of a release with what its columns are: its axes, its figure, and its words.
-
-Pictures of released distances: the nearest place to everyone, what is held there, and the table of answers.
-"""
+"""Pictures of a release with their axes and their words, and the nearest place to everyone."""
 
 from __future__ import annotations
 

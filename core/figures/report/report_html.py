@@ -2,8 +2,6 @@
 
 The file needs nothing else: no script runs in it, nothing is fetched (its own policy forbids both), and it prints on
 paper. Whatever comes from a file or a visitor is escaped on its way in.
-
-The look of a report: the app's colours on screen, in light and dark, and ink on white paper in print.
 """
 
 from __future__ import annotations

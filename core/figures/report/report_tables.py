@@ -1,7 +1,4 @@
-"""What a report shows of released tables: every column with its shares and numbers, and the pairs that go together.
-
-What a report says of the difference to another file of tables: columns, means of groups, and what goes together.
-"""
+"""What a report shows of released tables: columns, pairs that go together, and the difference to another file."""
 
 from __future__ import annotations
 

@@ -3,10 +3,6 @@
 Nothing in it names another host, and its own policy forbids every request: it may run its one script and its one style
 sheet, whose hashes it states, and nothing else. What a file says travels packed, so that no text of a stranger ever
 stands in the page's source except escaped; the script writes all of it as text.
-
-What a shared page shows of a file: its populations one by one, each decoded by the page or worked out beforehand.
-
-Any file that may be handed out, opened by what is in it: a release, counted local reports, or a model.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
-"""A released grid as a shared page reads it: the counters themselves, and what smooths them for any bandwidth.
+"""What a shared page draws: grids that it decodes itself, pictures worked out beforehand, and released counts.
 
-The page decodes the counters from the very file that it carries, fits the kernel's factors to the splines of each axis
-and adds up, as `core.sketches.grids.smoothing` does: answers and errors are the same but for rounding.
-
-Pictures that are worked out beforehand: what a shared page shows of a release that it cannot decode itself.
-
-A page says on how many places each is drawn; between them it reads along straight lines.
-
-Columns of a shared page: names, bounds, categories and marks of an axis, as its script reads them.
-
-Released counts as a shared page shows them: cells of single columns with their intervals, and tables of two.
+The page decodes a grid's counters from the very file that it carries, fits the kernel's factors to the splines of each
+axis and adds up, as `core.sketches.grids.smoothing` does: answers and errors are the same but for rounding. Of other
+releases it gets pictures on some number of places each; between them it reads along straight lines.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.epsilon import Outcomes, outcomes
+from ...experiments.crowd_lessons import Outcomes, outcomes
 from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.promise_lesson_figures import outcomes_figure
 from ...words.numbers import significant

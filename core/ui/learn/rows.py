@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.lessons.rows import AMPLE, MOST, Curve, curve
+from ...experiments.crowd_lessons import AMPLE, MOST, Curve, curve
 from ...figures.plane_lesson_figures import curve_figure, curve_in_words
 from ...words.numbers import significant
 from ..frame.marks import note

@@ -1,10 +1,10 @@
-"""Where R and W come from: more rows average the luck of the cuts away, and cost more noise each.
+"""Lessons on a made-up crowd: what ε does, by fifty releases that could come out, and where R and W come from.
 
-The mean of R rows has the variance V/R + g² 2R/ε², with V that of one row and g = 1/(1 - 1/W) where rows are rehashed
-(CCS 2021, proof of Theorem 3.4, which states a = f~² for V; Corollary 3.5: the least is at R = √(a/b), b = 2/ε²).
-Under rehashing to W columns two records also meet by accident, with probability 1/W: the kernel becomes
-k' = k + (1 - k)/W, and undoing the bias multiplies every deviation by g. So W acts on both terms, and on where their
-sum is least.
+More rows average the luck of the cuts away, and cost more noise each. The mean of R rows has the variance V/R + g²
+2R/ε², with V that of one row and g = 1/(1 - 1/W) where rows are rehashed (CCS 2021, proof of Theorem 3.4, which states
+a = f~² for V; Corollary 3.5: the least is at R = √(a/b), b = 2/ε²). Under rehashing to W columns two records also meet
+by accident, with probability 1/W: the kernel becomes k' = k + (1 - k)/W, and undoing the bias multiplies every
+deviation by g. So W acts on both terms, and on where their sum is least.
 """
 
 from __future__ import annotations
@@ -15,22 +15,116 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import ndtri
 
-from ...domain import Domain
-from ...geometry.kernels import Laplacian
-from ...privacy.budget import Budget
-from ...privacy.calibration import NoiseScale, calibrate
-from ...privacy.neighbours import Neighbours
-from ...privacy.noise.noise import add_noise
-from ...privacy.noise.randomness import SeededSource
-from ...sketches.hashed.race import Race
-from .epsilon import LATEST, crowd
+from ..domain import Domain
+from ..geometry.hashing.uniforms import PublicRandom
+from ..geometry.kernels import Laplacian
+from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate
+from ..privacy.neighbours import Neighbours
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import SeededSource
+from ..sketches.grids.histogram import Histogram
+from ..sketches.hashed.race import Race
+from ..sketches.plan import plan
+
+RELEASES = 50
+LATEST = 24.0
+"""The crowd arrives during a day, from hour 0 to this."""
+BUMPS = ((8.0, 1.1, 0.55), (17.5, 1.8, 0.45))
+"""When the made-up people arrive: the middle of a bump and its spread in hours, and its share of the people."""
+BANDWIDTH = 1.5
+CELLS = 64
+PLACES = 97
+"""Times at which a release is asked: every quarter of an hour."""
+NEARBY = 1.0
+"""Hours within which a peak counts as found."""
+LARGEST_CROWD = 100_000
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Releases that could come out.
+
+    Attributes
+    ----------
+    hours : np.ndarray
+        float64 (PLACES,).
+    exact : np.ndarray
+        float64 (PLACES,), how many people's worth of closeness there is really.
+    releases : np.ndarray
+        float64 (RELEASES, PLACES), the same as fifty releases say it.
+    """
+
+    hours: np.ndarray
+    exact: np.ndarray
+    releases: np.ndarray
+
+    @property
+    def peak(self) -> float:
+        """The hour at which most people are."""
+        return float(self.hours[self.exact.argmax()])
+
+    @property
+    def peaks(self) -> np.ndarray:
+        """The hour at which each release has most people, float64 (RELEASES,)."""
+        return self.hours[self.releases.argmax(axis=1)]
+
+    @property
+    def kept(self) -> int:
+        """In how many releases the peak is where it is, within an hour."""
+        return int((np.abs(self.peaks - self.peak) <= NEARBY).sum())
+
+    @property
+    def at_peak(self) -> np.ndarray:
+        """What each release says of the busiest hour, float64 (RELEASES,)."""
+        return self.releases[:, self.exact.argmax()]
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of an answer from the truth over all releases and hours, in people."""
+        return float(np.sqrt(np.mean((self.releases - self.exact) ** 2)))
+
+
+def crowd(people: int) -> np.ndarray:
+    """The hours at which made-up people arrive, float64 (people, 1) in order of their draw; the same every time."""
+    uniforms = PublicRandom(0, 40).uniforms(LARGEST_CROWD, 2)[:people]
+    early = uniforms[:, 0] < BUMPS[0][2]
+    middle, spread = (np.where(early, first, second) for first, second in zip(BUMPS[0][:2], BUMPS[1][:2], strict=True))
+    return np.asfortranarray(np.clip(middle + spread * ndtri(uniforms[:, 1]), 0.0, LATEST)[:, None])
+
+
+@lru_cache(maxsize=8)
+def _counted(people: int) -> tuple[Histogram, np.ndarray, np.ndarray, np.ndarray]:
+    """The sketch, its exact table, the hours that are asked and the exact sums there; all of it made up, so public."""
+    sketch = Histogram(Domain.of(hour=(0, LATEST)), Laplacian(BANDWIDTH), (CELLS,))
+    records, hours = crowd(people), np.linspace(0.0, LATEST, PLACES)
+    table = sketch.zeros()
+    sketch.add(table, records)
+    return sketch, table, hours, sketch.exact(hours[:, None], records)
+
+
+def outcomes(epsilon: str, people: int) -> Outcomes:
+    """Fifty releases of the crowd, each with the noise of a real one.
+
+    The draws are the same for every ε, so that moving ε shows what ε does and not another roll of the dice.
+    """
+    sketch, table, hours, exact = _counted(people)
+    noise = plan(sketch, Budget(epsilon)).noise
+    points = np.asfortranarray(hours[:, None])
+    releases = [
+        sketch.answer(add_noise(table, noise, SeededSource(draw)), people, points, noise.variance, 0.95).estimate
+        for draw in range(RELEASES)
+    ]
+    return Outcomes(hours, exact, np.array(releases))
+
 
 MEASURED = (2, 5, 12, 30, 75, 190, 480)
 """Rows of the sketches that are really made."""
 DRAWS = 4
 """Large sketches that the small ones are taken from."""
-PLACES = 15
+QUESTIONS = 15
 MANY = 1000
 LEAST, MOST = 2, 2000
 AMPLE = 64
@@ -129,7 +223,7 @@ def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:
 def _asked(people: int) -> tuple[np.ndarray, np.ndarray]:
     """The records, and the places that are asked: the middle of every fifteenth part of them."""
     records = crowd(people)
-    shares = (np.arange(PLACES) + 0.5) / PLACES
+    shares = (np.arange(QUESTIONS) + 0.5) / QUESTIONS
     return records, np.asfortranarray(np.quantile(records[:, 0], shares)[:, None])
 
 
@@ -200,7 +294,7 @@ def _measured(budget: Budget, rows: int, people: int, shape: tuple[float, int]) 
         sketch, table, exact = _poured(draw, people, shape)
         noisy = add_noise(table, noise, SeededSource(1000 * rows + draw))
         estimates, _ = sketch.group_estimates(noisy, people, queries)
-        small = estimates[: len(estimates) // rows * rows].reshape(-1, rows, PLACES).mean(axis=1)
+        small = estimates[: len(estimates) // rows * rows].reshape(-1, rows, QUESTIONS).mean(axis=1)
         squares.append(np.mean((small - exact) ** 2))
     return float(np.sqrt(np.mean(squares)))
 

@@ -1,13 +1,39 @@
-"""Lesson: the curve of Theorem 3.4, and real sketches on it."""
+"""Lesson: fifty releases that could come out.
+
+Lesson: the curve of Theorem 3.4, and real sketches on it.
+"""
 
 import math
 
 import numpy as np
 import pytest
 
-from core.experiments.lessons import rows as lesson
-from core.experiments.lessons.epsilon import crowd
-from core.experiments.lessons.rows import AMPLE, MEASURED, PLACES, curve
+from core.experiments import crowd_lessons as lesson
+from core.experiments.crowd_lessons import AMPLE, LATEST, MEASURED, QUESTIONS, RELEASES, crowd, curve, outcomes
+
+
+def test_the_crowd_is_the_same_every_time_and_a_larger_one_holds_the_smaller():
+    assert (crowd(30) == crowd(1000)[:30]).all()
+    assert 0 <= crowd(1000).min() and crowd(1000).max() <= LATEST
+
+
+def test_a_small_epsilon_hides_the_peak_and_a_large_one_shows_it():
+    hidden, shown = outcomes("0.05", 30), outcomes("10", 30)
+    assert hidden.kept < RELEASES / 2 and shown.kept == RELEASES
+
+
+def test_the_noise_does_not_depend_on_how_many_people_there_are():
+    few, many = outcomes("0.5", 30), outcomes("0.5", 10_000)
+    assert many.error == pytest.approx(few.error, rel=0.02)
+    assert few.error == pytest.approx(2 * outcomes("1", 30).error, rel=0.1)
+
+
+def test_the_releases_scatter_around_the_truth():
+    """The mean of fifty is within six standard errors of it at each of 97 hours: a false alarm below 1e-6."""
+    possible = outcomes("1", 300)
+    error = possible.releases.std(axis=0, ddof=1) / math.sqrt(RELEASES)
+    assert (np.abs(possible.releases.mean(axis=0) - possible.exact) < 7 * error + 0.5).all()
+    assert (outcomes("1", 300).releases == possible.releases).all()
 
 
 @pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), ("0.1", 300, 2.0, 64), ("1", 1000, 1.0, 4)])
@@ -36,7 +62,7 @@ def test_the_minimum_moves_with_epsilon_people_and_neighbourhoods():
 def test_the_rule_is_that_of_corollary_3_5():
     """R = f~ ε / √2 with f~ the sum of the square roots of the kernel, from slow sums at the places that are asked."""
     records = crowd(300)
-    asked = np.quantile(records[:, 0], (np.arange(PLACES) + 0.5) / PLACES)
+    asked = np.quantile(records[:, 0], (np.arange(QUESTIONS) + 0.5) / QUESTIONS)
     roots = np.sqrt(np.exp(-np.abs(asked[:, None] - records[:, 0]) / 4.0)).sum(axis=1)
     assert curve("1", 300, 4.0, 2000).rule == math.ceil(roots.mean() / math.sqrt(2))
 
