@@ -15,17 +15,22 @@ PORT ?= 8501
 # What Python compiles is kept, whatever the shell wants: each process of a test would compile everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-deep bench lock papers docs sbom clean
+.PHONY: app test test-deep chromium style bench lock papers docs sbom clean
 
-app: $(VENV)/.warm
+app: $(VENV)/.app
 	$(BIN)/python -m core app --port=$(PORT)
 
 test-deep: export FROSTGLASS_DEEP = 1
-test test-deep: $(VENV)/.dev $(VENV)/.warm $(VENV)/.tests
-	tests/install_chromium.sh
-	$(BIN)/ruff check .
-	$(BIN)/lint-imports
+test test-deep: $(VENV)/.dev
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync $(VENV)/.warm $(VENV)/.tests chromium style
 	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal; tested=$$?; wait $$! && exit $$tested
+
+chromium:
+	@tests/install_chromium.sh
+
+style:
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
@@ -57,23 +62,25 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Frostglass needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
 
+INSTALL = $(BIN)/python install_libraries.py
+
 $(VENV)/.app: requirements.txt | $(VENV)/bin/python
-	@echo "Fetching the libraries, which takes a minute or two the first time."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Fetching the libraries, which takes some seconds the first time."
+	@$(INSTALL) requirements.txt
 	@touch $@
 
-# Compiled code holds that of other files too, and would not notice a change in them.
+# The app compiles beside itself; who measures or tests has it done before.
 $(VENV)/.warm: $(VENV)/.app $(shell find core -name '*.py')
-	@find core -name '*.nb[ci]' -delete
-	$(BIN)/python -m core.warming
+	@$(BIN)/python -m core.warming
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "Fetching the libraries and what tests need, which takes some seconds the first time."
+	@$(INSTALL) requirements-dev.txt
 	@touch $(VENV)/.app $@
 
 $(VENV)/.publish: requirements-publish.txt | $(VENV)/.app
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-publish.txt
+	@$(INSTALL) requirements-publish.txt
 	@touch $@
 
 # pytest compiles a test once and keeps it; three processes that start together would compile every test each.

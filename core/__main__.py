@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from io import TextIOWrapper
 
@@ -13,7 +14,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal without Greek letters still gets a sentence
             stream.reconfigure(errors="backslashreplace")
+    _say_when_loops_are_compiled()
     app()
+
+
+def _say_when_loops_are_compiled() -> None:
+    """On standard error: it explains a wait of seconds, and standard output is the answer's alone."""
+    compiling = logging.getLogger(f"{__name__.partition('.')[0]}.machine.compiled_code")
+    compiling.addHandler(logging.StreamHandler())
+    compiling.setLevel(logging.INFO)
 
 
 if __name__ == "__main__":

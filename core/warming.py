@@ -1,9 +1,10 @@
 """Compiling every hot loop before the first person waits for it: `python -m core.warming`.
 
-Numba compiles a loop when it is first called and keeps the result on disk, beside the code or, where that cannot be
-written to, in the user's cache folder. On a fresh machine all of it takes half a minute of one processor, which belongs
-to setting up (`make app` does it) and not to the first release. Afterwards a loop is read from disk in milliseconds;
-the app does that beside its first visit, and compiles what is missing, in the order in which pages may need it.
+Numba compiles a loop when it is first called, and what it made is kept in the user's cache folder
+(`core.machine.compiled_code`), from where it is read in milliseconds. With new versions, or on a new machine, all of it
+takes most of a minute of one processor. The app on one's own computer has it done by processes beside it, which give
+way to everything else, in the order in which pages may need it; whoever asks for a loop that is not there yet waits
+while that one is compiled. After the first page, once those have ended, the app reads everything from the disk.
 
 Every step makes a release of a few made-up records and asks it something, as compiled code depends on the types that
 it meets on the way. Nothing of that leaves this module. What a first forecast and a first picture load besides is
@@ -12,6 +13,9 @@ loaded here, too, and the live pictures of bundled samples, which are everyone's
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -28,6 +32,8 @@ from .forecast.forecast import error_curve
 from .forecast.recommendation import Closeness, recommend
 from .geometry.kernels import Euclidean, Gaussian, Jaccard
 from .local.oracles import table as local_reports
+from .machine.compiled_code import compiling_all, mark_of_all, remove_unused
+from .machine.threads import cores
 from .privacy.budget import Budget
 from .privacy.noise import noise
 from .releases.file import LARGE
@@ -52,6 +58,12 @@ BUDGET = Budget(1)
 SHARES = np.array([0.1, 0.5, 0.9, 0.2])
 """Where made-up records lie between the bounds."""
 BASKETS = [["salt", "oil"], ["salt"], ["oil", "rice", "tea"], ["tea"]]
+
+BEFORE = "Compiling all loops, once for these versions on this machine; this takes half a minute or more."
+BESIDE = (
+    "Compiling loops beside the app, once for these versions on this machine; until that is done, what is used for the "
+)
+BESIDE += "first time takes some seconds longer."
 
 
 def _released(sketch: LinearSketch, records: dict, large: int = LARGE) -> Release:
@@ -156,6 +168,8 @@ def warm_in_background(first: Callable[[], None]) -> threading.Thread:
 
     def work() -> None:
         first()
+        with compiling_all():  # another process may be at it, and this one only reads what that has made
+            pass
         warm()
 
     thread = threading.Thread(target=work, name="warm compiled loops", daemon=True)
@@ -163,11 +177,58 @@ def warm_in_background(first: Callable[[], None]) -> threading.Thread:
     return thread
 
 
+def _compile_all(tell: Callable[[str], None]) -> bool:
+    """Take every step once, in two processes where there are as many cores, for as long as whoever asked for it lives.
+
+    A loop that two steps share may be compiled twice, which harms nothing. False when not every step was taken.
+    """
+    tasks, ours = list(steps().items()), os.getpid()
+    forking = cores() > 1 and hasattr(os, "fork")
+    here = multiprocessing.get_context("fork" if forking else None)
+    following = here.Value("i", 0)
+
+    def work(asking: int) -> None:
+        while os.getppid() == asking:
+            with following.get_lock():
+                place = following.value
+                following.value += 1
+            if place >= len(tasks):
+                return
+            for name, seconds in warm(dict([tasks[place]])).items():
+                tell(f"{seconds:6.1f} s  {name}")
+
+    others = [here.Process(target=work, args=(ours,)) for _ in range(int(forking))]
+    for other in others:
+        other.start()
+    work(os.getppid())
+    for other in others:
+        other.join()
+    return following.value >= len(tasks) and not any(other.exitcode for other in others)
+
+
 def main() -> None:
-    """Say what is compiled, and how long it took."""
-    print("Compiling, once for this version and machine; this takes half a minute or more.", file=sys.stderr)
-    for name, seconds in warm().items():
-        print(f"{seconds:6.1f} s  {name}", file=sys.stderr)
+    """Compile what nobody has compiled yet: before anything else, or ``--beside`` an app, to which this gives way."""
+    beside = "--beside" in sys.argv
+    if beside:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # who ends the app ends this, and wants to read nothing of it
+        if hasattr(os, "nice"):
+            os.nice(19)
+    with compiling_all():
+        mark, start = mark_of_all(), perf_counter()
+        if not mark.exists():
+            _tell(BESIDE if beside else BEFORE)
+            if _compile_all(_nothing if beside else _tell):
+                _tell(f"All loops are compiled, in {perf_counter() - start:.0f} s.")
+                remove_unused()
+                mark.touch()
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _nothing(line: str) -> None:
+    """Beside an app nobody wants to read every step."""
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Shared by all tests: how many examples Hypothesis takes, the same ones on every run, and what only deep runs do."""
 
 import gc
+import os
 from functools import lru_cache
 
 import pytest
 from hypothesis import settings
+from platformdirs import user_cache_path
 from threadpoolctl import threadpool_limits
 
 from core.forecast import one_trial, trial
@@ -13,6 +15,9 @@ from tests.depth import DEEP, draws
 
 settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(10, 50))
 settings.load_profile("frostglass")
+
+# A program that a test starts with a home of its own finds the compiled loops of everyone else.
+os.environ.setdefault("XDG_CACHE_HOME", str(user_cache_path()))
 
 
 @pytest.fixture

@@ -1,12 +1,16 @@
 """Warming compiles every loop there is, in a process of its own, where no other test has compiled any."""
 
+import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from time import sleep
 
 import pytest
 
-from core.warming import steps, warm, warm_in_background
+from core import warming
+from core.warming import main, steps, warm, warm_in_background
 
 COVERAGE = """
 import importlib, pkgutil
@@ -44,9 +48,72 @@ def test_steps_are_taken_in_order_and_timed():
     assert list(steps())[:2] == ["RACE", "noise"]
 
 
-def test_it_can_go_on_in_the_background(monkeypatch):
+def test_it_can_go_on_in_the_background_once_no_other_process_compiles(monkeypatch):
     taken = []
-    monkeypatch.setattr("core.warming.warm", lambda: taken.append("loops"))
+
+    def turn():
+        taken.append("turn")
+        return nullcontext()
+
+    monkeypatch.setattr(warming, "compiling_all", turn)
+    monkeypatch.setattr(warming, "warm", lambda: taken.append("loops"))
     thread = warm_in_background(lambda: taken.append("pages"))
     thread.join()
-    assert thread.daemon and taken == ["pages", "loops"]
+    assert thread.daemon and taken == ["pages", "turn", "loops"]
+
+
+@pytest.fixture
+def few(monkeypatch, tmp_path):
+    """Ten steps, each of which leaves a line with the process that took it, and the file that marks all as done."""
+    lines, mark = tmp_path / "lines", tmp_path / "mark"
+
+    def step(name):
+        with lines.open("a") as file:
+            file.write(f"{name} {os.getpid()}\n")
+
+    tasks = {str(number): lambda name=number: step(name) for number in range(10)}
+    monkeypatch.setattr(warming, "steps", lambda: tasks)
+    monkeypatch.setattr(warming, "mark_of_all", lambda: mark)
+    monkeypatch.setattr(sys, "argv", ["warming"])
+    return lines, mark
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_step_is_taken_once_and_never_again(few, processes, monkeypatch, capsys):
+    lines, mark = few
+    monkeypatch.setattr(warming, "cores", lambda: processes)
+    main()
+    assert sorted(line.split()[0] for line in lines.read_text().splitlines()) == sorted(map(str, range(10)))
+    assert mark.exists() and "All loops are compiled" in capsys.readouterr().err
+    main()
+    assert len(lines.read_text().splitlines()) == 10 and capsys.readouterr().err == ""
+
+
+def test_what_failed_in_the_other_process_is_not_marked_as_done(few, monkeypatch, tmp_path):
+    _, mark = few
+    ours, begun = os.getpid(), tmp_path / "begun"
+
+    def fails_elsewhere():
+        if os.getpid() != ours:
+            begun.touch()
+            raise ValueError
+        while not begun.exists():
+            sleep(0.01)
+
+    monkeypatch.setattr(warming, "steps", lambda: dict.fromkeys("abc", fails_elsewhere))
+    monkeypatch.setattr(warming, "cores", lambda: 2)
+    main()
+    assert not mark.exists()
+
+
+def test_beside_an_app_it_gives_way_and_ends_with_it(few, monkeypatch, capsys):
+    _, mark = few
+    given_way, asking = [], iter([1, 1, 2, 2])
+    monkeypatch.setattr(sys, "argv", ["warming", "--beside"])
+    monkeypatch.setattr(warming, "cores", lambda: 1)
+    monkeypatch.setattr(warming.signal, "signal", lambda *call: None)
+    monkeypatch.setattr(warming.os, "nice", given_way.append)
+    monkeypatch.setattr(warming.os, "getppid", lambda: next(asking))
+    main()
+    assert given_way == [19] and not mark.exists()
+    assert capsys.readouterr().err == f"{warming.BESIDE}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,7 +25,25 @@ def become(module: str, *arguments: str) -> None:
     *arguments : str
         What it finds in `sys.argv`.
     """
-    place, name = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.{module}"
     os.environ.setdefault(THREADS, "1")
+    os.execv(sys.executable, _command(module, *arguments))
+
+
+def beside(module: str, *arguments: str) -> None:
+    """Run a module of this library likewise, beside this process, which does not wait for it.
+
+    Parameters
+    ----------
+    module : str
+        Its name below the library's own.
+    *arguments : str
+        What it finds in `sys.argv`.
+    """
+    os.environ.setdefault(THREADS, "1")
+    subprocess.Popen(_command(module, *arguments), stdin=subprocess.DEVNULL)
+
+
+def _command(module: str, *arguments: str) -> list[str]:
+    place, name = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.{module}"
     begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({name!r}, run_name='__main__')"
-    os.execv(sys.executable, [sys.executable, "-P", "-c", begin, *arguments])
+    return [sys.executable, "-P", "-c", begin, *arguments]
