@@ -60,10 +60,7 @@ SHARES = np.array([0.1, 0.5, 0.9, 0.2])
 BASKETS = [["salt", "oil"], ["salt"], ["oil", "rice", "tea"], ["tea"]]
 
 BEFORE = "Compiling all loops, once for these versions on this machine; this takes half a minute or more."
-BESIDE = (
-    "Compiling loops beside the app, once for these versions on this machine; until that is done, what is used for the "
-)
-BESIDE += "first time takes some seconds longer."
+BESIDE = "Compiling loops beside the app, once for these versions on this machine. Until then a first use takes longer."
 
 
 def _released(sketch: LinearSketch, records: dict, large: int = LARGE) -> Release:
