@@ -13,10 +13,9 @@ def app(
 ) -> None:
     """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
     from ..machine.extras import check_extra
-    from .become import become, beside
+    from .become import become
     from .output import say
 
     check_extra("streamlit", "app", "The app")
     say(f"Frostglass opens at http://127.0.0.1:{port} (Ctrl-C ends it).")
-    beside("warming", "--beside")
     become("ui.serving.alone", str(port), "headless" if headless else "shown")

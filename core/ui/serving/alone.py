@@ -15,6 +15,7 @@ from threading import Timer
 from typing import Any
 from urllib.parse import parse_qs
 
+from ...cli.become import beside
 from ...machine.installation import APP
 from ...serving.web import App, Headers, Message, Receive, Send
 from .headers import answer, protecting
@@ -86,6 +87,7 @@ def serve(port: int, headless: bool) -> None:
     async def opening(app: st.App) -> AsyncIterator[dict[str, Any] | None]:
         if not headless:
             Timer(LISTENING, open_browser, [f"http://127.0.0.1:{port}"]).start()
+        beside("warming", "--beside")  # not before, as it would take time from the first page
         yield None
 
     keep_uploads_in_memory()
