@@ -6,11 +6,11 @@ of this process alone takes its place: its owner's only, as whoever can write to
 the process ends.
 
 A file's name is a digest of all that the machine code was made of: types, processor, versions of the libraries, and the
-sources and constants of the loop and of every loop that is compiled into it. So a file is found where it is right, in
-another checkout too, and nowhere else; what was kept of changed code is not found any more, and goes in time. Files
-come into being whole, so two processes that compile the same at once do each other no harm. (Numba's own cache knows a
-loop by its own file only, keeps stale code of what it calls, and numbers versions in a list that two processes which
-write at once leave wrong.)
+code and constants, as they are in memory, of the loop and of every loop that is compiled into it. So a file is found
+where it is right, in another checkout too, and nowhere else; that of changed code is found no more, and goes in time.
+Files come into being whole, so two processes that compile the same at once do each other no harm. (Numba's own cache
+knows a loop by its own file only, keeps stale code of what it calls, and numbers versions in a list that two processes
+which write at once leave wrong.)
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def njit(**options: Any) -> Callable[[Compiled], Compiled]:
 
     def compiled(function: Compiled) -> Compiled:
         loop: Any = numba.njit(**options | {"cache": False})(function)
-        if options.get("cache") and isinstance(loop, Dispatcher):
+        if options.get("cache"):
             loop._cache = Kept(loop)
         return loop  # type: ignore[no-any-return]  # of Numba no type is known
 
@@ -127,16 +127,19 @@ def _say_that_it_compiles() -> None:
 
 
 def meaning(loop: Dispatcher) -> str:
-    """A digest of what a loop does: its source, what it refers to by name, and the same of every function it calls."""
+    """A digest of what a loop does: its code, what it refers to by name, and the same of every function it calls.
+
+    Nothing is asked of the source files, which may have changed since this process read them.
+    """
+    first: Any = loop.py_func
     parts: list[object] = [(name, _content(value)) for name, value in loop.targetoptions.items()]
-    functions, known = [loop.py_func], set()
+    functions, known = [first], set()
     while functions:
         function = functions.pop()
         if function in known:
             continue
         known.add(function)
-        file = function.__code__.co_filename
-        parts.append((function.__module__, function.__qualname__, _digest(file) or function.__code__.co_code))
+        parts.append((function.__module__, function.__qualname__, _code(function.__code__)))
         for name, value in _named(function):
             called = getattr(value, "py_func", getattr(value, "_defn", value))  # of a loop, or of an intrinsic
             if isinstance(called, FunctionType):
@@ -144,6 +147,21 @@ def meaning(loop: Dispatcher) -> str:
             else:
                 parts.append((name, _content(value)))
     return hashlib.sha256(repr(sorted(map(repr, parts))).encode()).hexdigest()
+
+
+def _code(code: CodeType) -> object:
+    """What code does, wherever it stands."""
+    constants = [_code(part) if isinstance(part, CodeType) else _content(part) for part in code.co_consts]
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return (
+        code.co_code,
+        code.co_exceptiontable,
+        constants,
+        names,
+        code.co_argcount,
+        code.co_kwonlyargcount,
+        code.co_flags,
+    )
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, object]]:
@@ -161,22 +179,13 @@ def _named(function: FunctionType) -> Iterator[tuple[str, object]]:
 
 def _content(value: object) -> object:
     """What there is to a value that machine code may hold, the same in every process."""
-    if isinstance(value, ModuleType):
-        return value.__name__, _digest(value.__file__ or "") if value.__name__.startswith(LIBRARY) else ""
+    if isinstance(value, ModuleType):  # of other libraries the versions are known; here nobody knows what is read
+        return os.urandom(16) if value.__name__.startswith(LIBRARY) else value.__name__
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, hashlib.sha256(value.tobytes()).hexdigest()
     if isinstance(value, set | frozenset):
         return sorted(map(repr, value))
     return _ADDRESS.sub("", repr(value))
-
-
-@cache
-def _digest(file: str) -> str:
-    """Of a source file; empty where there is none."""
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 @cache
@@ -214,7 +223,7 @@ def compiling_all() -> Iterator[None]:
 def mark_of_all() -> Path:
     """The file that says, where it exists, that every loop of this library as it is now has been compiled here."""
     library = Path(__file__).parents[1]
-    sources = [(str(file.relative_to(library)), _digest(str(file))) for file in sorted(library.rglob("*.py"))]
+    sources = [(str(file.relative_to(library)), file.read_bytes()) for file in sorted(library.rglob("*.py"))]
     machine = cpu_target.target_context.codegen().magic_tuple()
     return folder() / (hashlib.sha256(repr((sources, machine, VERSIONS)).encode()).hexdigest() + ".all")
 

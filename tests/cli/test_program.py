@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.__main__ import _say_when_loops_are_compiled
+from core.machine import become, compiled_code
 from tests.cli.conftest import SKETCH, people
 from tests.depth import draws
 
@@ -77,3 +80,24 @@ def test_a_reader_that_goes_away_is_no_fault(tmp_path, released):
     process.wait(timeout=60)
     assert "Traceback" not in remarks
     assert "fault" not in remarks
+
+
+def test_a_wait_for_the_compiler_is_explained_on_standard_error(capsys):
+    compiling = logging.getLogger(compiled_code.__name__)
+    _say_when_loops_are_compiled()
+    try:
+        compiled_code._say_that_it_compiles.__wrapped__()
+    finally:
+        compiling.handlers.clear()
+        compiling.setLevel(logging.NOTSET)
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.startswith("Compiling") and shown.err.count("\n") == 1
+
+
+def test_work_beside_a_server_is_that_of_this_library_and_reads_nothing_of_its_terminal(monkeypatch):
+    begun = []
+    monkeypatch.setattr(become.subprocess, "Popen", lambda command, **options: begun.append((command, options)))
+    become.beside("warming", "--beside")
+    ((python, safe, _, program, option), options) = begun[0]
+    assert (python, safe, option) == (sys.executable, "-P", "--beside") and options == {"stdin": subprocess.DEVNULL}
+    assert str(ROOT) in program and "'core.warming'" in program

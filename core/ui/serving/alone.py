@@ -15,7 +15,7 @@ from threading import Timer
 from typing import Any
 from urllib.parse import parse_qs
 
-from ...cli.become import beside
+from ...machine.become import beside
 from ...machine.installation import APP
 from ...serving.web import App, Headers, Message, Receive, Send
 from .headers import answer, protecting

@@ -1,4 +1,4 @@
-"""The process of a command becomes that of a server."""
+"""The process of a command becomes that of a server; or other work is done beside it."""
 
 from __future__ import annotations
 
