@@ -164,8 +164,10 @@ def notebook_for(exploration: Exploration) -> str:
     RequestError
         When a step holds a value that cannot be written down.
     """
+    from .release_pictures import figure_of  # here, as a script needs no library of pictures
+
     draws = any(isinstance(step, Density) for step in exploration.steps)
-    drawing = [f"from {PACKAGE}.figures.report.pictures import figure_of"] if draws else []
+    drawing = [f"from {figure_of.__module__} import figure_of"] if draws else []
     setup = [
         "import sys",
         "from hashlib import sha256",
