@@ -25,7 +25,7 @@ def classify(
     out: TableOption = None,
     part: PartOption = None,
     rule: Annotated[
-        Literal["likelihood", "posterior", "distance", "mean", "direction"] | None,
+        Literal["likelihood", "posterior", "distance", "mean", "discriminant", "direction"] | None,
         Option(
             help="What decides: average closeness of a class's records (likelihood), that of all of them together "
             "(posterior), their average distance, or the distance from their mean or direction; without it, what suits "

@@ -71,7 +71,7 @@ def declared_mechanism(
         return made
     if isinstance(made, Adaptive):
         raise RequestError(f"--label cannot be given here, as the mechanism {name} makes no table a class.")
-    return Classes(domain, shape.label, made)
+    return Classes.of(domain, shape.label, made)
 
 
 def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:

@@ -65,11 +65,18 @@ def choose(
 
 def _announce(choice: Choice) -> None:
     """What is worth making, before anything is spent on it."""
+    from ..models.class_counts import SAME_FOR_ALL
+
     forecast = choice.prospect
     alone = "; ".join(f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone)
     say(f"Learnt of made-up records, beyond always the most common class, by itself under this promise: {alone}.")
     names = [one.title for one in forecast.entrants]
-    if len(names) == 1:
-        say(f"More than one would leave too little for each, so the whole promise goes to {names[0]}.")
+    if choice.counts_alone:
+        say("Nothing is worth its price under this promise: the classes are counted, and the largest is the answer.")
+    elif len(names) == 1:
+        say(
+            f"More than one would leave too little for each, so the whole promise goes to {names[0]}, compared on "
+            f"records held out with {SAME_FOR_ALL}."
+        )
     else:
-        say(f"Made and compared on records held out: {listed(names)}.")
+        say(f"Made and compared on records held out: {listed([*names, SAME_FOR_ALL])}.")

@@ -44,8 +44,9 @@ class PrivateCentroidClassifier(PrivateClassifier):
         With a bought centre and "euclidean", a public distance from it beyond which records are moved closer; None is
         the radius.
     rule : str | None
-        "mean" or "distance" (which counts how scattered a class is) for "euclidean"; "direction", "likelihood" or
-        "posterior" for "cosine"; None for the first.
+        "discriminant" (which counts how frequent a class is, and how well its mean is known), "mean" or "distance"
+        (which counts how scattered a class is) for "euclidean"; "direction", "likelihood" or "posterior" for "cosine";
+        None for the first.
 
     Attributes
     ----------
@@ -120,7 +121,7 @@ class PrivateCentroidClassifier(PrivateClassifier):
         check_choice(self.metric, "The metric of centroids", ("euclidean", "cosine"))
         if self.metric == "euclidean":
             centred = self._centre() is not None and self.centred_radius is not None
-            return Moments(domain, self.centred_radius if centred else self.radius).for_mean()
+            return Moments(domain, self.centred_radius if centred else self.radius).for_classes()
         return Directions(domain, projection=self._projection(domain, records, budget))
 
     def _projection(self, domain: Domain, records: float, budget: Budget) -> FastProjection | None:

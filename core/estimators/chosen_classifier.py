@@ -12,9 +12,11 @@ from sklearn.base import clone
 
 from ..domain import Domain
 from ..errors import RequestError
+from ..models.class_counts import SAME_FOR_ALL, largest_of
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.contest import Contest, Contestant, Maker, Way, contest
 from ..models.contest.entrants import File
+from ..models.records import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -40,7 +42,10 @@ class PrivateChosenClassifier(LabelledEstimator):
     gets right of those decides, by report noisy max. This costs nothing beside making them (`core.privacy.held_out` has
     the proof), so what a choice costs is that the classifiers share the budget. Where candidates are not named, those
     that cannot pay for themselves are left out by forecast (`core.models.contest`), and where one alone promises most,
-    all of the budget and all records go to it. Rules of decision of one classifier share a release, and are all tried.
+    all of the budget goes to it. Rules of decision of one classifier share a release, and are all tried. One class for
+    everyone, whichever, always competes at no price, so that nothing is kept that is right less often than the largest
+    class, as far as noise lets one tell; where nothing else is worth making, the classes are only counted. Either is a
+    linear model without slopes.
 
     Parameters
     ----------
@@ -151,9 +156,10 @@ class PrivateChosenClassifier(LabelledEstimator):
     ) -> None:
         """All of those that were named, whatever a forecast would say."""
         made = self._candidates(points, y)
+        beside = self._one_class_for_everyone(domain, points, labels, budget)
 
         def settled(left: Budget, records: float) -> Contest:
-            return contest(made, left, records, domain.unit, apart=True)
+            return contest(made, left, records, domain.unit, apart=True, beside=beside)
 
         if self.records is None:
             source = open_source(as_table(domain, points, labels))
@@ -165,7 +171,8 @@ class PrivateChosenClassifier(LabelledEstimator):
             if payer is not None:
                 payer.check(planned.cost)
                 payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
-        won, self.candidates_ = planned.run(len(points))
+        won, among = planned.run(len(points))
+        self.candidates_ = list(dict.fromkeys(among))
         best, self.rule_ = won.kept
         self.chosen_ = _promising(best.ruled_by(self.rule_), budget, planned.cost)
 
@@ -204,6 +211,18 @@ class PrivateChosenClassifier(LabelledEstimator):
             mine.set_params(**facts)
             made.append(Candidate(mine, *mine._labelled(X, y)))
         return made
+
+    def _one_class_for_everyone(
+        self, domain: Domain, points: np.ndarray, labels: np.ndarray, budget: Budget
+    ) -> list[Way[Kept]]:
+        """Every class as the answer for everyone; nothing beside features that are too many for a linear model."""
+        if domain.without(CLASS).dimensions >= MAX_COORDINATES:
+            return []
+        task, ways = Task(domain, CLASS), []
+        for code, name in enumerate(domain.categories_of(CLASS)):
+            same = Candidate(self._around(largest_of(task, code, budget)), domain, points, labels)
+            ways.append(Way(SAME_FOR_ALL, lambda place, name=name: bool(labels[place] == name), (same, None)))
+        return ways
 
 
 Kept = tuple["Candidate", str | None]

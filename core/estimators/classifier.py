@@ -113,7 +113,7 @@ class PrivateClassifier(LabelledEstimator):
         """The sketch with a table a class; RequestError where the rule does not suit it, before anything is spent."""
         inner = domain.without(CLASS)
         each = records / len(domain.categories_of(CLASS))
-        sketch = Classes(domain, CLASS, self._inner(inner, each, budget, spread))
+        sketch = Classes.of(domain, CLASS, self._inner(inner, each, budget, spread))
         if self.rule is not None:
             check_choice(self.rule, "The rule", rules_of(sketch))
         return sketch

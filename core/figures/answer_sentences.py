@@ -127,6 +127,10 @@ RULES = {
     ),
     "distance": ("Which group is nearer on average?", "The average distance from all people of each group."),
     "mean": ("Whose middle is nearest?", "The distance from the mean of each group, however scattered it is."),
+    "discriminant": (
+        "Which group is likelier, by its middle and its size?",
+        "The distance from the mean of each group beside how frequent it is. A mean that noise hides says nothing.",
+    ),
     "direction": ("Whose direction is nearest?", "The angle between this vector and the mean direction of each group."),
 }
 """Rules of decision as people ask: the question, and what decides it."""

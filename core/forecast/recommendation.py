@@ -233,7 +233,7 @@ def recommend(
         try:
             sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing
             candidate.check(sketch)
-            sketch = sketch if label is None else Classes(domain, label, sketch)
+            sketch = sketch if label is None else Classes.of(domain, label, sketch)
             guessed = (records, density, sample, set_size)
             made, stopped_by = (sketch, "") if sketch.sized else limited_size(sketch, budget, *guessed)
             outlook = forecast(made, budget, *guessed)

@@ -44,7 +44,15 @@ class LinearModel(ModelFile):
     def subject(self) -> str:
         return f"{self.task.label} ({', '.join(self.categories)})"
 
+    @property
+    def same_for_all(self) -> bool:
+        """Whether no column moves any score."""
+        return not self.rows[:, 1:].any()
+
     def about(self) -> list[str]:
+        if self.same_for_all:
+            largest = self.categories[int(self.shares(self.intercepts[None])[0].argmax())]
+            return [f"It gives everyone the same answer, {largest}: the largest class, as far as noise lets one tell."]
         records = self.details.get(CALIBRATED)
         return [f"Its probabilities were made to fit {records} public records."] if records else []
 

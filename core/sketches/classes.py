@@ -85,6 +85,11 @@ class Classes(LinearSketch):
         if self.rule is not None:
             check_choice(self.rule, "The rule", self.inner.class_rules)
 
+    @classmethod
+    def of(cls, domain: Domain, label: str, inner: LinearSketch) -> Self:
+        """Classes that are read by the rule that suits new tables; files say theirs, and older ones keep the first."""
+        return cls(domain, label, inner, inner.read_by)
+
     @property
     def label_column(self) -> Categorical:
         """The column of classes."""

@@ -95,6 +95,9 @@ class Traits(Declared):
         """The classes that it tells apart, if any."""
         return ()
 
+    read_by: ClassVar[str | None] = None
+    """The rule of decision that new tables a class are read by; None for the first of `class_rules`."""
+
     @property
     def class_rules(self) -> tuple[str, ...]:
         """The rules by which classes of it may be told apart, the usual one first."""

@@ -7,25 +7,27 @@ posterior    closeness of all of a class's records together, which is the averag
              the kernel is wider than the classes lie apart, averages hardly differ and the largest class always wins
 distance     average distance from a class's records, less is better (Backurs et al., ICLR 2024, section 1)
 mean         squared distance from the mean of a class's records, less is better
+discriminant log of how likely a class is by the distance from its mean and by how frequent it is (Fisher 1936)
 direction    cosine between a place and the mean direction of a class's records
 
-The last two are the nearest mean: they ask what a class's records are on average. Sums of vectors
+The last three are nearest means: they ask what a class's records are on average. Sums of vectors
 (`core.sketches.distances.moments`, `core.sketches.distances.directions`) know the mean of every class up to noise. The
 noise moves every mean, and makes it look longer than it is: on average a squared length grows by the variance of the
 noise in all coordinates together, which is known and taken off.
-
-
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from ..checks import check_choice
 from ..errors import RequestError
+from ..forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions
@@ -98,8 +100,109 @@ def mean_scores(
     return -distance, 4.0 * noise * np.maximum(distance, 0.0) + square_spread * d * noise**2
 
 
+TRIED, NARROWEST = 129, 1e-8
+"""Spreads of the means that are tried, down to which share of the widest."""
+LEAST_WITHIN = 0.05
+"""Of the variance of all records, what is at least within classes."""
+FAR_BELOW = -1e4
+"""Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits."""
 SEEN = 3.0
 """Standard errors from which the number of records of a class is told from none."""
+
+
+def non_negative(value: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """Expectation of a number that is not negative, given it plus normal noise: value + deviation * phi(z) / Phi(z)."""
+    deviation = np.maximum(deviation, np.finfo(float).tiny)
+    z = np.maximum(value / deviation, FAR_BELOW)
+    hazard = np.exp(-0.5 * z**2 - log_ndtr(z)) / np.sqrt(2.0 * np.pi)
+    return deviation * (z + hazard)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is known of how many records the classes have.
+
+    Attributes
+    ----------
+    number, variance : np.ndarray, float
+        float64 (K,): the numbers that means are made with, and how far one may be off.
+    expected, noise : np.ndarray, float
+        float64 (K,): what to expect of each number by its noisy count alone, and the variance of that count.
+    counter : float
+        Variance of the noise in one counter.
+    """
+
+    number: np.ndarray
+    variance: float
+    expected: np.ndarray
+    noise: float
+    counter: float
+
+
+def discriminant_scores(
+    sketch: Moments, tables: np.ndarray, held: Held, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log of how likely every class is at a place, up to what all share, and the variance that noise gives it.
+
+    Fisher's linear discriminant for classes that scatter alike in all directions, with variance s: log n_k less
+    |q - m_k|^2 / 2s, where 2 sqrt(d) coordinates count in place of d, as coordinates depend on each other (see
+    `core.tasks.classification`). The mean m_k is not known: noise and few records give it a variance t_k a
+    coordinate. So it is moved towards the mean of all means, the farther the less is known of it: with b the variance
+    of the true means a coordinate, by Paule and Mandel (1982), m_k keeps the share c_k = b/(b + t_k) of its distance.
+    Nothing is taken off for the noise that is left in |m_k|^2: c_k^2 d (b + t_k) = c_k d b is what halves the way
+    between the projections of classes. A class whose mean the noise hides so can win only where it is frequent, and
+    where all are hidden the largest wins everywhere. All of it is post-processing.
+
+    Parameters
+    ----------
+    sketch, tables, points : Moments, np.ndarray, np.ndarray
+        As in `mean_scores`.
+    held : Held
+        How many records the classes have.
+    """
+    numbers, d, classes = held.number, points.shape[1], len(tables)
+    _, firsts, seconds = zip(*(sketch.moments(table) for table in tables), strict=True)
+    means, everyone = np.array(firsts) / numbers[:, None], numbers.sum()
+    middle = np.sum(firsts, axis=0) / everyone
+    # How widely everyone is spread, as measured and as anybody would guess, each by how far it may be off.
+    low, high = sketch.domain.bounds(sketch.metric)
+    guess = min(float(np.mean((DEFAULT_SPREAD * (high - low)) ** 2)), sketch.radius**2 / (4.0 * d))
+    noise = sketch.sum_variance(held.counter)
+    measured = (sum(seconds) / everyone - middle @ middle) / d + classes * noise / everyone**2
+    off = sketch.squares_variance(held.counter) * classes / (everyone * d) ** 2
+    sure = guess**2 / (guess**2 + off)
+    spread = max(sure * measured + (1.0 - sure) * guess, guess / 1e4)
+    # How well every mean is known, and how far the true ones lie apart.
+    gram = means @ means.T
+    unknown = (noise + np.diag(gram) / d * held.variance) / numbers**2 + spread / numbers
+    between, weights = _spread_of_means(gram, unknown, d, sketch.radius**2)
+    kept = between / (between + unknown) if between else np.zeros(classes)
+    common = weights @ means
+    moved = common + kept[:, None] * (means - common)
+    shares = held.expected / held.expected.sum()
+    apart = float(shares @ ((moved - shares @ moved) ** 2).sum(axis=1)) / d
+    within = max(spread - apart, LEAST_WITHIN * spread)
+    scale = min(1.0, 2.0 / math.sqrt(d)) / within
+    products, squares = row_products(points, sketch.origin, moved)
+    lengths = np.einsum("kj,kj->k", moved, moved)
+    value = np.log(shares) + scale * (products - 0.5 * lengths)
+    distance = np.maximum(squares[:, None] - 2.0 * products + lengths, 0.0)
+    return value, (scale * kept) ** 2 * (unknown - spread / numbers) * distance + held.noise / held.expected**2
+
+
+def _spread_of_means(gram: np.ndarray, unknown: np.ndarray, d: int, widest: float) -> tuple[float, np.ndarray]:
+    """The variance b of the true means a coordinate, and the weights of the mean of all means, float64 (K,).
+
+    At the right b the squared distances from that mean, divided by d (b + t_k), add up to K - 1; they fall as b grows.
+    """
+    tried = np.concatenate([np.geomspace(widest, widest * NARROWEST, TRIED - 1), [0.0]])
+    known = 1.0 / (tried[:, None] + unknown)
+    weights = known / known.sum(axis=1, keepdims=True)
+    products = weights @ gram
+    distance = np.diag(gram) - 2.0 * products + (weights * products).sum(axis=1, keepdims=True)
+    enough = (known * distance).sum(axis=1) / d >= len(gram) - 1
+    place = int(enough.argmax()) if enough.any() else TRIED - 1
+    return float(tried[place]), weights[place]
 
 
 @dataclass(frozen=True)
@@ -165,6 +268,11 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     counter = release.privacy.counter_variance
     if rule == "direction":
         return Scores(*direction_scores(cast(Directions, sketch.inner), release.counters, counter, points))
+    if rule == "discriminant":
+        sizes = class_sizes(release)
+        expected = non_negative(sizes.noisy, np.full(len(sizes.noisy), release.count_error))
+        held = Held(sizes.number, sizes.variance, expected, release.count_error**2, counter)
+        return Scores(*discriminant_scores(cast(Moments, sketch.inner), release.counters, held, points))
     if rule == "mean":
         numbers, spread = class_sizes(release).number, max(SQUARE_SPREAD[n.distribution] for n in release.privacy.noise)
         return Scores(*mean_scores(cast(Moments, sketch.inner), release.counters, numbers, counter, points, spread))
@@ -205,8 +313,10 @@ class Sizes:
 
     Attributes
     ----------
+    noisy : np.ndarray
+        float64 (K,), as they were released.
     number : np.ndarray
-        float64 (K,), at least 1 each.
+        float64 (K,), at least 1 each, moved towards their mean.
     variance : float
         Of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by changes no
         comparison.
@@ -214,6 +324,7 @@ class Sizes:
         bool (K,), whether noise leaves no doubt that the class has records.
     """
 
+    noisy: np.ndarray
     number: np.ndarray
     variance: float
     seen: np.ndarray
@@ -234,4 +345,4 @@ def class_sizes(release: Release) -> Sizes:
     kept = 1.0 - noise / scatter if scatter > noise else 0.0
     middle = known.mean()
     number = np.maximum(middle + kept * (known - middle), 1.0)
-    return Sizes(number, kept * noise, known > SEEN * release.count_error)
+    return Sizes(known, number, kept * noise, known > SEEN * release.count_error)

@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, softmax
+from scipy.special import ndtr, softmax
 
 from ..errors import RequestError
 from ..machine.small_matrices import one_thread
@@ -34,11 +34,9 @@ from ..machine.threads import over_ranges
 from ..releases.release import Release
 from ..sketches.answers import check_level
 from ..words.numbers import percent
-from .class_scores import Scores, checked_rule, class_scores, class_sizes, classes_of
+from .class_scores import Scores, checked_rule, class_scores, class_sizes, classes_of, non_negative
 from .winning_class import chance_of_winning, learned_scatter
 
-FAR_BELOW = -1e4
-"""Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits."""
 LEAST_SHOWN = 1e-3
 """Of a standard error: a density that seems to be negative is taken to be this much."""
 
@@ -52,6 +50,9 @@ def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarr
         What decided.
     """
     d = release.sketch.query_domain.dimensions
+    if rule == "discriminant":
+        blur = np.sqrt(1.0 + np.pi / 8.0 * scores.variance.max(axis=1, keepdims=True))  # as in `_by_distance`
+        return np.asarray(softmax(scores.value / blur, axis=1))
     if rule == "mean":
         return _by_distance(-scores.value, scores.variance, math.sqrt(d))
     if rule == "direction":  # unit vectors of cosine c are 2 - 2c apart, squared
@@ -87,14 +88,6 @@ def _shared(densities: np.ndarray) -> np.ndarray:
     return densities / densities.sum(axis=1, keepdims=True)
 
 
-def non_negative(value: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Expectation of a number that is not negative, given it plus normal noise: value + deviation * phi(z) / Phi(z)."""
-    deviation = np.maximum(deviation, np.finfo(float).tiny)
-    z = np.maximum(value / deviation, FAR_BELOW)
-    hazard = np.exp(-0.5 * z**2 - log_ndtr(z)) / np.sqrt(2.0 * np.pi)
-    return deviation * (z + hazard)
-
-
 def _by_distance(distance: np.ndarray, variance: np.ndarray, power: float) -> np.ndarray:
     """The sharper distances (n, K) are known, the bolder the odds: the probit approximation of MacKay (1992)."""
     distance = np.maximum(distance, np.sqrt(variance) + np.finfo(float).tiny)
@@ -126,7 +119,8 @@ class Classification:
         bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
     scores : np.ndarray
         float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all
-        records (posterior), average distance (distance), squared distance from the mean (mean), cosine (direction).
+        records (posterior), average distance (distance), squared distance from the mean (mean), log of how
+        likely it is up to what all classes share (discriminant), cosine (direction).
     """
 
     classes: tuple[str, ...]
@@ -153,8 +147,8 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
     queries : object
         Places, as `Release.answer` takes them, without the column of classes.
     rule : str | None
-        "posterior", "likelihood", "distance", "mean" or "direction"; see `core.tasks.class_scores`. The usual one for
-        the release when None.
+        "posterior", "likelihood", "distance", "mean", "discriminant" or "direction"; see `core.tasks.class_scores`.
+        The usual one for the release when None.
     level : float
         The confidence from which an answer is certain.
 
@@ -175,7 +169,8 @@ def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Score
     sketch, step = classes_of(release), max(1, PIECE // queries.shape[1])
     order: Literal["C", "F"] = "C" if sketch.inner.takes_rows else "F"
     scores = Scores(*np.empty((2, len(queries), len(sketch.categories))))
-    as_they_are = rule in ("mean", "direction") and sketch.inner.takes_rows and sketch.query_domain.are_encoded(queries)
+    by_products = rule in ("mean", "discriminant", "direction") and sketch.inner.takes_rows
+    as_they_are = by_products and sketch.query_domain.are_encoded(queries)
 
     def pieces(first: int, last: int) -> None:
         for start in range(first, last, step):

@@ -149,7 +149,7 @@ def _averaged(
 
     Few groups tell them badly: a cell where they happen to agree is not surer than the middle one.
     """
-    if rule in ("mean", "direction"):
+    if rule in ("mean", "discriminant", "direction"):
         raise RequestError(f"The rule {rule!r} needs a value for every column that is not drawn.")
     names = classes_of(release).categories
     maps = [marginal_grid(release.of_class(name), x, y, held, resolution, reads=READS / len(names)) for name in names]

@@ -9,7 +9,9 @@ import pytest
 from core import Budget, Domain, train
 from core.domain import Categorical, Dates, Numeric, Ordered, Vector
 from core.errors import RequestError
+from core.models.class_counts import same_for_all
 from core.models.onnx_export import to_onnx
+from core.models.records import Task
 from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
@@ -56,6 +58,15 @@ def inputs(frame: dict, domain: Domain) -> dict:
         else:
             found[column.name] = np.array(values, float if isinstance(column, Numeric) else object)[:, None]
     return found
+
+
+@pytest.mark.parametrize("shares", [(0.3, 0.7), (0.2, 0.5, 0.3)])
+def test_the_graph_of_one_class_for_everyone_says_it(shares):
+    model = same_for_all(Task(TWO if len(shares) == 2 else WHOLE, "kind"), shares, Budget(1))
+    found = reference.ReferenceEvaluator(onnx.load_from_string(to_onnx(model))).run(
+        None, inputs(records(5), model.features)
+    )
+    assert found[0].tolist() == ["b"] * 5 and found[1] == pytest.approx(np.tile(shares, (5, 1)), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -247,3 +247,53 @@ def test_nothing_is_said_where_it_decides_or_there_is_too_little_to_tell(wide):
     few = np.zeros(60, dtype=np.int64)
     assert drowned_in_largest(wide, "posterior", few) is None
     assert drowned_in_largest(wide, "posterior", np.zeros((20, 30), dtype=np.int64)) is not None
+
+
+def unlike_crowds(count=4000):
+    """Seven classes, the largest of half and the rarest of a hundredth of the records, whose middles are near."""
+    random = np.random.default_rng(1)
+    shares = (0.5, 0.36, 0.06, 0.03, 0.02, 0.02, 0.01)
+    middles = random.normal(0, 0.5, (7, 10))
+    codes = random.choice(7, count, p=shares)
+    return np.clip(middles[codes] + random.normal(0, 1, (count, 10)), -6, 6), codes
+
+
+CROWDS = Domain((Vector("v", 10, -6, 6), Categorical("kind", tuple("abcdefg"))))
+
+
+def crowds_released(epsilon, seed, count=4000):
+    points, codes = unlike_crowds(count)
+    sketch = Classes.of(CROWDS, "kind", Moments(CROWDS.without("kind")).for_classes())
+    frame = {"v": list(points), "kind": np.array(list("abcdefg"))[codes]}
+    return release_of(sketch, frame, Budget(epsilon), noise_source=SeededSource(seed)), points, codes
+
+
+def test_a_class_whose_mean_the_noise_hides_does_not_win_and_one_that_is_known_still_does():
+    """The plain rule is right of a few in a hundred of them, as a mean of hardly any records is anywhere."""
+    for seed in range(3):
+        made, points, codes = crowds_released("0.1", seed)
+        right = [np.mean(classify_points(made, points, rule).codes == codes) for rule in ("discriminant", "mean")]
+        assert right[0] > 0.47 and right[1] < 0.3
+        assert made.sketch.class_rules[0] == "discriminant"
+    made, points, codes = crowds_released(20, 0)
+    found = classify_points(made, points)
+    assert np.mean(found.codes == codes) > 0.65 and set(found.codes) > {0, 1, 2}
+    assert found.probabilities.sum(axis=1) == pytest.approx(1)
+    said = found.probabilities.max(axis=1).mean()
+    assert said == pytest.approx(np.mean(found.codes == codes), abs=0.1)
+
+
+def test_without_noise_the_discriminant_is_fisher_s_of_one_spread_in_all_directions():
+    made, points, codes = crowds_released(100, 0)
+    numbers = np.bincount(codes)
+    middles = np.array([points[codes == code].mean(axis=0) for code in range(7)])
+    within = np.mean((points - middles[codes]) ** 2)
+    scores = np.log(numbers) - 2 / np.sqrt(10) * ((points[:, None] - middles) ** 2).sum(axis=2) / (2 * within)
+    assert np.mean(classify_points(made, points).codes == scores.argmax(axis=1)) > 0.95
+
+
+def test_files_of_means_made_before_the_discriminant_are_read_by_the_plain_rule():
+    sketch = Classes.from_parameters(
+        CROWDS, Classes(CROWDS, "kind", Moments(CROWDS.without("kind")).for_mean()).parameters()
+    )
+    assert sketch.rule is None and sketch.class_rules == ("mean", "distance", "discriminant")

@@ -1,15 +1,18 @@
 """The classifier that suits a column of classes, for whoever has records in a file or a database: one call, one file.
 
 What is worth making is forecast from public facts (`prospects`), all of it is made under one promise, and the best on
-held-out records is kept (`contest`). What comes out is a release with a table a class, or a linear model; either says
-what it was chosen among, and promises what making all of them and choosing have cost together.
+held-out records is kept (`contest`). One class for everyone, whichever, always competes, as it costs nothing: nothing
+is kept that is right less often than the largest class, as far as noise lets one tell. Where nothing is worth making,
+classes are counted with all of the promise (`core.models.class_counts`). What comes out is a release with a table a
+class, or a linear model; either says what it was chosen among, and promises what making all of them and choosing have
+cost together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -27,10 +30,11 @@ from ...releases.spread import Spread, spread_first
 from ...sketches.classes import Classes
 from ...sources import Source
 from ...sources.drawn import Drawn
+from ..class_counts import SAME_FOR_ALL, largest_of
 from ..linear_model import LinearModel
 from ..records import MAX_NUMBERS, Task
 from .contest import Contest, Contestant, Maker, Way, contest
-from .entrants import Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
+from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .prospects import Prospect, prospect
 
 AMONG = "chosen among"
@@ -93,7 +97,22 @@ class Choice:
     @cached_property
     def _contest(self) -> Contest[File]:
         contestants = [Competing(one, self._held) for one in self.prospect.entrants]
-        return contest(contestants, self.budget, self.records, self.domain.unit)
+        beside = () if self.counts_alone else self._one_class_for_everyone()
+        return contest(contestants, self.budget, self.records, self.domain.unit, beside=beside)
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether nothing that is learnt of the columns is worth its price, and so classes are only counted."""
+        return all(isinstance(one, Counts) for one in self.prospect.entrants)
+
+    def _one_class_for_everyone(self) -> list[Way[File]]:
+        """Every class as the answer for everyone."""
+        same, held = Counts(self.domain, self.label), self._held
+        task = Task(self.domain, self.label)
+        return [
+            Way(SAME_FOR_ALL, partial(held.is_of, same, code), largest_of(task, code, self.budget))
+            for code in range(len(task.categories))
+        ]
 
     @property
     def cost(self) -> Cost:
@@ -146,6 +165,16 @@ class Held:
 
     drawn: Drawn
 
+    def __init__(self) -> None:
+        self._codes: dict[int, int] = {}
+
+    def is_of(self, same: Counts, code: int, place: int) -> bool:
+        """Whether the record at a place is of a class; one that the domain leaves out is of none."""
+        if place not in self._codes:
+            point = self.one(place, same.domain)
+            self._codes[place] = int(same.codes(point)[0]) if len(point) else -1
+        return self._codes[place] == code
+
     def one(self, place: int, domain: Domain) -> np.ndarray:
         """A record, encoded by itself, float64 (1, d); (0, d) where the domain leaves it out."""
         (batch,) = self.drawn.table.slice(place, 1).to_batches()
@@ -153,6 +182,7 @@ class Held:
 
     def forget(self) -> None:
         """Let go of them."""
+        self._codes.clear()
         del self.drawn
 
 
@@ -195,7 +225,7 @@ def _ruled(file: File, rule: str | None) -> File:
 
 def _signed(won: Way[File], among: Sequence[str], budget: Budget, plan: ChoicePlan | None) -> File:
     """The winner, which says what it was chosen among and promises what everything has cost."""
-    file = won.kept
+    file, among = won.kept, list(dict.fromkeys(among))
     if plan is None:
         return file
     if isinstance(file, LinearModel):

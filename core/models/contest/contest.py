@@ -2,8 +2,8 @@
 
 An eighth of the records (of more than 16,384 about 2,000), by coins for each, is left out of making them; what each
 gets right of those decides, by report noisy max. This costs nothing beside making them; `core.privacy.held_out` has the
-proof, and what it asks of whoever counts. Where there is one contestant alone it is made of all records, and nothing is
-held out.
+proof, and what it asks of whoever counts. Ways that are made of nothing, such as one class for everyone, compete at no
+price at all. One contestant with none of these beside it is made of all records, and nothing is held out.
 """
 
 from __future__ import annotations
@@ -71,12 +71,15 @@ class Contest(Generic[Kept]):
         Of the choice; None where there is nothing to choose.
     halvings : int
         A record is held out with probability 2^-halvings.
+    beside : tuple[Way, ...]
+        Ways that are made of no record.
     """
 
     cost: Cost
     makers: tuple[Maker[Kept], ...]
     plan: ChoicePlan | None
     halvings: int
+    beside: tuple[Way[Kept], ...] = ()
 
     def run(self, records: int, noise_source: NoiseSource | None = None) -> tuple[Way[Kept], list[str]]:
         """Make everything and keep the winner; whoever calls it has paid.
@@ -97,7 +100,7 @@ class Contest(Generic[Kept]):
             ways = self.makers[0](np.ones(records, bool))
             return ways[0], [ways[0].title]
         out = held_out(records, noise_source, halvings=self.halvings)
-        found = [way for maker in self.makers for way in maker(~out)]
+        found = [*(way for maker in self.makers for way in maker(~out)), *self.beside]
         right = [sum(way.right(place) for place in np.flatnonzero(out).tolist()) for way in found]
         return found[choose(np.array(right, np.int64), self.plan, noise_source)], [way.title for way in found]
 
@@ -109,6 +112,7 @@ def contest(
     unit: PrivacyUnit = EACH_RECORD,
     *,
     apart: bool = False,
+    beside: Sequence[Way[Kept]] = (),
 ) -> Contest[Kept]:
     """Share a promise among contestants, and price the choice with them.
 
@@ -124,6 +128,8 @@ def contest(
         Who is hidden, with one record each.
     apart : bool
         Whether one contestant alone is chosen among its rules of decision too, on records held out.
+    beside : Sequence[Way]
+        Ways that are made of no record, functions of public facts alone; with any of them records are held out.
 
     Raises
     ------
@@ -138,7 +144,7 @@ def contest(
             "somebody has must be on one side, what is learnt from or what is asked; say one record a person."
         )
     halvings = halvings_for(records)
-    if len(contestants) == 1 and not apart:
+    if len(contestants) == 1 and not (apart or beside):
         cost, maker = contestants[0].priced(budget, records)
         return Contest(cost, (maker,), None, halvings)
     kept = records * (1.0 - 2.0**-halvings)
@@ -146,4 +152,4 @@ def contest(
         budget, len(contestants), lambda own: [one.priced(own, kept) for one in contestants]
     )
     plan = plan_choice(together, budget.neighbours, unit)
-    return Contest(plan.cost, tuple(makers), plan, halvings)
+    return Contest(plan.cost, tuple(makers), plan, halvings, tuple(beside))

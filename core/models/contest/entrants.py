@@ -1,4 +1,4 @@
-"""What may compete: kernel sums, nearest means and linear models, as public facts alone describe them.
+"""What may compete: kernel sums, nearest means, linear models and counts, as public facts alone describe them.
 
 An entrant is settled by a promise and a number of records: then its noise and its price are known. A settled one makes
 its file of records that were paid for, or is rehearsed on public points that stand for so many records. Columns are
@@ -39,6 +39,7 @@ from ...sketches.linear import LinearSketch
 from ...sources import Source
 from ...tasks.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
 from ...words.numbers import significant
+from ..class_counts import SAME_FOR_ALL, LargestClass
 from ..descent import NoisyDescent
 from ..linear_model import LinearModel
 from ..pure import PureLogistic
@@ -158,7 +159,7 @@ class OfTables(Entrant):
 
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Tables:
         inner = self.inner(budget, records / len(self.categories), seed)
-        sketch = Classes(self.encoded, self.label, inner)
+        sketch = Classes.of(self.encoded, self.label, inner)
         return Tables(Plain(cast(Classes, with_chosen_size(sketch, budget, records)), budget))
 
 
@@ -217,14 +218,14 @@ class NearestMeans(OfTables):
         return "nearest means"
 
     def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
-        return Moments(self.encoded.without(self.label)).for_mean()
+        return Moments(self.encoded.without(self.label)).for_classes()
 
 
 @dataclass(frozen=True)
 class Trained(Settled):
     """A linear model."""
 
-    trainer: Trainer
+    trainer: Trainer | LargestClass
     budget: Budget
 
     @property
@@ -260,6 +261,22 @@ class Logistic(Entrant):
         return Trained(method(self.domain, self.label), budget)
 
 
+@dataclass(frozen=True)
+class Counts(Entrant):
+    """The largest class for everyone, whatever the columns say."""
+
+    domain: Domain
+    label: str
+    size_rank = -1.0
+
+    @property
+    def title(self) -> str:
+        return SAME_FOR_ALL
+
+    def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
+        return Trained(LargestClass(self.domain, self.label), budget)
+
+
 def usual_entrants(domain: Domain, label: str, spread: float | None = None) -> list[Entrant]:
     """Everything that may suit a column of classes, whose features may be known to be spread so far."""
     features = domain.without(label)
@@ -269,6 +286,7 @@ def usual_entrants(domain: Domain, label: str, spread: float | None = None) -> l
         *kernels,
         NearestMeans(domain, label),
         Logistic(domain, label),
+        Counts(domain, label),
     ]
 
 

@@ -5,8 +5,9 @@ promise that it would have among so many. What counts is how much it learns: wha
 common class, as a share of what there is beyond that, and nothing where it is worse, so that who drowns in noise is not
 judged by which class it happens to name. The set of entrants is taken whose winner learns most on average over the
 populations: more of them suit more shapes, and leave less for each. What the choice itself loses is counted too, as
-records held out are few and their counts noisy. One alone has all records and all of the promise, and nothing is held
-out. All of this is public.
+records held out are few and their counts noisy; that everyone is of the largest class is always chosen among. Where no
+set learns anything worth speaking of, counting the classes is left, with all of the promise and nothing held out. All
+of this is public.
 
 Only the sets that would be best with the whole promise for each are tried with its shares, which takes from all alike.
 """
@@ -32,7 +33,7 @@ from ...privacy.budget import Budget
 from ...privacy.held_out import halvings_for
 from ...privacy.noise.randomness import SeededSource
 from ...privacy.shares import largest_share
-from .entrants import Entrant, KernelSums, Logistic, kernels_of, said
+from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said
 from .populations import labelled_populations
 
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
@@ -43,6 +44,8 @@ MOST_TOGETHER, MOST_TRIED = 3, 2
 WORTH = 0.02
 """Shares learnt by which one more entrant must better the forecast: less than that, a rehearsal cannot tell, and of
 those who are as near to the best one the smallest file is first."""
+WORTHLESS = -1.0
+"""Of a set that cannot be made."""
 DRAWS = 400
 """Of the choice, in imagination."""
 MOST_WORK = 5 * 10**6
@@ -90,21 +93,25 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
         When none can be made under such a promise.
     """
     alone = _alone(entrants, budget, records, spread)
-    ranked = list(alone)
-    chosen: tuple[Entrant, ...] = (ranked[0],)
-    best = float(np.mean(alone[ranked[0]]))
-    for number in range(2, min(MOST_TOGETHER, len(ranked)) + 1):
+    means = {one: float(np.mean(learnt)) for one, learnt in alone.items()}
+    counts = next((one for one in alone if isinstance(one, Counts)), None)
+    ranked = [one for one in alone if one is not counts]
+    chosen: tuple[Entrant, ...] = (ranked[0],) if counts is None else (counts,)
+    best = WORTHLESS if counts is None else 0.0
+    for number in range(1, min(MOST_TOGETHER, len(ranked)) + 1):
         hoped = {
             together: float(np.mean(np.max([alone[one] for one in together], axis=0)))
             for together in combinations(ranked, number)
         }
-        for together in sorted(hoped, key=hoped.__getitem__, reverse=True)[:MOST_TRIED]:
+        # Of one alone the order is that of `_alone`: of those that are alike the smallest file is first.
+        tried = list(hoped) if number == 1 else sorted(hoped, key=hoped.__getitem__, reverse=True)
+        for together in tried[:MOST_TRIED]:
             if hoped[together] < best + WORTH:
                 break  # even under the whole promise each
             learnt = _together(together, budget, records, spread)
             if learnt > best + WORTH:
                 chosen, best = together, learnt
-    return Prospect(chosen, best, tuple((one, float(np.mean(alone[one]))) for one in ranked))
+    return Prospect(chosen, best, tuple(means.items()))
 
 
 def class_kernel(domain: Domain, label: str, budget: Budget, records: float, spread: float | None) -> Gaussian:
@@ -148,15 +155,18 @@ def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spr
     """How much the winner of several learns, on average over the populations; -1 where one of them cannot be made."""
     share = largest_share(budget, len(entrants))
     held = 2.0 ** -halvings_for(records)
-    found = [_rights(one, share, records * (1.0 - held), spread) for one in entrants]
+    made_of = records if len(entrants) == 1 else records * (1.0 - held)  # one alone was rehearsed for all of them
+    found = [_rights(one, share, made_of, spread) for one in entrants]
     made = [rights for rights in found if rights is not None]
     if len(made) < len(found):
-        return -1.0
-    rights, common = np.array([own for own, _ in made]), made[0][1]  # (entrants, populations)
+        return WORTHLESS
+    common = made[0][1]
+    rights = np.array([*(own for own, _ in made), common])  # (entrants and the largest class, populations)
     chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (float(budget.epsilon) * records * held)
     luck = ndtri(PublicRandom(0, 32).uniforms(DRAWS, *rights.shape))
     taken = (rights + chance * luck).argmax(axis=1)
-    return float(np.mean(np.take_along_axis(_learnt(rights, common)[None], taken[:, None, :], axis=1)))
+    learnt = (rights - common) / (1.0 - common)  # below 0 where less is right than of the largest class
+    return float(np.mean(np.take_along_axis(learnt[None], taken[:, None, :], axis=1)))
 
 
 def _rights(

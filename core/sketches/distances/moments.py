@@ -89,7 +89,8 @@ class Moments(LinearSketch):
     name: ClassVar[str] = "moments"
     described: ClassVar[str] = "sketch of moments"
     answers: ClassVar[str] = "distance"
-    class_rules: ClassVar[tuple[str, ...]] = ("mean", "distance")  # type: ignore[assignment]
+    class_rules: ClassVar[tuple[str, ...]] = ("mean", "distance", "discriminant")  # type: ignore[assignment]
+    read_by: ClassVar[str] = "discriminant"  # type: ignore[assignment]
     distance_norm: ClassVar[str] = "squared"  # type: ignore[assignment]
     has_means: ClassVar[bool] = True
     takes_rows: ClassVar[bool] = True
@@ -157,6 +158,14 @@ class Moments(LinearSketch):
         """
         count = max(1, int(UNITS / self.domain.dimensions**0.25))
         return replace(self, count_weight=count, square_weight=1)
+
+    def for_classes(self) -> Self:
+        """As for the mean, with squared lengths known a third as well as numbers: classes share one spread, their sum.
+
+        It tells how much a distance from a mean says beside how frequent a class is; see `core.tasks.class_scores`.
+        """
+        of_mean = self.for_mean()
+        return replace(of_mean, square_weight=max(1, of_mean._weights[0] // 3))
 
     def encode(self, batch: pa.RecordBatch) -> np.ndarray | Rows:
         rows = rows_of(self.domain, batch)
@@ -231,9 +240,9 @@ class Moments(LinearSketch):
         else:
             second = ((np.asarray(points, dtype=np.float64) - self.origin) ** 2).sum(axis=1)
             fourth = second**2
-        count, square = self._weights
+        count, _ = self._weights
         for_sum = 4.0 * second * self.sum_variance(counter_variance)
-        return for_sum + counter_variance * (fourth / count**2 + (self.radius * (self.radius / square)) ** 2)
+        return for_sum + counter_variance * fourth / count**2 + self.squares_variance(counter_variance)
 
     def moments(self, table: np.ndarray) -> tuple[float, np.ndarray, float]:
         """The number of records, the sum of their offsets from the centre and of the offsets' squared lengths.
@@ -247,6 +256,10 @@ class Moments(LinearSketch):
     def sum_variance(self, counter_variance: float) -> float:
         """Variance that the noise gives every coordinate of the sum of offsets."""
         return counter_variance * (self.radius / UNITS) ** 2
+
+    def squares_variance(self, counter_variance: float) -> float:
+        """Variance that the noise gives the sum of squared lengths."""
+        return counter_variance * (self.radius * (self.radius / self._weights[1])) ** 2
 
     def mean(self, table: np.ndarray, records: float) -> np.ndarray:
         """Where the sum of squared distances is least, in encoded coordinates, float64 (d,), inside the bounds."""

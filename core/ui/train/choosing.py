@@ -11,6 +11,7 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Cyclic, Domain, Scalar
 from ...errors import RequestError
+from ...models.class_counts import SAME_FOR_ALL
 from ...models.contest.choice import Choice, choose_classifier
 from ...models.contest.entrants import File
 from ...models.opening import Model
@@ -150,10 +151,15 @@ def _worth(choice: Choice) -> str:
     forecast = choice.prospect
     made = [one.title for one in forecast.entrants]
     alone = listed([f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone])
-    if len(made) == 1:
-        said = f"All of the budget would go to {made[0]}, as several would leave too little for each."
+    if choice.counts_alone:
+        said = "Nothing is worth its price here: the classes would be counted, and everyone taken for the largest."
+    elif len(made) == 1:
+        said = (
+            f"All of the budget would go to {made[0]}, as several would leave too little for each, and held-out "
+            f"records would compare it with {SAME_FOR_ALL}."
+        )
     else:
-        said = f"Made, and compared on held-out records, would be {listed(made)}."
+        said = f"Made, and compared on held-out records, would be {listed([*made, SAME_FOR_ALL])}."
     bought = f" {DECIDED}" if choice.buys_spread else ""
     return (
         f"{said}{bought} Of what made-up records can teach beyond the most common answer, each alone learnt: {alone}."
