@@ -84,12 +84,33 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
         return "minhash"  # RACE of sets
     if shape.mechanism is not None:
         return shape.mechanism
-    if shape.norm is not None:
-        return "distance"
+    if (implied := _implied(shape)) is not None:
+        return implied
     if shape.kernel == "jaccard" or (sets and shape.kernel is None):
         return "minhash"
     kernel: Callable[..., Kernel] = KERNELS[shape.kernel or card("race").kernel]
     return "race" if hashed(kernel() if shape.kernel == "angular" else kernel(1.0)) else "features"
+
+
+def _implied(shape: SketchOptions) -> str | None:
+    """The mechanism that a typed option belongs to alone, rivals apart; RequestError where options contradict it."""
+    given = [option for option in typed(shape) if option not in COMMON]
+    alone = {option: owners[0] for option in given if len(owners := _owners(option)) == 1}
+    if not alone:
+        return None
+    (first, name), *others = alone.items()
+    for option, other in others:
+        if other != name:
+            raise RequestError(
+                f"{option} cannot be given beside {first}, as the one belongs to the mechanism {other} and the other "
+                f"to {name}."
+            )
+    strange = [option for option in given if option not in options_of(name)]
+    if strange and shape.norm is None:  # distances are asked for by a norm, and say so themselves
+        raise RequestError(
+            f"{first} cannot be given here, as it belongs to the mechanism {name}, and {strange[0]} does not."
+        )
+    return name
 
 
 def options_of(name: str) -> frozenset[str]:

@@ -218,11 +218,17 @@ class PrivateChosenClassifier(LabelledEstimator):
         """Every class as the answer for everyone; nothing beside features that are too many for a linear model."""
         if domain.without(CLASS).dimensions >= MAX_COORDINATES:
             return []
-        task, ways = Task(domain, CLASS), []
+        task = Task(domain, CLASS)
+        ways: list[Way[Kept]] = []
         for code, name in enumerate(domain.categories_of(CLASS)):
             same = Candidate(self._around(largest_of(task, code, budget)), domain, points, labels)
-            ways.append(Way(SAME_FOR_ALL, lambda place, name=name: bool(labels[place] == name), (same, None)))
+            ways.append(Way(SAME_FOR_ALL, partial(_is_named, labels, name), (same, None)))
         return ways
+
+
+def _is_named(labels: np.ndarray, name: str, place: int) -> bool:
+    """Whether the record at a place is of that class."""
+    return bool(labels[place] == name)
 
 
 Kept = tuple["Candidate", str | None]

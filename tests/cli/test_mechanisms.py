@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.cli.mechanisms import options_of
-from core.cli.options.sketch import mechanisms
+from core.cli.mechanisms import mechanism_name, options_of
+from core.cli.options.sketch import SketchOptions, mechanisms
 from core.sketches.registry import cards
 from tests.cli.conftest import BOUNDS, people, refused
 from tests.depth import deep, sampled
@@ -269,6 +269,9 @@ def test_vectors_are_released_and_asked(command, tmp_path):
         (("--bandwidth", "1", "--label", "g", "--classes", "a,a"), "list of classes"),
         (("--mechanism", "auto", "--kernel", "laplacian"), "--bandwidth"),
         (("--bandwidth", "1", "--size", "5"), "--size cannot be given here, as it belongs to the mechanism tables"),
+        (("--tables", "pairs", "--bandwidth", "1"), "belongs to the mechanism tables, and --bandwidth does not"),
+        (("--tables", "pairs", "--norm", "l1"), "--tables cannot be given beside --norm"),
+        (("--longest", "5", "--halvings", "1"), "cannot be given beside"),
         (("--mechanism", "bernstein", "--bandwidth", "1", "--rows", "5"), "--rows cannot be given here"),
         (("--mechanism", "huang-roth", "--bandwidth", "1"), "--bandwidth cannot be given here"),
         (("--mechanism", "pfda", "--bandwidth", "1", "--size", "4"), "delta"),
@@ -276,6 +279,49 @@ def test_vectors_are_released_and_asked(command, tmp_path):
 )
 def test_options_that_do_not_belong_together(command, options, sentence):
     assert sentence in refused(command("forecast", "--records", "3000", "--epsilon", "1", *BOUNDS, *options))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("--tables", "pairs"), "tables"),
+        (("--size", "4"), "tables"),
+        (("--halvings", "1", "--size", "4"), "tables"),
+        (("--by", "x"), "tables"),
+        (("--norm", "l1"), "distance"),
+        (("--bandwidth", "1", "--rows", "8"), "race"),
+        (("--scheme", "one-permutation"), "minhash"),
+        (("--longest", "9", "--kernel", "jaccard"), "minhash"),
+    ],
+)
+def test_an_option_that_belongs_to_one_mechanism_chooses_it(options, name):
+    given = {option[2:]: value for option, value in zip(options[::2], options[1::2], strict=True)}
+    shape = SketchOptions(
+        **{key: int(value) if value.isdigit() and key != "bandwidth" else value for key, value in given.items()}
+    )
+    assert mechanism_name(shape) == name
+
+
+def test_a_release_of_tables_needs_no_name_of_the_mechanism_beside_its_own_option(command, source):
+    made = command(
+        "release",
+        source,
+        *BOUNDS,
+        "--epsilon",
+        "1",
+        "--records",
+        "300",
+        "--size",
+        "4",
+        "--tables",
+        "pairs",
+        "--out",
+        "t.npz",
+    )
+    assert made.exit_code == 0, made.output
+    assert "tables" in command("inspect", "t.npz", "--json").stdout
+    foreseen = command("forecast", *BOUNDS, "--epsilon", "1", "--records", "300", "--size", "4", "--tables", "pairs")
+    assert foreseen.exit_code == 0, foreseen.output
 
 
 @pytest.mark.deep

@@ -94,8 +94,8 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
             "(random waves), histogram (a grid; best in one to three columns), distance (with --norm), directions "
             "(cosines), tables (counts of columns taken together), or auto, the one with the least forecast error. "
             "Without it: race, or features where the "
-            "kernel is "
-            "not one of race, minhash for sets, or distance with --norm. The others are rivals from papers, to compare "
+            "kernel is not one of race, minhash for sets, distance with --norm, or the one that another option belongs "
+            "to alone, such as tables with --tables. The others are rivals from papers, to compare "
             "with: docs/rivals.md says what each is.",
             rich_help_panel=SKETCH,
             show_default=False,
