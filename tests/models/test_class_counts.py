@@ -7,7 +7,7 @@ import pytest
 
 from core import Budget, Domain
 from core.domain import PrivacyUnit
-from core.figures.share.page import share_html
+from core.figures.share.shared_page import share_html
 from core.models.class_counts import LargestClass, largest_of
 from core.models.opening import load_model
 from core.privacy.neighbours import Neighbours
