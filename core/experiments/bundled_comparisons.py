@@ -23,7 +23,7 @@ from .comparison_plan import Advice, Outcome, Step
 from .comparison_results import Trial
 
 COMPARISONS = FOLDER / "comparisons"
-"""A file a sample."""
+"""The folder with a file of outcomes for each bundled sample."""
 MOST_DRAWS = 3
 """Releases of a method whose functions are kept; they are most of a file."""
 FINE = 1000
@@ -38,7 +38,7 @@ _MEASURED = (
     "seconds_query",
     "file_bytes",
 )
-"""What a trial has beside the facts of its step."""
+"""Names of a trial's measurements, which are kept beside the facts of its step."""
 _TYPES = pa.schema(
     [
         ("comparison", pa.dictionary(pa.int8(), pa.string())),

@@ -32,17 +32,14 @@ class Method:
 
     @property
     def key(self) -> str:
-        """Unique, as in recommendations."""
         return self.card.name
 
     @property
     def title(self) -> str:
-        """For people."""
         return self.card.title
 
     @property
     def paper(self) -> str:
-        """Authors and year."""
         return self.card.paper
 
     @property
@@ -85,13 +82,6 @@ class Method:
         ----------
         size : int | None
             Its one setting; None leaves it to public facts.
-        seed : int | None
-            Of its public random numbers; fresh when None.
-
-        Raises
-        ------
-        RequestError
-            When it cannot answer; `refusal` says the same.
         """
         facts = replace(question.facts(domain, budget), size=size, seed=seed)
         refusal = self.card.refusal(facts)
@@ -117,7 +107,7 @@ class Method:
 
 
 class _Methods(Mapping[str, Method]):
-    """All methods by key, in the order of lists; of the cards that there are now."""
+    """Methods by key, in the order of lists, made of the cards that there are now."""
 
     def __getitem__(self, key: str) -> Method:
         return Method(self._cards()[key])
@@ -130,10 +120,10 @@ class _Methods(Mapping[str, Method]):
 
     @staticmethod
     def _cards() -> dict[str, Card]:
-        """Those that answer a question about points; sets are compared with nothing."""
+        """Cards of mechanisms that answer a question about points; sets are compared with nothing."""
         taking_part = (card for card in cards().values() if card.recommended or card.rival)
         return {card.name: card for card in taking_part if not card.sets}
 
 
 METHODS = _Methods()
-"""By key; ours first. Those of projected points take part from 64 dimensions."""
+"""Every method by its key, ours first; those of projected points take part from 64 dimensions."""

@@ -20,7 +20,7 @@ REPETITIONS, AT_FIRST = 5, 3
 TUNING = 2
 """Draws that every setting is tried on."""
 MOST_SECONDS = 25.0
-"""Of one core for a method, all its steps together; it is left after the step that passes it."""
+"""Seconds of one core that all steps of a method may take; it is left after the step that passes it."""
 MOST_DRAWING = 16.0
 """Seconds that a method may need for all answers of one picture."""
 
@@ -91,12 +91,8 @@ class Plan:
 
     Attributes
     ----------
-    methods : tuple[str, ...]
-        Keys.
     epsilons : tuple[Decimal, ...]
         Increasing, not empty.
-    delta : Decimal
-        0 or the slack.
     measured : bool
         Whether errors are measured, which is worth repeating, or forecast, which is not.
     shown_at : Decimal | None

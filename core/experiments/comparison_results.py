@@ -25,12 +25,8 @@ class Trial:
 
     Attributes
     ----------
-    method : str
-        Key of `core.experiments.comparison_methods.METHODS`.
     size : int | None
         Its setting; None where public facts chose.
-    epsilon, delta : float
-        The promise.
     repetition : int
         Counts draws of hashes and noise.
     tuning : bool
@@ -49,8 +45,6 @@ class Trial:
         The part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
     seconds_query : float
         For one question, when all are asked at once and nothing has been asked before.
-    file_bytes : int
-        Length of the release file.
     """
 
     method: str
@@ -80,12 +74,8 @@ class Curve:
     ----------
     method : str
         Its key.
-    measure : str
-        Which error, one of `core.experiments.comparison.outcome.MEASURES`.
     tuned : bool
         Whether the size is the best that was tried, or what public facts chose.
-    epsilons, centres : tuple[float, ...]
-        The promise, and the mean error over repetitions.
     lows, highs : tuple[float, ...]
         The 10th and 90th percentile over repetitions.
     sizes : tuple[int | None, ...]

@@ -45,8 +45,6 @@ def run_trial(
     ----------
     size : int | None
         Of the method; None leaves it to public facts, as in a private release.
-    repetition, tuning : int, bool
-        The draw of hashes and noise; the same ones give the same trial, its times apart.
 
     Raises
     ------
@@ -86,13 +84,7 @@ def released(data: PublicData, method: Method, size: int | None, budget: Budget,
 def released_functions(
     data: PublicData, method: Method, size: int | None, budget: Budget, points: np.ndarray, draws: int
 ) -> np.ndarray:
-    """What several releases say at encoded points, float64 (draws, len(points)): the same hashes, the noise drawn anew.
-
-    Raises
-    ------
-    RequestError
-        As `run_trial` does.
-    """
+    """What several releases say at encoded points, float64 (draws, points): the same hashes, noise drawn anew."""
     sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, 0, False))
     if not isinstance(sketch, LinearSketch):
         several = (released(data, method, size, budget, draw) for draw in range(draws))
@@ -152,13 +144,13 @@ def _make(data: PublicData, method: Method, size: int | None, budget: Budget, re
 
 @lru_cache(maxsize=16)
 def _first_equal(sketch: LinearSketch | Adaptive) -> LinearSketch | Adaptive:
-    """The first of equal ones, which may remember what it worked out for the sizes that it offers."""
+    """The first sketch that equals this one, as it may remember what it worked out for its sizes."""
     return sketch
 
 
 @lru_cache(maxsize=64)
 def _sized(sketch: LinearSketch | Adaptive, budget: Budget, records: int) -> LinearSketch | Adaptive:
-    """With the size that public facts choose; the number of records is taken as known."""
+    """A sketch with the size that public facts choose; the number of records is taken as known."""
     return choose_size(sketch, budget, records)
 
 
@@ -188,7 +180,7 @@ visitor's file, and what was summed of it, go with the visitor's session."""
 
 
 def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:
-    """By the trapezoidal rule on the even grid, whose step is the same above and below."""
+    """The L2 norm of a difference by the trapezoidal rule on the even grid, relative to that of the exact function."""
     return float(np.sqrt(np.trapezoid((answers - truth) ** 2) / np.trapezoid(truth**2)))
 
 

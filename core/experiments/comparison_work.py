@@ -51,7 +51,7 @@ class Results:
             return dict(self._known[identity] if identity in self._known else self._begun(identity))
 
     def _begun(self, identity: str) -> dict[Step, Outcome]:
-        """What was known before of a comparison that is new here; remembered, where there is anything."""
+        """The outcomes that were known before of a comparison that is new here."""
         before = self._before(identity)
         if before:
             self._remember(identity, before)
@@ -89,10 +89,6 @@ class Task:
     ----------
     identity : str
         Of the data and the question; equal ones have equal outcomes.
-    plan : Plan
-        What is to be seen of it.
-    work : Callable[[Step], Value]
-        Tries a step; RequestError where that cannot be.
     """
 
     identity: str
@@ -107,8 +103,6 @@ class Bench:
     ----------
     stopped : bool
         Whether the visitor stopped it; it goes on with the next `aim` for something else, or with `go_on`.
-    doing : Step | None
-        The step that is being tried.
     """
 
     def __init__(self, turns: Turns, attendance: Attendance, results: Results | None = None):

@@ -49,8 +49,6 @@ class Outcomes:
 
     Attributes
     ----------
-    hours : np.ndarray
-        float64 (PLACES,).
     exact : np.ndarray
         float64 (PLACES,), how many people's worth of closeness there is really.
     releases : np.ndarray
@@ -172,7 +170,6 @@ class Curve:
 
     @property
     def both(self) -> np.ndarray:
-        """Both errors together."""
         return np.hypot(self.sampling, self.noise)
 
     @property
@@ -191,10 +188,6 @@ def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
 
     Parameters
     ----------
-    epsilon : str
-        Of the release, exact text.
-    people : int
-        N.
     nearby : float
         The bandwidth in hours: who counts as near, and so how dense every place is.
     width : int
@@ -241,8 +234,6 @@ class _OneRow:
         f~', the sum of the roots of k'.
     gain : float
         g², on average over rows: those whose cells fit are not rehashed.
-    typical : float
-        The exact answer.
     strangers : float
         People who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
     """

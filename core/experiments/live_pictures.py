@@ -41,15 +41,11 @@ class LivePicture:
 
     Attributes
     ----------
-    sample : Sample
-        Whose records.
     exact, noise, gain, missed : np.ndarray
         float64 (SIZE, SIZE): the exact answers, what the noise of the smallest ε adds to them, and the squared errors
         that come from that noise and from the grid.
     x_values, y_values : np.ndarray
         Middles of the cells, in natural units.
-    records : float
-        How many there are.
     """
 
     sample: Sample
@@ -107,11 +103,6 @@ def bundled_live_picture(name: str) -> LivePicture:
 
 def live_picture(sample: Sample) -> LivePicture:
     """The picture of a sample at every ε.
-
-    Parameters
-    ----------
-    sample : Sample
-        A bundled one, of public or made-up records.
 
     Raises
     ------

@@ -25,8 +25,6 @@ class Told:
 
     Attributes
     ----------
-    named : tuple[int, ...]
-        Answers that it names.
     chances : np.ndarray
         float64 (answers,): how likely each is, for whoever thought all equally likely before.
     odds : float
@@ -82,8 +80,6 @@ class Polled:
 
     Attributes
     ----------
-    truth : float
-        The share who would.
     said : np.ndarray
         float64 (polls,), the share of reports that say yes.
     estimate, low, high : np.ndarray
@@ -119,19 +115,13 @@ def polled(people: int, epsilon: str) -> Polled:
 TEXT = APP / "sample_data" / "texts" / "whale.parquet"
 TITLE = "Moby-Dick"
 LETTERS, LENGTH = "abcdefghijklmnopqrstuvwxyz", 6
-"""Of a word, its first six letters count."""
+"""A word is cut to its first six letters."""
 TOP = 20
 
 
 @cache
 def counted_words() -> tuple[np.ndarray, np.ndarray]:
-    """The words of the text, cut to their length, and how often each is there.
-
-    Raises
-    ------
-    RequestError
-        When the installation has no sample data.
-    """
+    """The words of the text, cut to their length, and how often each is there."""
     if not TEXT.exists():
         raise RequestError("This installation has no sample data, so there is no text to search.")
     table = pd.read_parquet(TEXT)

@@ -27,17 +27,7 @@ MOST = 5000
 
 @dataclass(frozen=True)
 class Asked:
-    """The same question, asked again and again.
-
-    Attributes
-    ----------
-    secret : int
-        The exact count.
-    epsilon : Fraction
-        The privacy loss of one answer.
-    answers : np.ndarray
-        int64 (times,), each with fresh noise.
-    """
+    """The same question, asked again and again."""
 
     secret: int
     epsilon: Fraction
@@ -88,13 +78,7 @@ ROWS = (4, 6, 10, 15, 25, 40, 60, 100, 150, 250, 400, 600, 1000, 1500, 2500, 400
 
 @dataclass(frozen=True)
 class NoiseOfRows:
-    """Noise of the mean of R rows, as standard deviations in people.
-
-    Attributes
-    ----------
-    pure, with_delta : np.ndarray
-        float64 (len(ROWS),), for (ε, 0) and for (ε, δ).
-    """
+    """Noise of the mean of R rows, as standard deviations in people."""
 
     pure: np.ndarray
     with_delta: np.ndarray

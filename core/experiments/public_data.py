@@ -23,7 +23,7 @@ from ..sources.samples import Sample
 MOST_RECORDS = 50_000
 QUERIES = 300
 GRID_POINTS = 200
-"""Of the even grid on which functions of one column are compared (CCS 2021, section 5.2)."""
+"""Places of the even grid on which functions of one column are compared (CCS 2021, section 5.2)."""
 OUTSKIRTS = 0.03
 """Queries whose exact sum is below this share of the average are left out: a relative error means little there."""
 FEWEST_RECORDS = 50
@@ -37,12 +37,6 @@ class PublicData:
 
     Attributes
     ----------
-    title : str
-        For people.
-    domain : Domain
-        Columns and bounds; it protects single records.
-    question : Closeness | Distances
-        The kernel or the distance that is summed.
     records : np.ndarray
         float64 (n, dimensions), in Fortran order.
     queries, truth : np.ndarray
@@ -70,7 +64,6 @@ class PublicData:
 
 
 def metric_of(question: Closeness | Distances) -> str:
-    """The metric of a question, "l1" or "l2"."""
     if isinstance(question, Closeness):
         return question.kernel.metric
     return "l2" if question.norm in ("l2", "squared") else "l1"
@@ -97,15 +90,8 @@ def of_points(
         Most that are kept; None keeps all.
     queries : int
         Most that are held out; a tenth of the points at most.
-    seed : int
-        Of the shuffle.
     span : tuple[float, float] | None
         Ends of the grid, in encoded units; the bounds when None.
-
-    Raises
-    ------
-    RequestError
-        When there are fewer than 50 points.
     """
     if len(points) < FEWEST_RECORDS:
         raise RequestError(f"A comparison needs at least {FEWEST_RECORDS} public records, and there are {len(points)}.")

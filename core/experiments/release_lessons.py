@@ -41,10 +41,6 @@ class Plane:
     ----------
     people : np.ndarray
         float64 (n, 2), where they are.
-    draw : int
-        Which random cuts, 1 to `DRAWS`.
-    crowd : int
-        How many people stand at each place.
     """
 
     people: np.ndarray
@@ -194,10 +190,6 @@ def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
 
     Parameters
     ----------
-    richest : int
-        Pay of the richest person, above everyone else's.
-    epsilon : str
-        Of the release.
     from_data : bool
         Whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
     """

@@ -40,8 +40,6 @@ def textbook_laplace(uniform: float, scale: float) -> float:
     ----------
     uniform : float
         A multiple of 2^-53 strictly between 0 and 1.
-    scale : float
-        b = 1/ε.
     """
     half = uniform - 0.5
     return -math.copysign(1.0, half) * (scale * math.log(1.0 - 2.0 * abs(half)))
@@ -74,10 +72,6 @@ class Files:
 
     Attributes
     ----------
-    truth : int
-        The exact count.
-    scale : float
-        b = 1/ε of the noise.
     outputs : np.ndarray
         float64 (n,).
     possible : np.ndarray

@@ -39,7 +39,7 @@ def what_it_is(label: PrivacyLabel) -> str:
 
 
 def who_is_protected(label: PrivacyLabel) -> str:
-    """Who is protected by it."""
+    """Who is protected by a released file, in words."""
     whom = f"{label.protected}," if "," in label.protected else label.protected
     return f"{whom} protected"
 
@@ -191,15 +191,7 @@ def one_sided(sketch: LinearSketch) -> bool:
 
 
 def distance_sentence(sketch: LinearSketch, mean: float, low: float, high: float, error: float) -> str:
-    """An average distance in Markdown, with its interval; what noise takes below zero is only bounded from above.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Which says what kind of distance it is, and in which unit.
-    mean, low, high, error : float
-        The average, its interval and its standard error.
-    """
+    """An average distance in Markdown, with its interval; what noise takes below zero is only bounded from above."""
     kind, power = kind_of(sketch)
     unit = distance_unit(sketch)
     if not math.isfinite(error):

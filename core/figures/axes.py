@@ -224,8 +224,6 @@ def targets(
         What hovering over each says.
     asked : tuple[float, float] | None
         x and y of one more point, which is ringed until another is clicked.
-    **where : Any
-        Axes of a subplot and other properties of the trace.
     """
     chosen = []
     if asked is not None:

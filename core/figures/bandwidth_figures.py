@@ -53,7 +53,7 @@ def half_distance(domain: Domain, kernel: Kernel, index: int) -> float | None:
 
 
 def kernel_in_words(domain: Domain, kernel: Kernel) -> str:
-    """The figure in one sentence, also its text alternative."""
+    """The figure of a kernel in one sentence, also its text alternative."""
     if isinstance(kernel, Angular):
         return f"Two {domain.many_records} are close when they lie in the same direction, seen from the origin."
     halves = {}
@@ -250,7 +250,7 @@ def smoothing_figure(scales: Scales) -> go.Figure:
 
 
 def smoothing_in_words(scales: Scales) -> str:
-    """The figure in one sentence, also its text alternative."""
+    """The figure of the errors in one sentence, also its text alternative."""
     least = int(scales.errors.argmin())
     return (
         f"Over ordinary populations, from one hump to narrow heaps, the typical error of the picture is "

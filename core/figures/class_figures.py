@@ -59,10 +59,6 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
 
     Parameters
     ----------
-    drawn : DecisionMap
-        What was decided.
-    domain : Domain
-        Of the queries, which says what the axes are.
     asked : tuple[object, object] | None
         The values of x and y that are asked.
     """
@@ -85,13 +81,7 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
 
 
 def decision_in_words(what: str, drawn: DecisionMap) -> str:
-    """The text alternative of a map: how much of it is each class's, and how much nobody can tell.
-
-    Parameters
-    ----------
-    what : str
-        What the figure shows, without a full stop.
-    """
+    """The text alternative of a map: how much of it is each class's, and how much nobody can tell."""
     shares = [
         f"{name} {percent(((drawn.codes == code) & drawn.certain).mean())}" for code, name in enumerate(drawn.classes)
     ]
@@ -103,8 +93,6 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
 
     Parameters
     ----------
-    classes : Sequence[str]
-        Names.
     probabilities : np.ndarray
         float64 (K,), which add up to 1.
     certain : bool
@@ -204,7 +192,7 @@ def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) ->
 
 
 def _swatch(name: str, code: int) -> go.Scatter:
-    """A class in the legend."""
+    """The entry of a class in the legend."""
     marker = {"symbol": "square", "size": 12, "color": class_colour(code)}
     return go.Scatter(
         x=[None], y=[None], mode="markers", marker=marker, name=in_plotly(shortened(name)), hoverinfo="skip"
@@ -258,7 +246,7 @@ def _said(drawn: DecisionMap, code: int, confidence: float, certain: bool) -> st
 
 
 def _cells(shares: np.ndarray, columns: np.ndarray, said: list[str], true: list[str], colours: dict) -> go.Heatmap:
-    """Some columns of a table of confusions."""
+    """A heat map of some columns of a table of confusions."""
     part = shares[:, columns]
     text = [[_short(share) for share in row] for row in part] if len(true) <= MOST_NAMED else None
     words = [

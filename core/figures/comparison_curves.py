@@ -31,7 +31,7 @@ MEASURES = {
     "upper_error": "error that 95% of answers stay below",
     "l2_error": "error of the whole function (L2)",
 }
-"""Titles of the axis, by the names of a trial's errors."""
+"""What the axis is called for each of a trial's errors, by its name."""
 
 
 def error_at(curve: Curve, epsilon: float) -> float:
@@ -142,7 +142,7 @@ def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
 
 
 def _step(curves: Sequence[Curve]) -> float | str:
-    """Between labels of the logarithmic axis, as Plotly names it: powers of ten, or within few of them more."""
+    """How far labels of a logarithmic axis are apart, as Plotly names it: powers of ten, or within few of them more."""
     known = [value for curve in curves for value in (*curve.lows, *curve.highs) if 0 < value < math.inf]
     decades = math.log10(max(known) / min(known)) if known else 0.0
     return 1 if decades > 2 else "D2" if decades > 0.7 else "D1"
@@ -165,8 +165,6 @@ class Costs:
 
     Attributes
     ----------
-    title : str
-        What is measured.
     values : Mapping[str, float]
         Above zero, by the key of the method.
     words : Mapping[str, str]
@@ -224,7 +222,7 @@ MEANINGS = {
     "l2_error": "The error of the whole function is the root of its squared distance from the exact one, summed over "
     "the range of the column, as a share of the same of the exact one.",
 }
-"""By the names of a trial's errors."""
+"""What a trial's error means, in words, by its name."""
 
 
 def measured_sentence(data: PublicData, measure: str) -> str:
@@ -273,10 +271,6 @@ def advice_sentence(advice: Advice, curves: Sequence[Curve], epsilon: float, mea
 
     Parameters
     ----------
-    curves : Sequence[Curve]
-        That are drawn, at most one a method.
-    epsilon : float
-        At which the advice was given.
     measured : bool
         Whether the curves are of measured errors, or of forecasts.
     """

@@ -48,8 +48,6 @@ def curves_figure(
         Answers of one release of each method, float64 (n,), by its key.
     marks : Mapping[str, MethodMark]
         How each method is shown, by its key.
-    answer : str
-        What an answer is, for the axis.
     """
     figure = go.Figure(
         go.Scatter(
@@ -107,8 +105,6 @@ def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], 
         Answers, float64 (y places, x places); those beyond an end of the scale have its colour.
     ends : tuple[float, float]
         Of the scale: see `map_ends`.
-    answer : str
-        What an answer is, for whoever points at a place.
     """
     figure = go.Figure(
         go.Heatmap(

@@ -29,8 +29,6 @@ class MethodMark:
     ----------
     title : str
         For people, safe for Plotly.
-    colour : str
-        ``#RRGGBB``.
     symbol, dash : str
         As Plotly names them.
     """
@@ -41,11 +39,9 @@ class MethodMark:
     dash: str
 
     def line(self, width: float) -> dict:
-        """The line, as Plotly takes it."""
         return {"color": self.colour, "dash": self.dash, "width": width}
 
     def marker(self, **more: object) -> dict:
-        """The symbol, as Plotly takes it."""
         return {"color": self.colour, "symbol": self.symbol, "size": 7} | more
 
 

@@ -260,15 +260,7 @@ def scale_aside(figure: go.Figure) -> go.Figure:
 
 
 def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str) -> str:
-    """The text alternative of a figure: where most are, how many, and how much of it the noise hides.
-
-    Parameters
-    ----------
-    what : str
-        What the figure shows, without a full stop.
-    place : str
-        In words, where the estimate is highest.
-    """
+    """The text alternative of a figure: where most are, how many, and how much of it the noise hides."""
     covered = hidden_by_noise(picture)
     if covered.all():
         return f"{what}. The noise hides all of it."

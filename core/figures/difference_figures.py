@@ -28,7 +28,7 @@ HEIGHT = 420
 LESS, MORE = CLASS_COLOURS[1], TEAL.shape
 UNTOLD = "may be noise alone"
 SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]
-"""From less to more."""
+"""Colours from less to more."""
 
 
 def told(picture: Curve | Heatmap) -> np.ndarray:
@@ -41,10 +41,6 @@ def difference_figure(picture: Curve | Heatmap, domain: Domain, title: str, shar
 
     Parameters
     ----------
-    picture, domain : Curve | Heatmap, Domain
-        The difference, and the columns.
-    title : str
-        What the values are.
     shares : bool
         Whether they are shares, which are written as such.
     """
@@ -186,10 +182,6 @@ def cell_differences_figure(found: CellDifferences, title: str, shares: bool) ->
 
     Parameters
     ----------
-    found : CellDifferences
-        The differences.
-    title : str
-        What they are.
     shares : bool
         Whether they are shares, which are written as such.
     """
@@ -237,7 +229,7 @@ def cell_differences_figure(found: CellDifferences, title: str, shares: bool) ->
 
 
 def place_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
-    """The same of longitude and latitude, as a map."""
+    """Differences over longitude and latitude, as a map."""
     return to_scale(cell_differences_figure(found, title, shares), found.across, found.up)
 
 

@@ -211,8 +211,6 @@ def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
 
     Parameters
     ----------
-    key : str
-        Of the widget.
     pictures : list[tuple[str, str]]
         For each option in order, the inside of its SVG and its text alternative.
     """

@@ -46,8 +46,6 @@ def error_figure(
         Increasing, shape (n,).
     pure, slack : Sequence[float]
         Typical errors with and without a δ, as shares of ``whole``, shape (n,).
-    epsilon : float
-        The present one, marked on the curve.
     has_slack : bool
         Whether the present promise has a δ.
     whole : str
@@ -208,7 +206,6 @@ def possible_releases_figure(possible: PossibleReleases, name: str, answer: str 
 
 
 def possible_releases_in_words(possible: PossibleReleases) -> str:
-    """One sentence: how often the place with the most is found."""
     return (
         f"In {possible.kept} of {len(possible.releases)} simulated releases the place with the most is found "
         "where it is, give or take a tenth of the bounds."

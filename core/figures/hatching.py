@@ -26,8 +26,6 @@ def hatch(mask: np.ndarray, x: Axis, y: Axis, name: str = HATCHED, **where) -> g
     ----------
     mask : np.ndarray
         bool (y places, x places).
-    **where : Any
-        Axes of a subplot and other properties of the trace.
     """
     rows, first, last = _runs(mask)
     left, right = x.values[first] - x.half_step, x.values[last] + x.half_step

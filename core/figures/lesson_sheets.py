@@ -55,10 +55,6 @@ def sheets_html(title: str, sheets: Sequence[Sheet], answers: bool = False) -> s
 
     Parameters
     ----------
-    title : str
-        Of the file.
-    sheets : Sequence[Sheet]
-        In order.
     answers : bool
         Whether the answers stand below the questions, in place of lines to write on.
     """

@@ -34,8 +34,6 @@ def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -
     ----------
     figure : go.Figure
         A map of the same two columns; it is changed.
-    drawn : DecisionMap
-        What was decided at each place.
     axes : tuple[Axis, Axis]
         Of the decided places.
     """

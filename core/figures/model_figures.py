@@ -26,8 +26,6 @@ def reliability_figure(found: Reliability, fitted: Reliability | None = None) ->
 
     Parameters
     ----------
-    found : Reliability
-        Of the model.
     fitted : Reliability | None
         Of its probabilities after they were made to fit public records; not drawn when None.
     """
@@ -57,7 +55,7 @@ def _dots(found: Reliability, name: str, colour: str, symbol: str) -> go.Scatter
 
 
 def reliability_in_words(found: Reliability) -> str:
-    """The text alternative: bin by bin."""
+    """Reliability bin by bin, as the text alternative of its figure."""
     bins = zip(found.said, found.right.estimate, found.counts, strict=True)
     said = [f"{percent(float(x))} and is right in {percent(float(y))} of {n:,}" for x, y, n in bins]
     return f"Where the model says: {'; '.join(said)}."
@@ -68,8 +66,6 @@ def numbers_figure(found: NumberVerdict, named: str) -> go.Figure:
 
     Parameters
     ----------
-    found : NumberVerdict
-        Of the model.
     named : str
         What is predicted, with its unit.
     """
@@ -98,7 +94,7 @@ def numbers_figure(found: NumberVerdict, named: str) -> go.Figure:
 
 
 def numbers_in_words(found: NumberVerdict, named: str) -> str:
-    """The text alternative: both ends."""
+    """Predictions at both ends, as the text alternative of their figure."""
     first, last = (
         f"{significant(float(found.predicted[place]), 3)} predicted, {significant(float(found.true[place]), 3)} true"
         for place in (0, -1)
@@ -121,7 +117,7 @@ def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
 
 
 def model_figure(model: LinearModel, row: int) -> go.Figure:
-    """Bars of `reaches`."""
+    """Bars of how far each column can move the score: `reaches`."""
     names, moves = reaches(model, row)
     figure = go.Figure(
         go.Bar(
@@ -139,14 +135,14 @@ def model_figure(model: LinearModel, row: int) -> go.Figure:
 
 
 def model_in_words(model: LinearModel, row: int) -> str:
-    """The text alternative."""
+    """The columns that move the score most, as the text alternative of the bars."""
     names, moves = reaches(model, row)
     said = [f"{name} {significant(move, 3)}" for name, move in zip(names[:5], moves[:5], strict=True)]
     return f"By how much columns move the score over their range, strongest first: {', '.join(said)}."
 
 
 ROOM = 0.04
-"""Above and below the curve, in shares of all records."""
+"""Empty space above and below the curve, as a share of all records."""
 
 
 @dataclass(frozen=True)

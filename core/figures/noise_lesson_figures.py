@@ -120,7 +120,6 @@ def delta_figure(found: NoiseOfRows, rows: int) -> go.Figure:
 
 
 def delta_figure_in_words(found: NoiseOfRows, rows: int) -> str:
-    """The text alternative of the figure."""
     place = ROWS.index(rows)
     return (
         f"With {rows:,} rows the noise of an answer is {significant(found.pure[place], 3)} people for ε alone and "
@@ -169,7 +168,6 @@ def files_figure(files: Files) -> go.Figure:
 
 
 def files_in_words(files: Files) -> str:
-    """The text alternative of the figure."""
     return (
         f"Of {len(files.outputs)} released numbers, {int(files.betrayed.sum())} could come from one of the two counts "
         "only, and the others from either."

@@ -59,7 +59,6 @@ def read_outlines(data: bytes) -> tuple[np.ndarray, ...]:
 
 
 def _lines(part: dict) -> Iterator[list]:
-    """All lines of an object of GeoJSON."""
     if part["type"] == "FeatureCollection":
         for feature in part["features"]:
             yield from _lines(feature)

@@ -68,7 +68,7 @@ LIGHT_SHADES = (
     "#105E58",
     "#0A4A45",
 )
-"""From few to many, on a light background."""
+"""Colours from few people to many, on a light background."""
 DARK_SHADES = (
     "#142B29",
     "#0C403C",
@@ -81,7 +81,7 @@ DARK_SHADES = (
     "#88DCD3",
     "#ACF1E9",
 )
-"""From few to many, on a dark background."""
+"""Colours from few people to many, on a dark background."""
 
 
 def colour_scale(shades: tuple[str, ...]) -> list[list]:

@@ -80,7 +80,6 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
 
 
 def plane_in_words(plane: Plane, row: int | None, asked: tuple[float, float] | None) -> str:
-    """The text alternative of the figure."""
     people = f"A plane with people at {len(plane.people)} places"
     cut = "" if row is None else f", cut by row {row + 1} into {int(plane.cells[row])} stripes"
     cross = "" if asked is None else f". The place that is asked, {asked[0]:g}, {asked[1]:g}, is marked by a cross"
@@ -152,7 +151,6 @@ def curve_figure(curve: Curve) -> go.Figure:
 
 
 def curve_in_words(curve: Curve) -> str:
-    """The text alternative of the figure."""
     best, ample = significant(curve.error_with(curve.best), 2), significant(curve.least_if_ample, 2)
     ends = f"{significant(curve.both[0], 2)} people with {curve.rows[0]:,.0f} rows to"
     return (

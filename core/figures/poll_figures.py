@@ -105,7 +105,6 @@ def revealed_in_words(table: pd.DataFrame, people: int, truth: Sequence[int]) ->
 
 
 def local_in_words(table: pd.DataFrame, people: int, truth: Sequence[int] | None = None) -> str:
-    """The text alternative of the bars."""
     closeness = "" if truth is None else f" {revealed_in_words(table, people, truth)}"
     return _bars_in_words(table, people) + closeness
 

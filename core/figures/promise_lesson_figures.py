@@ -134,7 +134,6 @@ def bounds_figure(attack: Attack) -> go.Figure:
 
 
 def bounds_in_words(attack: Attack) -> str:
-    """The text alternative of the figure."""
     return (
         "; ".join(
             f"the file {name} says pay lies between {low:,.0f} and {high:,.0f}"
@@ -147,7 +146,7 @@ def bounds_in_words(attack: Attack) -> str:
 HEIGHT = 400
 LINES = ("solid", "dash", "dot")
 MARKS = [high * 10.0**power for power in range(-5, 5) for high in (1, 3)]
-"""Of an axis of errors."""
+"""Where an axis of errors has marks."""
 
 
 def errors_figure(domains: Sequence[int], errors: Mapping[str, Sequence[float]]) -> go.Figure:

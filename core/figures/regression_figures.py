@@ -74,7 +74,6 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
 
 
 def coefficients_in_words(coefficients: pd.DataFrame, unit: str) -> str:
-    """The text alternative."""
     said = [f"{named(row)} {significant(row.carries, 3)}" for row in strongest(coefficients, 5).itertuples()]
     return f"By how much columns move the prediction of {unit} over their range, strongest first: {', '.join(said)}."
 
@@ -104,7 +103,7 @@ def correlation_figure(found: Correlations) -> go.Figure:
 
 
 def correlations_in_words(found: Correlations) -> str:
-    """The text alternative: the strongest ones."""
+    """The strongest correlations, as the text alternative of the figure."""
     values = np.nan_to_num(np.triu(found.values, 1))
     pairs = np.argsort(-np.abs(values), axis=None)[:5]
     said = []
@@ -133,7 +132,6 @@ def component_figure(found: Components, axis: int) -> go.Figure:
 
 
 def component_in_words(found: Components, axis: int) -> str:
-    """The text alternative."""
     weights = found.axes[axis]
     order = np.argsort(-np.abs(weights), kind="stable")[:5]
     return f"Weights of axis {axis + 1}: " + ", ".join(f"{found.terms[i].name} {weights[i]:.2f}" for i in order) + "."

@@ -42,10 +42,6 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True,
 
     Parameters
     ----------
-    pairs : Pairs
-        The small pictures.
-    columns : Mapping[str, Column]
-        The domain's columns by name.
     near : bool
         Whether the pictures say how many are near, and not how far everyone is.
     cell : int
@@ -102,13 +98,12 @@ def _axes(pairs: Pairs, columns: Mapping[str, Column], cells: Mapping[tuple[int,
 
 
 def _reaching(column: Column, values: np.ndarray) -> dict:
-    """How far an axis goes."""
     drawn = Axis.of(column, values)
     return {"range": [drawn.low, drawn.high]}
 
 
 def pairs_in_words(pairs: Pairs, near: bool = True) -> str:
-    """The text alternative: what is there to be opened."""
+    """The pictures that may be opened, as the text alternative of the matrix."""
     listed = ", ".join(pairs.columns)
     what = "density pictures" if near else "pictures of average distances"
     return f"A matrix of small {what}, one for each pair of these columns and one for each alone: {listed}."
@@ -174,8 +169,6 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 
     Parameters
     ----------
-    release : Release
-        Any release.
     columns : Sequence[str]
         Names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
     size : int
@@ -203,15 +196,6 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 
 def groups_picture(release: Release, columns: Sequence[str], size: int = GROUPS_SIZE) -> np.ndarray:
     """Which group each place over two columns is like, averaged over the others.
-
-    Parameters
-    ----------
-    release : Release
-        A release that tells groups apart.
-    columns : Sequence[str]
-        Names of the two columns, across and up.
-    size : int
-        Pixels of a side.
 
     Returns
     -------

@@ -92,7 +92,7 @@ def _outline(whole: Profile, rows: np.ndarray, upright: bool) -> dict:
 
 
 def column_in_words(shown: Profile) -> str:
-    """The text alternative of a small picture."""
+    """The text alternative of the small picture of a column."""
     if shown.missing:
         return f"{shown.name}: {shown.missing}"
     most = int(np.nanargmax(shown.share))
@@ -183,7 +183,7 @@ def to_scale(figure: go.Figure, across: Cells, up: Cells) -> go.Figure:
 
 
 def together_in_words(found: Together) -> str:
-    """The text alternative: where most are."""
+    """Where most records are over two columns, as the text alternative of their picture."""
     up, across = np.unravel_index(int(np.nanargmax(found.share)), found.share.shape)
     where = f"{words_for_cells(found.across, [int(across)])}, {words_for_cells(found.up, [int(up)])}"
     return f"{found.across.name} and {found.up.name}: most are at {where}, {percent(float(found.share[up, across]))}."

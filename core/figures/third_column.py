@@ -23,7 +23,7 @@ from .palette import FAINT, LIGHT_SHADES, colour_scale
 ABOVE = 148
 """Pixels above a map for its words and its slider."""
 ABOVE_ALONE = 104
-"""The same without words."""
+"""Pixels above a map for its slider alone."""
 PLAYED = 900
 """Milliseconds that a frame of a film is seen."""
 
@@ -49,10 +49,6 @@ def film_figure(
         What stands above each frame, and its mark on the slider.
     start : int
         The frame that is shown first.
-    domain : Domain
-        Of the records.
-    noun : str
-        What is counted.
     prefix : str
         What stands before the mark of the frame that is shown.
     top : float | None
@@ -91,7 +87,7 @@ def film_figure(
 
 
 def beginning_at(figure: go.Figure, start: int) -> go.Figure:
-    """The same film, of which another frame is shown first."""
+    """A film that begins with another of its frames."""
     film, frame = go.Figure(figure), figure.frames[start]
     for place, drawn in zip(frame.traces, frame.data, strict=True):
         film.data[place].update(drawn)
@@ -115,12 +111,12 @@ def _each(milliseconds: int) -> dict:
 
 
 def _seen(picture: Heatmap) -> np.ndarray:
-    """What of a map stands out, float32; NaN elsewhere."""
+    """The answers of a map that stand out from the noise, float32; NaN elsewhere."""
     return np.where(hidden_by_noise(picture), np.nan, picture.estimate).astype(np.float32)
 
 
 def _hatching(picture: Heatmap, x: Axis, y: Axis) -> go.Scatter:
-    """The rest."""
+    """The cells of a frame that the noise hides, hatched."""
     hatched = hatch(hidden_by_noise(picture), x, y)
     return go.Scatter(x=hatched.x, y=hatched.y)
 
@@ -130,11 +126,10 @@ SHELLS = (0.15, 0.4, 0.7)
 """Heights of the shells, in parts of the highest lower end."""
 OPACITY = 0.35
 SHADES = LIGHT_SHADES[2:8]
-"""Those that stand out from either theme."""
+"""The shades of the scale that stand out from either theme."""
 
 
 def axes_of_volume(volume: Volume, domain: Domain) -> tuple[Axis, Axis, Axis]:
-    """Its three axes."""
     columns = {column.name: column for column in domain.columns}
     x, y, z = (
         Axis.of(columns[name], values)
@@ -156,10 +151,6 @@ def shells_figure(volume: Volume, domain: Domain, noun: str) -> go.Figure:
     ----------
     volume : Volume
         Answers over three columns of ``domain``.
-    domain : Domain
-        Of the release.
-    noun : str
-        What is counted.
     """
     axes = axes_of_volume(volume, domain)
     sure = heights(volume)
@@ -206,13 +197,7 @@ def shell_levels(sure: np.ndarray) -> list[float]:
 
 
 def shells_in_words(what: str, volume: Volume, domain: Domain, noun: str) -> str:
-    """The text alternative: where most are, and how much of the box each shell fills.
-
-    Parameters
-    ----------
-    what : str
-        What the figure shows, without a full stop.
-    """
+    """The text alternative: where most are, and how much of the box each shell fills."""
     sure = heights(volume)
     if not sure.any():
         return f"{what}. The noise hides all of it."

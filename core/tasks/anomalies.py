@@ -19,11 +19,11 @@ REFERENCE_POINTS = 10_000
 SURE = 5.0
 """Standard errors that the average closeness of two people must be above zero to say how many are made up."""
 MOST_COUNTERS = 1 << 25
-"""Of tables that a synthetic population is counted in beside the released one."""
+"""The largest table that a synthetic population is counted in, to be compared with the released one."""
 PAIRED = 1_000
 """Synthetic people whose exact average closeness is taken, to as many others."""
 SHARE = 0.05
-"""Of the population that is called anomalous unless said otherwise: the emptiest one in twenty."""
+"""The share of the population that is called anomalous unless said otherwise: the emptiest one in twenty."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,6 @@ class Scores:
     ----------
     density : np.ndarray
         Average closeness of a record to the point, about 0 to 1.
-    low, high : np.ndarray
-        Interval for the density.
     score : np.ndarray
         Share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies where
         it is as empty as here, or emptier. Small is unusual.
@@ -78,16 +76,10 @@ def score(
 
     Parameters
     ----------
-    release : Release
-        Any release.
-    table : object
-        Points, as `Release.answer` takes them.
     level : float
         Probability with which each interval holds the exact density.
     threshold : float | None
         A density below which places are anomalous; by default the one that `share` of the population lies below.
-    seed : int
-        Of the synthetic population.
     share : float
         Of the population, whose emptiest places are anomalous: those that score at most so much.
     population : np.ndarray | None

@@ -30,8 +30,6 @@ def check_closeness(release: Release, wanted: str) -> None:
 
     Parameters
     ----------
-    release : Release
-        What is asked.
     wanted : str
         What for, such as "modes"; the sentence says that distances have none.
     """
@@ -64,8 +62,6 @@ def map_size(release: Release, most: int, places: int = 1) -> int:
 
     Parameters
     ----------
-    release : Release
-        What is asked.
     most : int
         More would not be seen.
     places : int

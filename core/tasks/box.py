@@ -24,8 +24,6 @@ class Box:
 
     Parameters
     ----------
-    domain : Domain
-        The public facts.
     metric : str
         "l1" or "l2", which sets how far apart categories are.
     """
@@ -187,7 +185,7 @@ LARGEST_SHARE = 0.25
 """A kernel that hardly fades inside the bounds is searched in quarters of them."""
 HALVINGS = 30
 MOST_PLACES = 2_000
-"""Along one curve."""
+"""The most places along one curve."""
 AT_ONCE = 256
 """Coordinates that are tried at once: each takes a point of all coordinates."""
 
@@ -224,8 +222,6 @@ def places_along(sketch: LinearSketch, column: str, usual: int) -> int:
 
     Parameters
     ----------
-    sketch : LinearSketch
-        What is asked.
     column : str
         Of numbers or dates; of any other, of none that is there, and of sums of distances, the usual number is enough.
     usual : int

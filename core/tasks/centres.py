@@ -50,7 +50,7 @@ REPEATS, FEWEST_REPEATS = 24, 8
 REPEATED_COORDINATES = 300
 """Coordinates whose centres are found again in all."""
 SEED = 3
-"""Public seed of that noise."""
+"""Public seed of the noise that is added once more, to see how far a centre may have moved."""
 SYNTHETIC = 10_000
 
 
@@ -93,13 +93,6 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
         k; more than one for L1 distances of one column, and for closeness.
     level : float
         Probability with which each interval holds what it is for.
-    seed : int
-        Of the synthetic population, for closeness.
-
-    Raises
-    ------
-    RequestError
-        When an argument is out of range, or the release cannot tell its centres.
     """
     check_one_population(release)
     check_integer(count, "The number of centres", 1, MOST_CENTRES)
@@ -131,11 +124,6 @@ def nearest_place(release: Release) -> dict[str, object]:
     ----------
     release : Release
         Of distances, of one population.
-
-    Raises
-    ------
-    RequestError
-        When the release holds several classes.
     """
     check_one_population(release)
     box = Box.of(release.sketch)
@@ -312,8 +300,6 @@ class Means:
     ----------
     classes : tuple[str, ...]
         The K classes, or none where the release has none and there is one mean.
-    domain : Domain
-        Of the means.
     points : np.ndarray
         float64 (K, d), encoded and inside the bounds.
     standard_error : np.ndarray

@@ -85,8 +85,6 @@ def mean_scores(
 
     Parameters
     ----------
-    sketch, tables, counter_variance, points : Moments, np.ndarray, float, np.ndarray
-        As in `direction_scores`.
     numbers : np.ndarray
         float64 (K,), the number of records of every class as well as it is known.
     square_spread : float
@@ -234,13 +232,7 @@ def rules_of(sketch: Classes) -> tuple[str, ...]:
 
 
 def checked_rule(release: Release, rule: str | None) -> str:
-    """The rule that is meant: the usual one for the release when None.
-
-    Raises
-    ------
-    RequestError
-        When the rule does not suit the release.
-    """
+    """The rule that is meant: the usual one for the release when None."""
     rules = rules_of(classes_of(release))
     if rule is None:
         return rules[0]
@@ -257,12 +249,8 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
 
     Parameters
     ----------
-    release : Release
-        With classes.
     points : np.ndarray
         float64 (n, dimensions), in the release's `query_domain`.
-    rule : str
-        A rule that suits the release.
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance

@@ -38,17 +38,11 @@ from .class_scores import Scores, checked_rule, class_scores, class_sizes, class
 from .winning_class import chance_of_winning, learned_scatter
 
 LEAST_SHOWN = 1e-3
-"""Of a standard error: a density that seems to be negative is taken to be this much."""
+"""A density that seems to be negative is taken to be this share of its standard error."""
 
 
 def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarray:
-    """Probabilities of the classes, float64 (n, K); each row adds up to 1, and depends on its own place alone.
-
-    Parameters
-    ----------
-    release, scores, rule : Release, Scores, str
-        What decided.
-    """
+    """Probabilities of the classes, float64 (n, K); each row adds up to 1, and depends on its own place alone."""
     d = release.sketch.query_domain.dimensions
     if rule == "discriminant":
         blur = np.sqrt(1.0 + np.pi / 8.0 * scores.variance.max(axis=1, keepdims=True))  # as in `_by_distance`
@@ -107,8 +101,6 @@ class Classification:
     ----------
     classes : tuple[str, ...]
         The K classes, in the order of the columns below.
-    rule : str
-        What decided.
     codes : np.ndarray
         int64 (n,), the class of each place, by its number.
     probabilities : np.ndarray
@@ -142,8 +134,6 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
 
     Parameters
     ----------
-    release : Release
-        With classes.
     queries : object
         Places, as `Release.answer` takes them, without the column of classes.
     rule : str | None
@@ -192,7 +182,7 @@ def _scores_in_pieces(release: Release, queries: np.ndarray, rule: str) -> Score
 def classify_points(
     release: Release, points: np.ndarray, rule: str | None = None, level: float = 0.95
 ) -> Classification:
-    """The same for encoded points, float64 (n, dimensions)."""
+    """Say which class each encoded point is like, float64 (n, dimensions); see `classify`."""
     rule = checked_rule(release, rule)
     return decided(release, class_scores(release, points, rule), rule, level)
 
@@ -226,15 +216,6 @@ def drowned_in_largest(release: Release, rule: str, codes: np.ndarray) -> str | 
 
     Multiplied by how frequent a class is, a closeness that hardly differs from class to class says which class is the
     largest and nothing about the place.
-
-    Parameters
-    ----------
-    release : Release
-        With classes.
-    rule : str
-        What decided.
-    codes : np.ndarray
-        The classes that were said, by number, of any shape.
     """
     if rule != "posterior":
         return None

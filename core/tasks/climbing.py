@@ -96,14 +96,8 @@ def climb(
 
     Parameters
     ----------
-    box : Box
-        Where points may go.
-    height : Height
-        What to climb.
     widths : np.ndarray
         Half-widths of the kernel by coordinate of numbers, (coordinates,).
-    points : np.ndarray
-        Where to start, encoded, (n, dimensions).
     steps : np.ndarray
         First steps in half-widths, (n, coordinates).
 
@@ -197,8 +191,6 @@ def highest_passes(
 
     Parameters
     ----------
-    box : Box
-        Where ways may go.
     height : Height
         Estimated kernel sums at encoded points.
     widths : np.ndarray

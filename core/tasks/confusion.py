@@ -53,10 +53,6 @@ class Confusion:
 
     Attributes
     ----------
-    classes : tuple[str, ...]
-        The K classes.
-    rule : str
-        What decided.
     counts : np.ndarray
         int64 (K, K + 1), places by true class and by what was said: a class of which the release is certain, or, in the
         last column, that it doesn't know.
@@ -64,10 +60,6 @@ class Confusion:
         The same as shares of each true class, with intervals.
     accuracy : Rate
         Share of all places whose class is the most likely one, certain or not.
-    certain_accuracy : Rate
-        The same among places of which the release is certain.
-    certain : Rate
-        Share of the places of which it is certain.
     """
 
     classes: tuple[str, ...]
@@ -89,14 +81,10 @@ def confusion(
 
     Parameters
     ----------
-    release : Release
-        With classes.
     queries : object
         n places, as `classify` takes them.
     labels : Sequence
         The n true classes, by name (numbers and truth values as a column of categories reads them).
-    rule : str | None
-        As in `classify`.
     level : float
         Of certainty, and of the intervals of all rates.
 
@@ -110,7 +98,7 @@ def confusion(
 
 
 def confusion_of(found: Classification, codes: np.ndarray, level: float = 0.95) -> Confusion:
-    """The same for places that are classified already, with the numbers of their true classes, int64 (n,)."""
+    """What was said about places that are classified already, beside the numbers of their true classes, int64 (n,)."""
     check_level(level)
     if len(codes) != len(found.codes):
         raise RequestError(f"There are {len(found.codes):,} places and {len(codes):,} labels; each place needs one.")

@@ -23,14 +23,8 @@ class DecisionMap:
 
     Attributes
     ----------
-    x, y : str
-        Names of the columns.
     x_values, y_values : np.ndarray
         Centres of the cells, which tile the bounds; or the categories.
-    classes : tuple[str, ...]
-        The K classes.
-    rule : str
-        What decided.
     codes : np.ndarray
         int64, the class of each cell, by its number.
     confidence : np.ndarray
@@ -72,10 +66,6 @@ def decision_map(
 
     Parameters
     ----------
-    release : Release
-        With classes.
-    x, y : str
-        Columns of numbers or categories.
     held : Mapping[str, object] | None
         Values of other columns, in natural units. Where all are held, a cell is classified as a place is; scores are
         averaged over the bounds and categories of those that are not.

@@ -82,8 +82,6 @@ class Curve(Picture):
 
     Attributes
     ----------
-    column : str
-        Its name.
     values : np.ndarray
         (n,) numbers or dates, or the categories, one a bar.
     """
@@ -98,15 +96,7 @@ class Curve(Picture):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap(Picture):
-    """Answers over two columns; arrays (len(y_values), len(x_values)).
-
-    Attributes
-    ----------
-    x, y : str
-        Names of the columns.
-    x_values, y_values : np.ndarray
-        Centres of the cells, which tile the bounds; or the categories.
-    """
+    """Answers over two columns; arrays (len(y_values), len(x_values))."""
 
     x: str
     y: str
@@ -124,8 +114,6 @@ class Pairs:
 
     Attributes
     ----------
-    columns : tuple[str, ...]
-        Names, in order.
     curves : Mapping[str, Curve]
         A marginal curve by column.
     heatmaps : Mapping[tuple[str, str], Heatmap]
@@ -144,8 +132,6 @@ def line(
 
     Parameters
     ----------
-    release : Release
-        Any release.
     column : str
         A column of numbers or categories; a category is one bar.
     at : Mapping[str, object] | None
@@ -191,10 +177,6 @@ def grid(
 
     Parameters
     ----------
-    release : Release
-        Any release of two columns or more.
-    x, y : str
-        Columns of numbers or categories.
     at : Mapping[str, object] | None
         A value, in natural units, of every other column.
     size : int
@@ -219,7 +201,7 @@ def marginal_grid(
     level: float = 0.95,
     reads: float = READS,
 ) -> Heatmap:
-    """The same, averaged over the bounds and categories of the columns that are not in ``at``; see `marginal_line`."""
+    """The kernel sum over two columns, averaged over those that are neither drawn nor held; see `marginal_line`."""
     return _heatmap(release, x, y, at, size, level, reads)
 
 
@@ -234,8 +216,6 @@ def pairs(
 
     Parameters
     ----------
-    release : Release
-        Any release.
     columns : Sequence[str] | None
         From one to eight columns of numbers or categories; all of them when None.
     size : int
@@ -323,15 +303,7 @@ def axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Volume(Picture):
-    """Answers over three columns; arrays (len(z_values), len(y_values), len(x_values)).
-
-    Attributes
-    ----------
-    x, y, z : str
-        Names of the columns.
-    x_values, y_values, z_values : np.ndarray
-        Centres of the cells, which tile the bounds; or the categories.
-    """
+    """Answers over three columns; arrays (len(z_values), len(y_values), len(x_values))."""
 
     x: str
     y: str
@@ -359,10 +331,6 @@ def marginal_volume(
 
     Parameters
     ----------
-    release : Release
-        Any release of three columns or more.
-    x, y, z : str
-        Columns of numbers or categories.
     at : Mapping[str, object] | None
         A value, in natural units, of other columns.
     size : int

@@ -49,7 +49,7 @@ def line_of_differences(
 def grid_of_differences(
     compared: Comparison, x: str, y: str, at: Mapping[str, object] | None = None, size: int = SIZE, level: float = 0.95
 ) -> Heatmap:
-    """The difference over two columns, likewise."""
+    """The difference of two releases over two columns, with its band."""
     size = min(map_size(release, size) for release in (compared.first, compared.second))
     one, other = (marginal_grid(release, x, y, at, size, level) for release in (compared.first, compared.second))
     return _difference(compared, one, other, level)
@@ -103,12 +103,8 @@ class Row:
     ----------
     column, what : str, str
         The column, and which of its values is counted, or `MEAN`.
-    unit : str
-        Of a mean, that of the column; "" of shares and numbers of records.
     estimate, low, high : float
         The difference and its band.
-    mean : bool
-        Whether means are compared.
     """
 
     column: str
@@ -131,12 +127,8 @@ class Strength:
 
     Attributes
     ----------
-    column, other : str
-        The two columns.
     first, second : float
         In each of the tables, the noise taken off.
-    estimate, low, high : float
-        The difference and its band.
     """
 
     column: str
@@ -191,12 +183,8 @@ def means_of_groups(compared: Comparison, column: str, by: str, level: float = L
 
     Parameters
     ----------
-    compared : Comparison
-        Of tables.
     column, by : str, str
         One of `groups_of`.
-    level : float
-        Probability with which each band holds the difference.
     """
     axes = {axis.name: axis for axis in compared.first.asked(level).axes}
     return _means(compared, axes[column], level, by, axes[by].categories)
@@ -216,7 +204,7 @@ def strength_differences(compared: Comparison, level: float = LEVEL) -> list[Str
 
 
 def _mean(compared: Comparison, axis: Axis, level: float) -> Row:
-    """Of a column; dates are compared as numbers, as a difference of two dates is none."""
+    """The mean of a column with its interval; dates count as numbers, as a difference of two dates is none."""
     (row,) = _means(compared, axis, level, (), (MEAN,))
     return row
 

@@ -42,8 +42,6 @@ class Closeness:
 
     Attributes
     ----------
-    part : str
-        The name of the released part.
     off, error : float
         Root mean square of the difference and of the release's own standard error, as shares of that of the density.
     """
@@ -59,12 +57,8 @@ class Finer:
 
     Attributes
     ----------
-    name : str
-        Of the part.
     points : pd.DataFrame
         With the columns of the density, in natural units.
-    shared : tuple[str, ...]
-        The columns that tables have too.
     columns : Columns
         Their axes there.
     cells : Integers
@@ -100,8 +94,6 @@ class Finer:
 
         Parameters
         ----------
-        guess : BestGuess
-            Of the tables.
         sizes : Sequence[int]
             Cells of all axes.
         measured : Sequence[Columns]
@@ -142,7 +134,7 @@ class Finer:
 
 
 def _replaced(values: pd.Series, others: pd.Series, rows: Integers) -> pd.Series:
-    """Values, with others in the place of those that have a row."""
+    """Values of a column, with those of drawn points in the rows that have one."""
     there = rows >= 0
     kept = values.to_numpy().copy()
     kept[there] = others.to_numpy()[rows[there]]
@@ -150,15 +142,7 @@ def _replaced(values: pd.Series, others: pd.Series, rows: Integers) -> pd.Series
 
 
 def closeness(name: str, part: Release, records: pd.DataFrame) -> Closeness | None:
-    """How far records are from a released density; None where none of them has all its columns.
-
-    Parameters
-    ----------
-    name, part : str, Release
-        The density.
-    records : pd.DataFrame
-        Made-up ones, in no order that says anything.
-    """
+    """How far records are from a released density; None where none of them has all its columns."""
     domain = part.sketch.query_domain
     vectors = [column.name for column in domain.columns if isinstance(column, Vector)]
     own = records[list(domain.names)]

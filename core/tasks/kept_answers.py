@@ -36,13 +36,7 @@ Answer = TypeVar("Answer")
 
 
 class Kept:
-    """The answers of a file, each read when it is asked for.
-
-    Parameters
-    ----------
-    path : Path
-        Of the file; where there is none, nothing is kept.
-    """
+    """The answers of a file, each read when it is asked for."""
 
     def __init__(self, path: Path):
         self._path, self._contents = path, {}
@@ -66,7 +60,7 @@ class Kept:
 
 
 def keep(path: Path, answers: Mapping[str, object]) -> None:
-    """Write answers by their names."""
+    """Write answers to a file under their names."""
     arrays: dict[str, np.ndarray] = {}
     contents = {name: _taken_apart(answer, arrays) for name, answer in answers.items()}
     arrays[CONTENTS] = np.frombuffer(json.dumps(contents).encode(), np.uint8)
@@ -131,7 +125,6 @@ def _planes(numbers: np.ndarray) -> np.ndarray:
 
 
 def _numbers(planes: np.ndarray) -> np.ndarray:
-    """The numbers, float64 (n,)."""
     return np.ascontiguousarray(planes.T).view(">f4").ravel().astype(np.float64)
 
 

@@ -55,8 +55,6 @@ def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random:
 
     Parameters
     ----------
-    box : Box
-        Where points may be.
     density : Height
         Estimated kernel sums at encoded points, up to any factor.
     widths : np.ndarray

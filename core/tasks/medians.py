@@ -29,8 +29,6 @@ def masses_on_a_line(sums: np.ndarray, pitch: float, records: float) -> np.ndarr
         F at the places, (n,).
     pitch : float
         Distance of neighbouring places.
-    records : float
-        Their number.
     """
     below = (np.diff(sums) / pitch + records) / 2.0
     below = np.clip(isotonic_regression(below).x, 0.0, records)
@@ -142,14 +140,8 @@ def least_place(
 
     Parameters
     ----------
-    total : Sum
-        What to go down.
     low, high : np.ndarray
         The bounds, (d,).
-    start : np.ndarray
-        Where to begin.
-    records : float
-        Their number.
     halvings : range
         The widths of slopes, as halvings of the widest; only the narrowest where ``start`` is close already.
     """

@@ -40,8 +40,6 @@ class Mode:
     estimate, low, high : float
         Kernel sum there and its interval, from all rows. As the place was chosen for being high, the estimate leans
         upward, by less than its standard error where the mode is significant.
-    density : float
-        Estimate divided by the number of records.
     prominence : float
         Height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above zero. From
         the rows that did not search, at the places that the search found.
@@ -151,7 +149,6 @@ def _significant(prominence: np.ndarray, error: np.ndarray, degrees: int, false_
 
 
 def _answer_of(release: Release) -> Height:
-    """The estimate that the release gives."""
 
     def height(points: np.ndarray) -> np.ndarray:
         return release.estimates_at(points)

@@ -52,7 +52,7 @@ class Averaged:
 
 
 NOTHING = Averaged((), np.zeros((1, 0)))
-"""Every column is either drawn or held."""
+"""Nothing to average over: every column is either drawn or held."""
 
 
 def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float = READS) -> Averaged:
@@ -63,14 +63,8 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
 
     Parameters
     ----------
-    release : Release
-        What is asked.
-    names : tuple[str, ...]
-        The columns to average over.
     cells : int
         How many averages are wanted.
-    reads : float
-        The work allowed.
     """
     if not names:
         return NOTHING
@@ -103,8 +97,6 @@ def averaged_answers(
 
     Parameters
     ----------
-    release : Release
-        What is asked.
     drawn : Mapping[str, np.ndarray]
         Encoded coordinates, (m, width) a column.
     held : Mapping[str, np.ndarray]

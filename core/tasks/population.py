@@ -36,7 +36,7 @@ MOST_CELLS = 1 << 16
 LEAST_WEIGHT = 1e-3
 """Share of the highest density that every place begins with, as a weight of zero would stay so."""
 MOST_DIMENSIONS = 2
-"""In three and more a lattice that can be afforded is coarser than what places close in on."""
+"""In three dimensions or more, a lattice that can be afforded is coarser than what drawn places close in on."""
 
 
 def root_error(release: Release, answers: Answers) -> float:
@@ -56,10 +56,6 @@ def lattice_population(
 
     Parameters
     ----------
-    release : Release
-        Of a sketch with a kernel.
-    kernel : Kernel
-        Of encoded points.
     box : Box
         What the records lie in.
     widths : np.ndarray
@@ -107,8 +103,6 @@ class Smoothing:
 
     Parameters
     ----------
-    kernel : Kernel
-        A stationary one.
     shape : tuple[int, ...]
         Places along each axis.
     pitch : np.ndarray
@@ -124,7 +118,7 @@ class Smoothing:
         self.transform = rfftn(closeness.reshape(self.padded))
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
-        """The sums, float64 of the lattice's shape."""
+        """Kernel sums of the weights, float64 of the lattice's shape."""
         sums = irfftn(rfftn(weights, self.padded) * self.transform, self.padded)
         return sums[tuple(slice(count) for count in self.shape)]
 
@@ -183,10 +177,6 @@ def explaining_population(release: Release, random: np.random.Generator, lattice
 
     Parameters
     ----------
-    release : Release
-        Of a sketch with a kernel.
-    random : np.random.Generator
-        Decides the places tried.
     lattice : bool
         Whether they may be those of a lattice, where one can cover the bounds.
 
@@ -218,7 +208,7 @@ def explaining_population(release: Release, random: np.random.Generator, lattice
 
 
 def _first_places(release: Release, box: Box, widths: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Half of them spread evenly over the bounds, half around the hilltops of the density at all distances."""
+    """Places to begin with: half spread evenly over the bounds, half around hilltops at all distances."""
 
     def height(points: np.ndarray) -> np.ndarray:
         return release.estimates_at(points)

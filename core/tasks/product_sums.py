@@ -31,8 +31,6 @@ class Term:
         Its column, and which category; "" where it is a number.
     middle, half : float
         The number in the column's own unit is middle + half · coordinate.
-    name : str
-        For people.
     """
 
     column: str
@@ -61,8 +59,6 @@ class Sums:
 
     Attributes
     ----------
-    sketch : Products
-        What the coordinates are.
     matrix : np.ndarray
         The sum of z zᵀ with its noise, float64 (m, m), the number of records at its upper left.
     variance, count_variance : float
@@ -76,13 +72,7 @@ class Sums:
 
     @classmethod
     def of(cls, release: Release) -> Sums:
-        """What a release says; of one with several parts, its only part of sums of products.
-
-        Raises
-        ------
-        RequestError
-            When it holds none.
-        """
+        """What a release says; of one with several parts, its only part of sums of products."""
         parts = [part for part in release.parts.values() if part.sketch.name == Products.name]
         release = parts[0] if len(parts) == 1 else release
         if release.sketch.name != Products.name and release.sketch.one_answer[0].name != Products.name:
@@ -99,7 +89,7 @@ class Sums:
 
     @property
     def records(self) -> float:
-        """Their number, at least 1."""
+        """The number of records, at least 1."""
         return float(self.matrix[ONE, ONE])
 
     @property
@@ -113,13 +103,7 @@ class Sums:
         return (None, *terms_of(self.sketch.domain))
 
     def places(self, columns: Sequence[str]) -> list[int]:
-        """Places of all coordinates of the named columns, in the order of the domain.
-
-        Raises
-        ------
-        RequestError
-            When there is no such column.
-        """
+        """Places of all coordinates of the named columns, in the order of the domain."""
         for name in columns:
             if name not in self.sketch.domain.names:
                 known = ", ".join(self.sketch.domain.names)
@@ -193,8 +177,6 @@ class Correlations:
 
     Attributes
     ----------
-    terms : tuple[Term, ...]
-        The coordinates.
     values, errors : np.ndarray
         float64 (p, p), between -1 and 1; and the deviation that noise gives them, to first order. NaN where a
         coordinate varies less than noise hides.
@@ -216,8 +198,6 @@ class Components:
 
     Attributes
     ----------
-    terms : tuple[Term, ...]
-        The coordinates.
     means : np.ndarray
         Of the coordinates, between -1 and 1, float64 (p,).
     axes : np.ndarray
@@ -253,13 +233,7 @@ class Components:
 
 
 def correlations(release: Release | Sums, columns: Sequence[str] | None = None) -> Correlations:
-    """Correlations of the named columns, or of all; each category is a coordinate of its own.
-
-    Raises
-    ------
-    RequestError
-        When there is no such column, or the release is of another mechanism.
-    """
+    """Correlations of the named columns, or of all; each category is a coordinate of its own."""
     sums, places, terms = _chosen(release, columns)
     inner = sums.centred(places)
     variances = np.diag(inner).copy()
@@ -273,20 +247,7 @@ def correlations(release: Release | Sums, columns: Sequence[str] | None = None) 
 
 
 def components(release: Release | Sums, columns: Sequence[str] | None = None, number: int | None = None) -> Components:
-    """The principal components of the named columns, or of all, with coordinates between -1 and 1.
-
-    Parameters
-    ----------
-    release, columns : Release | Sums, Sequence[str] | None
-        What is asked, and about which columns.
-    number : int | None
-        How many axes; None for all.
-
-    Raises
-    ------
-    RequestError
-        When there is no such column, or the release is of another mechanism.
-    """
+    """The principal components of the named columns, or of all, with coordinates between -1 and 1."""
     sums, places, terms = _chosen(release, columns)
     values, axes = np.linalg.eigh(sums.centred(places) / sums.records)
     order = np.argsort(values)[::-1][:number]

@@ -91,10 +91,6 @@ def count_inside(release: Release, region: Region, level: float = 0.95) -> Answe
 
     Parameters
     ----------
-    release : Release
-        Of a histogram.
-    region : Region
-        Over columns of numbers.
     level : float
         Probability with which the interval holds the exact number.
 
@@ -102,11 +98,6 @@ def count_inside(release: Release, region: Region, level: float = 0.95) -> Answe
     -------
     Answers
         Arrays of shape (1,), in records; ``density`` is the share of all of them.
-
-    Raises
-    ------
-    RequestError
-        When the release is of another mechanism, or a column is none of numbers.
     """
     check_one_population(release)
     if not set(region.columns) <= set(release.domain.names) or not countable(release, region.columns):

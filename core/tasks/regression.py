@@ -91,8 +91,6 @@ def choose_ridge(
 
     Parameters
     ----------
-    rule : str
-        One of `RULES`.
     sums, products : np.ndarray
         The noisy centred sums of products of the p coordinates, and those with the target: S and b.
     deviation : float
@@ -130,7 +128,7 @@ def choose_ridge(
 
 ABOUT = ("records", "population")
 SMALLEST = 1e-12
-"""Of a sum of squares, as a share of the records, so that nothing is divided by zero."""
+"""The least sum of squares that is divided by, as a share of the number of records."""
 
 LARGEST = 4.0
 """Mean squared residual of predictions inside the bounds, between -1 and 1 as what they are of."""
@@ -142,8 +140,6 @@ class Regression:
 
     Attributes
     ----------
-    sums : Sums
-        What was released.
     target : int
         The place of what is predicted.
     places : tuple[int, ...]
@@ -154,8 +150,6 @@ class Regression:
         The coefficient of each place, float64 (p + 1,), for coordinates between -1 and 1.
     covariance : np.ndarray
         Of the weights, by noise alone, float64 (p + 1, p + 1).
-    sampling : np.ndarray
-        What sampling adds to it.
     residual : float
         Mean squared residual of the records, without what the fit owes to noise: less than it seems, by 2 tr(G C).
     """
@@ -286,10 +280,6 @@ def regression(
 
     Parameters
     ----------
-    release : Release | Sums
-        Of sums of products.
-    target : str
-        The column that is to be predicted.
     on : Sequence[str] | None
         The columns to predict it from; None for all others.
     category : str | None
@@ -337,7 +327,7 @@ def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: Ridge) -> R
 
 
 def _inverse(matrix: np.ndarray, penalty: float) -> np.ndarray:
-    """Of the matrix with the ridge on all but the first coordinate; an infinite one leaves the first alone."""
+    """The inverse with the ridge on all coordinates but the first; an infinite ridge leaves the first alone."""
     if math.isinf(penalty):
         alone = np.zeros_like(matrix)
         alone[0, 0] = 1.0 / matrix[0, 0]

@@ -117,12 +117,8 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lat
     ----------
     release : Release
         Any release of closeness or of tables, or of both; to sharpen, of a sketch with a kernel.
-    n : int
-        How many points.
     seed : int
         The same seed gives the same points with the same version of NumPy.
-    sharpen : bool
-        What to draw from.
     lattice : bool
         Whether a population may be explained by the places of a lattice. That has the shape of full places better and
         the share of nearly empty ones worse, which whoever looks for anomalies asks for.

@@ -47,8 +47,6 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
 
     Parameters
     ----------
-    release : Release
-        Of tables.
     question : str
         One SELECT from one table, whatever its name. Conditions compare one column with values, joined by AND; numbers
         and dates are asked for ranges, categories by =, <> and IN, and all by IS NULL where missing values are counted.
@@ -165,7 +163,7 @@ def _number(value: exp.Expression | None) -> float:
 
 
 def _conditions(answers: TableAnswers, select: exp.Select) -> dict[str, Any]:
-    """By column: categories, or a range."""
+    """The conditions of a question by column: categories, or a range of numbers."""
     where = select.args.get("where")
     found: dict[str, Any] = {}
     for part in [] if where is None else where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
@@ -209,7 +207,7 @@ def _categories(axis: Axis, one: exp.Expression, wanted: bool) -> list[str]:
 
 
 def _null(axis: Axis, wanted: bool) -> list[str] | Range | None:
-    """Those who have no value, or all who have one."""
+    """The condition that a column has no value, or that it has one."""
     chosen(axis, None)  # or else it says why nobody can tell
     label = missing_label(axis)
     if axis.categories:
@@ -218,7 +216,7 @@ def _null(axis: Axis, wanted: bool) -> list[str] | Range | None:
 
 
 def _range(axis: Axis, one: exp.Expression, wanted: bool) -> Range:
-    """From a number on, and up to another, which is not included."""
+    """The condition that numbers lie from one on, and below another."""
     if isinstance(one, exp.Between) and wanted:
         return _place(axis, one.args["low"]), _after(axis, _place(axis, one.args["high"]))
     if isinstance(one, exp.EQ) and wanted and _step(axis):
@@ -254,7 +252,7 @@ def _after(axis: Axis, place: float) -> float:
 
 
 def _both(name: str, one: Any, other: Any) -> Any:
-    """What fits both conditions on a column."""
+    """The condition that two conditions on a column hold together."""
     if one is None or other is None:
         if one is not None or other is not None:
             raise RequestError(f"Nobody without a value of {name!r} has one: ask for IS NULL or for values.")
@@ -277,7 +275,7 @@ def _check(groups: list[str], keys: dict[str, str], wanted: list[Asked]) -> None
 
 
 def _together(groups: list[str], keys: dict[str, str], found: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
-    """One frame: every answer has its rows in the order of the groups' cells."""
+    """Several answers as one frame; each has its rows in the order of the groups' cells."""
     first = found[0][1]
     columns = {keys[name]: first[name] for name in groups if name in keys}
     for name, frame in found:
@@ -291,7 +289,7 @@ def _sorted_by(values: pd.Series) -> pd.Series:
 
 
 def _ordered(frame: pd.DataFrame, select: exp.Select) -> pd.DataFrame:
-    """As it is sorted: categories by their text, as SQL has it, and ordered ones and cells by their places."""
+    """The place of a group in the order asked for: categories by their text, ordered ones and cells by their places."""
     names, falling = [], []
     for one in _inside(select, "order"):
         name = one.this.name if isinstance(one.this, exp.Column) else one.this.sql().lower()

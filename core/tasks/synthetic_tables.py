@@ -51,12 +51,8 @@ class Nearness:
     ----------
     single, several : float
         Mean total variation of single columns, and of tables of more.
-    worst : float
-        The largest of all.
     where : tuple[str, ...]
         The columns of the table that is farthest.
-    closeness : tuple[Closeness, ...]
-        The same of densities that were drawn from too.
     """
 
     single: float
@@ -73,12 +69,6 @@ def synthetic_table(
 
     Parameters
     ----------
-    release : Release
-        Of tables.
-    n : int
-        How many records.
-    random : np.random.Generator
-        Public chance.
     densities : Sequence[Finer]
         What densities of the same records say within cells, and of columns together.
 

@@ -22,7 +22,7 @@ from ..sketches.tables.axes import Axis
 from ..words.phrases import listed, shortened
 
 Part = Mapping[str, Sequence[int]]
-"""By name of a column, the cells that are pointed at."""
+"""A part of the records: the cells that are pointed at, by name of their column."""
 QUARTERS = ((0.25, "25% below"), (0.5, "median"), (0.75, "75% below"))
 
 
@@ -32,12 +32,8 @@ class Number:
 
     Attributes
     ----------
-    name : str
-        What it is: "mean", "median" …
     estimate, low, high : float
         In the column's own unit, of dates in steps since the first; NaN where nobody is left to be told from none.
-    share : bool
-        Whether it is a share of all records, and not a value of the column.
     """
 
     name: str
@@ -53,8 +49,6 @@ class Profile:
 
     Attributes
     ----------
-    axis : Axis
-        The column with its cells.
     share, low, high : np.ndarray
         Of each cell of values with its interval, float64 (cells,); NaN where nobody is left to be told from none.
     numbers : tuple[Number, ...]
@@ -76,7 +70,6 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """Of the column."""
         return self.axis.name
 
     @property
@@ -185,7 +178,7 @@ class Association:
 
 
 def association(answers: TableAnswers, one: str, other: str) -> Association:
-    """Of two columns that were measured together."""
+    """How two columns that were measured together hang together."""
     row = answers.associations(one, other).iloc[0]
     return Association(float(row["statistic"]), float(row["alone"]), float(row["bits"]))
 
@@ -226,7 +219,7 @@ def written(axis: Axis, value: float, error: float | None = None) -> str:
 def _numbers(
     answers: TableAnswers, axis: Axis, where: Mapping[str, object], shares: pd.DataFrame
 ) -> tuple[Number, ...]:
-    """What is said of a column beside its shares."""
+    """Mean, median and the like of a column, beside its shares."""
     missing: tuple[Number, ...] = ()
     if label := missing_label(axis):
         row = shares.iloc[axis.categories.index(label) if axis.categories else -1]

@@ -38,13 +38,7 @@ SEED = 2
 
 @dataclass(frozen=True, eq=False)
 class Splitting:
-    """Independent, equally distributed estimates of what a release answers.
-
-    Parameters
-    ----------
-    release : Release
-        Of one population.
-    """
+    """Independent, equally distributed estimates of what a release answers."""
 
     release: Release
 
@@ -126,12 +120,8 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
 
     Parameters
     ----------
-    answers : Answers
-        Of a release.
     index : int
         Which of its queries.
-    count : int
-        How many outcomes.
 
     Returns
     -------
@@ -161,12 +151,8 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
 
     Parameters
     ----------
-    release : Release
-        Any release of one population; of a grouped sketch, with two groups of rows or more.
     queries : object
         As `Release.answer` takes them; n of them.
-    count : int
-        How many outcomes.
     seed : int
         The same seed gives the same outcomes.
 

@@ -22,7 +22,7 @@ from ..machine.small_matrices import one_thread
 from ..machine.threads import over_ranges
 
 LEAST_SCATTER = 0.03
-"""Of the grid, in standard errors: scores that lie closer together than this are as good as equal."""
+"""The least scatter of true scores that is considered, in standard errors: closer scores are as good as equal."""
 STEP = 2.0
 LEADS = np.array([2.0, 6.0])
 """How far a class may stand out, in deviations of the scatter."""
@@ -65,13 +65,7 @@ class Scatter:
 
 
 def learned_scatter(value: np.ndarray, variance: np.ndarray) -> Scatter:
-    """The weights that explain the scores best, by expectation and maximisation from even ones.
-
-    Parameters
-    ----------
-    value, variance : np.ndarray
-        float64 (n, K), scores and the variance of their noise.
-    """
+    """The weights that explain the scores best, by expectation and maximisation from even ones."""
     chosen = np.unique(np.linspace(0, len(value) - 1, min(len(value), MOST_LEARNED)).astype(np.int64))
     value, variance = value[chosen], _positive(variance[chosen])
     noise = np.sqrt(variance)
@@ -122,8 +116,6 @@ def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter)
     ----------
     value, variance : np.ndarray
         float64 (n, K), scores and the variance of their independent, roughly normal noise.
-    scatter : Scatter
-        What is known beforehand.
     """
     value, variance = np.ascontiguousarray(value), np.ascontiguousarray(_positive(variance))
     log_weight = np.log(scatter.weight)

@@ -74,7 +74,7 @@ def safe_cell(value: object) -> object:
 
 
 def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with safe cells and names of columns."""
+    """A frame whose texts and names of columns are safe in a spreadsheet."""
     from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype  # here, as most who escape know no pandas
 
     safe = frame.copy()

@@ -28,13 +28,7 @@ TIMES_FROM = 10
 
 
 def place(error: float) -> int:
-    """The exponent k of the largest power of ten, 10**k, that is not above a finite error above zero.
-
-    Raises
-    ------
-    ValueError
-        When the error is not a finite number above zero.
-    """
+    """The exponent k of the largest power of ten, 10**k, that is not above a finite error above zero."""
     if not 0 < error < math.inf:
         raise ValueError("Only a finite error above zero has a place.")
     exponent = math.floor(math.log10(error))
@@ -47,8 +41,6 @@ def rounded(value: float, error: float) -> str:
 
     Parameters
     ----------
-    value : float
-        Any number.
     error : float
         Its standard error, in the same unit; 0 for an exact number. Of infinite error, nothing is known.
 

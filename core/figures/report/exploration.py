@@ -35,13 +35,6 @@ Answer = Answers | Scores | Curve | Heatmap | Volume | Sample | Sequence[Mode] |
 def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd.DataFrame:
     """Places and what a release says about them, side by side.
 
-    Parameters
-    ----------
-    answer : Answer
-        Of a release or of a task.
-    places : Mapping[str, Sequence] | None
-        Values by column, where the asker chose them.
-
     Returns
     -------
     frame
@@ -106,12 +99,12 @@ class Call:
     arguments: Mapping[str, object]
 
     def of(self, release: Release) -> object:
-        """What the function says about a release."""
+        """What the function answers of a release."""
         return self.function(release, **self.arguments)
 
 
 class Step(ABC):
-    """One question."""
+    """One question that was asked of a release."""
 
     kind: ClassVar[str]
     """A word for the step, fit for the name of a file."""
@@ -124,7 +117,7 @@ class Step(ABC):
     @property
     @abstractmethod
     def call(self) -> Call:
-        """The question as a call."""
+        """The function and the arguments that answer the question."""
 
     @property
     def places(self) -> Mapping[str, Sequence] | None:
@@ -132,7 +125,6 @@ class Step(ABC):
         return None
 
     def table(self, release: Release) -> pd.DataFrame:
-        """The answer as a table."""
         return table_of(self.call.of(release), self.places)
 
 
@@ -142,8 +134,6 @@ class Density(Step):
 
     Parameters
     ----------
-    columns : tuple[str, ...]
-        One or two.
     at : Mapping[str, object]
         Values of the columns that are held; the others are averaged over.
     size : int
@@ -284,8 +274,6 @@ class Exploration:
         Its name, as it will be found beside the program.
     fingerprint : str
         SHA-256 of its contents, in hexadecimal.
-    steps : tuple[Step, ...]
-        In order.
     parts : tuple[Call, ...]
         The calls that make the release that is asked, one after the other: of a file of several questions the part, and
         of one with classes that of one of them, or of all together.
@@ -298,13 +286,7 @@ class Exploration:
 
 
 def plain_places(places: Mapping[str, Sequence]) -> dict[str, list]:
-    """Values by column as lists of plain values.
-
-    Raises
-    ------
-    RequestError
-        When there are too many places, or a value is not plain.
-    """
+    """Values by column as lists of plain values."""
     columns = {name: [plain_value(value) for value in values] for name, values in places.items()}
     if any(len(values) > MAX_PLACES for values in columns.values()):
         raise RequestError(

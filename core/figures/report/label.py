@@ -65,16 +65,8 @@ class PrivacyLabel:
 
     Attributes
     ----------
-    private : bool
-        False for a file made for teaching, which protects nobody.
-    protected : str
-        Who is protected.
-    hidden : str
-        What is hidden about them.
     one_record : str
         What one record is, where it is not a row, and what that leaves open; "" otherwise.
-    promise : str
-        ε and δ.
     odds : float
         Best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
     odds_in_words : str
@@ -85,8 +77,6 @@ class PrivacyLabel:
         The promise to whoever is in several of the merged parts; "" when nothing was merged.
     noise : tuple[str, ...]
         The noise of the counters, a sentence a merged part and kind.
-    theorem : str
-        Why the promise holds.
     records : str
         Number of records, rounded to what its noise supports.
     records_source : str
@@ -97,10 +87,6 @@ class PrivacyLabel:
         Standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
     answer_noise_in_words : str
         The same as a sentence.
-    columns : tuple[ColumnFacts, ...]
-        The columns.
-    left_out : str
-        What was done with records that do not fit.
     mechanism, table : str
         The sketch, and the size of its table.
     asked, measured : str
@@ -156,8 +142,6 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
 
     Parameters
     ----------
-    release : Release
-        Any release.
     file : bytes | mmap | None
         Contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is written
         anew for it, unless the table is mapped.
@@ -202,7 +186,6 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
 
 
 def _answer_noise(release: Release) -> float:
-    """Standard deviation of an answer by noise alone."""
     one = meaning.one_class(release.sketch)
     return float(np.sqrt(one.noise_variance(release.privacy.counter_variance)))
 
@@ -214,7 +197,7 @@ def _noise_of(release: Release) -> tuple[str, ...]:
 
 
 def _several(release: Release) -> str:
-    """The parts by name; fits after "it holds"."""
+    """The names of the parts, as they go on after "it holds"."""
     return f"{count(len(release.parts), 'part')}: {listed([shown(name) for name in release.parts])}"
 
 

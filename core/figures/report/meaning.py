@@ -167,7 +167,7 @@ def closeness(kernel: Kernel, domain: Domain) -> str:
 
 
 def table(sketch: LinearSketch) -> str:
-    """The size of a table; fits after "it holds"."""
+    """The size of a table, as it goes on after "it holds"."""
     return card_of(sketch).holds(sketch)
 
 
@@ -193,15 +193,7 @@ def _farthest(sketch: LinearSketch) -> float:
 
 
 def noise_in_answer(release: Release, deviation: float) -> str:
-    """How far noise alone moves an answer, as a sentence.
-
-    Parameters
-    ----------
-    release : Release
-        Any release.
-    deviation : float
-        Standard deviation of an answer by noise alone.
-    """
+    """How far noise alone moves an answer, as a sentence."""
     if not math.isfinite(deviation):
         return "No formula says how far noise alone moves an answer: the answers follow from choices made under noise."
     if release.sketch.answers == "closeness":
@@ -280,13 +272,7 @@ def _rho_of_noise(release: Release) -> Fraction:
 
 
 def pairs_left_out(release: Release) -> list[tuple[str, str]]:
-    """The pairs of columns that were not counted together, in the order of the columns.
-
-    Parameters
-    ----------
-    release : Release
-        Of tables.
-    """
+    """The pairs of columns that were not counted together, in the order of the columns."""
     reading = release.asked().reading
     names = [axis.name for axis in reading.layout.axes]
     measured = reading.noise.by_columns

@@ -39,17 +39,7 @@ WIDTH = 120
 
 @dataclass(frozen=True)
 class Question:
-    """The code of one step.
-
-    Attributes
-    ----------
-    title : str
-        What is asked, in words without names.
-    kind : str
-        One word for it.
-    lines : tuple[str, ...]
-        Code that leaves the answer in ``answer`` and its table in ``table``.
-    """
+    """The code that asks a question again: its title without names, a word for it, and lines that fill `answer`."""
 
     title: str
     kind: str
@@ -57,13 +47,7 @@ class Question:
 
 
 def script_for(exploration: Exploration) -> str:
-    """The script that repeats an exploration; run it with the released file beside it, or name the file.
-
-    Raises
-    ------
-    RequestError
-        When a step holds a value that cannot be written down.
-    """
+    """The script that repeats an exploration; run it with the released file beside it, or name the file."""
     lines = [
         OPENING,
         "import sys",
@@ -109,7 +93,6 @@ def opening(exploration: Exploration, remarks: str) -> list[str]:
 
 
 def questions(exploration: Exploration) -> list[Question]:
-    """The code of every step."""
     return [Question(step.title, step.kind, tuple(_lines(step))) for step in exploration.steps]
 
 
@@ -157,13 +140,7 @@ installed, and nothing else. Written by {SOFTWARE}."""
 
 
 def notebook_for(exploration: Exploration) -> str:
-    """The notebook that repeats an exploration, as the text of an .ipynb file.
-
-    Raises
-    ------
-    RequestError
-        When a step holds a value that cannot be written down.
-    """
+    """The notebook that repeats an exploration, as the text of an .ipynb file."""
     from .release_pictures import figure_of  # here, as a script needs no library of pictures
 
     draws = any(isinstance(step, Density) for step in exploration.steps)

@@ -41,8 +41,6 @@ def picture_figure(
 
     Parameters
     ----------
-    release, picture : Release, Curve | Heatmap
-        What was released, and what it says.
     marks : Marks | None
         Modes or centres.
     asked : tuple[object, ...] | None
@@ -57,7 +55,7 @@ def picture_figure(
 
 
 def figure_of(release: Release, picture: Curve | Heatmap) -> go.Figure:
-    """The same on light paper."""
+    """The figure of a picture on light paper."""
     return on_paper(picture_figure(release, picture))
 
 

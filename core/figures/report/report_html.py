@@ -133,8 +133,6 @@ def report_html(
 
     Parameters
     ----------
-    release : Release
-        Any release.
     steps : Sequence[Step] | None
         What was asked of it; None shows the density over its first one or two columns.
     file : bytes | None
@@ -279,7 +277,7 @@ def _title(release: Release, step: Step) -> str:
 
 
 def _others(picture: Curve | Heatmap) -> str:
-    """What became of the columns that are not drawn."""
+    """A sentence about the columns that are not drawn."""
     sentences = []
     if picture.at:
         held = [f"{shown(name)} at {_cell(value)}" for name, value in picture.at.items()]

@@ -122,15 +122,7 @@ NOISE = (
 
 
 def differences_html(compared: Comparison, other: str) -> Iterator[str]:
-    """The section of a comparison of two releases of tables, as lines of HTML.
-
-    Parameters
-    ----------
-    compared : Comparison
-        The release of the report, less another.
-    other : str
-        What the other one is called.
-    """
+    """The section of a comparison of two releases of tables, as lines of HTML."""
     yield "<section aria-labelledby='differences'>"
     yield f"<h2 id='differences'>Difference to {in_html(shown(other))}</h2>"
     counted = "shares of all" if compared.shares else "numbers of records"
@@ -164,7 +156,7 @@ def _lines(rows: Iterable[Row], shares: bool) -> list[tuple[bool, tuple[str, ...
 
 
 def _named(rows: Iterable[Row], by: str) -> Iterator[Row]:
-    """Rows of means that say by which column their groups are."""
+    """Differences of means whose names say by which column their groups are."""
     return (replace(row, what=f"{by} {row.what}") for row in rows)
 
 
@@ -181,7 +173,7 @@ def _both(one: str, other: str) -> str:
 
 
 def _table(title: str, heads: Sequence[str], lines: list[tuple[bool, tuple[str, ...]]]) -> Iterator[str]:
-    """A table of lines, those that are told first."""
+    """An HTML table of differences, those that are more than noise first."""
     if not lines:
         return
     lines = sorted(lines, key=lambda line: not line[0])

@@ -50,8 +50,6 @@ def picture_svg(release: Release, picture: Curve | Heatmap, identity: str) -> st
 
     Parameters
     ----------
-    release : Release
-        That the picture is of.
     picture : Curve | Heatmap
         A curve along a column of numbers or categories, or a map over two.
     identity : str
@@ -73,8 +71,6 @@ def shares_svg(
 
     Parameters
     ----------
-    axis : Axis
-        Along the bottom.
     ends : np.ndarray
         Where each bar begins and ends along it, float64 (n, 2).
     share, low, high : np.ndarray

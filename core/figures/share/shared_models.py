@@ -20,13 +20,7 @@ MOST_TARGETS = 30
 
 
 def model_facts(model: LinearModel) -> dict[str, Any]:
-    """A trained model: without fields where it asks for what a form has none for.
-
-    Parameters
-    ----------
-    model : LinearModel
-        Any.
-    """
+    """A trained model: without fields where it asks for what a form has none for."""
     fields = _fields(model.features)
     terms = terms_of(model.features)
     named = model.categories[1:] if len(model.rows) == 1 else model.categories
@@ -48,13 +42,7 @@ def model_facts(model: LinearModel) -> dict[str, Any]:
 
 
 def number_facts(model: NumberModel) -> dict[str, Any]:
-    """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong.
-
-    Parameters
-    ----------
-    model : NumberModel
-        Any.
-    """
+    """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong."""
     table, goal = model.coefficients().iloc[1:], model.goal
     names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
     ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in table.itertuples()]

@@ -48,13 +48,7 @@ ARCHIVE = b"PK"
 
 
 def read_public(data: bytes) -> PublicFile:
-    """Open a file of any of these kinds; a stranger's is safe to open.
-
-    Raises
-    ------
-    ReleaseFileError
-        When it is damaged or something else.
-    """
+    """Open a file of any of these kinds; a stranger's is safe to open."""
     if data[:1] == b"{":
         return load_model(data)
     return load_local(data) if is_local(data) else load(data)
@@ -93,13 +87,7 @@ class Subject:
 
 
 def contents(file: PublicFile) -> list[dict[str, Any]]:
-    """Everything that a page shows, as values for JSON.
-
-    Parameters
-    ----------
-    file : PublicFile
-        Any release or model.
-    """
+    """Everything that a page shows, as values for JSON."""
     if isinstance(file, LinearModel):
         return [{"name": "", **model_facts(file)}]
     if isinstance(file, NumberModel):
@@ -133,7 +121,7 @@ def _named(*names: str) -> str:
 
 
 def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
-    """One population; None where there is nothing to draw."""
+    """What is drawn of one population, as values for JSON; None where there is nothing to draw."""
     release = subject.release
     found = regression_facts(release) or table_facts(release) or grid_facts(release) or lattice_facts(release, share)
     if found is None:
@@ -157,7 +145,7 @@ FOLDER = Path(__file__).parent
 SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "forms", "take", "page")
 """The parts of the script, in the order in which they need each other."""
 MOST_BYTES = 24 << 20
-"""Of a file that is carried along."""
+"""The largest file that a page carries along."""
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 )
@@ -171,8 +159,6 @@ class Shared:
     ----------
     heading, line : str
         What it is of, and the whole of it in one line.
-    promise : str
-        What is promised, as odds.
     sentences : tuple[str, ...]
         Everything that it says of itself.
     warnings : tuple[str, ...]
@@ -194,12 +180,8 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
 
     Parameters
     ----------
-    file : PublicFile
-        What is shared.
     data : bytes
         The contents of its file, which the page carries.
-    name : str
-        Of that file.
 
     Raises
     ------
@@ -225,7 +207,7 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
 
 
 def _words(file: PublicFile, data: bytes) -> Shared:
-    """What a file says of itself."""
+    """What a file says of itself, in words."""
     if isinstance(file, ModelFile):
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"

@@ -41,13 +41,6 @@ from ..report.release_pictures import in_units
 def column_facts(box: Box, name: str) -> dict[str, Any]:
     """One column that can be an axis.
 
-    Parameters
-    ----------
-    box : Box
-        Of all possible records.
-    name : str
-        The column: numbers, dates or categories.
-
     Returns
     -------
     dict[str, Any]
@@ -85,13 +78,7 @@ MOST_TERMS = 48
 
 
 def grid_facts(release: Release) -> dict[str, Any] | None:
-    """What a page needs beside the counters to answer as the release does; None where it cannot.
-
-    Parameters
-    ----------
-    release : Release
-        Of one population.
-    """
+    """What a page needs beside the counters to answer as the release does; None where it cannot."""
     sketch = release.sketch
     if not isinstance(sketch, Histogram) or not _is_small(sketch):
         return None
@@ -199,7 +186,7 @@ CURVE, DISTANCE_CURVE, MOST_CURVE = 400, 96, 2_000
 MOST_SIDE, AVERAGED_SIDE, DISTANCE_SIDE, LEAST_SIDE = 128, 64, 24, 16
 """Places along a side of a map: of two columns, of more, whose others are averaged over, of distances, and at least."""
 NUMBERS = 150_000
-"""Of all pictures of a page together, with both ends of their intervals: some 600 KB."""
+"""The most numbers in all pictures of a page, both ends of their intervals included: some 600 KB."""
 
 
 def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None:
@@ -248,7 +235,7 @@ def packed(arrays: Sequence[np.ndarray]) -> dict[str, Any]:
 
 
 def _side(release: Release, names: Sequence[str], averaged: bool, share: float) -> int:
-    """Places along a side of each map."""
+    """How many places along a side of each map leave room for all of them."""
     pairs = max(1, math.comb(len(names), 2))
     room = math.isqrt(int(share * NUMBERS / (3 * pairs)))
     if release.sketch.answers != "closeness":
