@@ -22,13 +22,11 @@ from ..sources.samples import FOLDER
 from .comparison_plan import Advice, Outcome, Step
 from .comparison_results import Trial
 
-COMPARISONS = FOLDER / "comparisons"
-"""The folder with a file of outcomes for each bundled sample."""
-MOST_DRAWS = 3
-"""Releases of a method whose functions are kept; they are most of a file."""
-FINE = 1000
-"""Functions are kept to a thousandth of their largest value, more than a picture shows."""
+COMPARISONS = FOLDER / "comparisons"  # The folder with a file of outcomes for each bundled sample.
+MOST_DRAWS = 3  # Releases of a method whose functions are kept; they are most of a file.
+FINE = 1000  # Functions are kept to a thousandth of their largest value, more than a picture shows.
 _OF_STEP = tuple(field.name for field in fields(Step))
+# Names of a trial's measurements, which are kept beside the facts of its step.
 _MEASURED = (
     "relative_error",
     "upper_error",
@@ -38,7 +36,6 @@ _MEASURED = (
     "seconds_query",
     "file_bytes",
 )
-"""Names of a trial's measurements, which are kept beside the facts of its step."""
 _TYPES = pa.schema(
     [
         ("comparison", pa.dictionary(pa.int8(), pa.string())),

@@ -20,15 +20,9 @@ Question = Closeness | Distances
 
 @dataclass(frozen=True)
 class Method:
-    """A mechanism as the comparison makes it, from its card.
+    """A mechanism as the comparison makes it, from its card."""
 
-    Attributes
-    ----------
-    card : Card
-        Whose `check` holds here as well: what nobody should be advised to has no part in a comparison.
-    """
-
-    card: Card
+    card: Card  # Whose `check` holds here as well: what nobody should be advised to has no part in a comparison.
 
     @property
     def key(self) -> str:
@@ -125,5 +119,4 @@ class _Methods(Mapping[str, Method]):
         return {card.name: card for card in taking_part if not card.sets}
 
 
-METHODS = _Methods()
-"""Every method by its key, ours first; those of projected points take part from 64 dimensions."""
+METHODS = _Methods()  # Every method by its key, ours first; those of projected points take part from 64 dimensions.

@@ -15,42 +15,27 @@ import numpy as np
 
 from .comparison_results import MEASURES, Trial, best_sizes
 
-REPETITIONS, AT_FIRST = 5, 3
-"""Draws of hashes and noise at each ε: all of them, and those before any setting is tuned."""
-TUNING = 2
-"""Draws that every setting is tried on."""
-MOST_SECONDS = 25.0
-"""Seconds of one core that all steps of a method may take; it is left after the step that passes it."""
-MOST_DRAWING = 16.0
-"""Seconds that a method may need for all answers of one picture."""
+REPETITIONS, AT_FIRST = 5, 3  # Draws of hashes and noise at each ε: all of them, and those before any setting is tuned.
+TUNING = 2  # Draws that every setting is tried on.
+MOST_SECONDS = 25.0  # Seconds of one core that all steps of a method may take; it is left after the step that passes it
+MOST_DRAWING = 16.0  # Seconds that a method may need for all answers of one picture.
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to try.
+    """One thing to try."""
 
-    Attributes
-    ----------
-    method, epsilon, delta : str, Decimal, Decimal
-        Which mechanism, and under which promise.
-    size, repetition, tuning : int | None, int, bool
-        As of a `core.experiments.comparison_results.Trial`.
-    drawn : bool
-        Whether released functions are wanted, and not their error.
-    sizing : bool
-        Whether the sizes that are worth trying are wanted, and no release.
-    advising : bool
-        Whether it is asked which of Frostglass's own mechanisms is recommended; of no method then.
-    """
-
+    # Which mechanism, and under which promise.
     method: str
     epsilon: Decimal
     delta: Decimal
+    # As of a `core.experiments.comparison_results.Trial`.
     size: int | None = None
     repetition: int = 0
     tuning: bool = False
-    drawn: bool = False
-    sizing: bool = False
+    drawn: bool = False  # Whether released functions are wanted, and not their error.
+    sizing: bool = False  # Whether the sizes that are worth trying are wanted, and no release.
+    # Whether it is asked which of Frostglass's own mechanisms is recommended; of no method then.
     advising: bool = False
 
 
@@ -62,54 +47,31 @@ class Advice:
     reason: str
 
 
-Value = Trial | np.ndarray | tuple[int | None, ...] | Advice
-"""What a step gives."""
+Value = Trial | np.ndarray | tuple[int | None, ...] | Advice  # What a step gives.
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a step.
+    """What became of a step."""
 
-    Attributes
-    ----------
-    value : Value | None
-        A trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
-    problem : str | None
-        Why there is none, in one sentence.
-    seconds : float
-        Of processor time that it took.
-    """
-
+    # A trial; released functions, float64 (draws, places); sizes; or advice. None where there is a problem.
     value: Value | None
-    problem: str | None
-    seconds: float
+    problem: str | None  # Why there is none, in one sentence.
+    seconds: float  # Of processor time that it took.
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be seen; all of it public.
-
-    Attributes
-    ----------
-    epsilons : tuple[Decimal, ...]
-        Increasing, not empty.
-    measured : bool
-        Whether errors are measured, which is worth repeating, or forecast, which is not.
-    shown_at : Decimal | None
-        The ε at which functions are drawn; None where none are.
-    places : int
-        Answers that a picture of a function needs.
-    asked : bool
-        Whether somebody asked for errors to be measured; otherwise only functions are drawn, and advice is given,
-        beside the errors that are known.
-    """
+    """What is to be seen; all of it public."""
 
     methods: tuple[str, ...]
-    epsilons: tuple[Decimal, ...]
+    epsilons: tuple[Decimal, ...]  # Increasing, not empty.
     delta: Decimal
-    measured: bool
-    shown_at: Decimal | None = None
-    places: int = 0
+    measured: bool  # Whether errors are measured, which is worth repeating, or forecast, which is not.
+    shown_at: Decimal | None = None  # The ε at which functions are drawn; None where none are.
+    places: int = 0  # Answers that a picture of a function needs.
+    # Whether somebody asked for errors to be measured; otherwise only functions are drawn, and advice is given, beside
+    # the errors that are known.
     asked: bool = True
 
     @property

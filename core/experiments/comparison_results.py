@@ -15,87 +15,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MEASURES = ("relative_error", "upper_error", "l2_error")
-"""The errors that a trial has, by the names of its attributes."""
+MEASURES = ("relative_error", "upper_error", "l2_error")  # The errors that a trial has, by the names of its attributes.
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One release of one method, asked the held-out queries, beside the exact sums.
-
-    Attributes
-    ----------
-    size : int | None
-        Its setting; None where public facts chose.
-    repetition : int
-        Counts draws of hashes and noise.
-    tuning : bool
-        Whether it only served to choose a size. Those that are reported are other draws, as the best of several noisy
-        figures looks better than it is.
-    relative_error : float
-        Mean over the queries of |answer - exact| / exact.
-    upper_error : float
-        The 95th percentile of the same.
-    l2_error : float | None
-        In one dimension, the L2 norm of released less exact function over that of the exact one; else None.
-    seconds_build : float
-        From the records to the noisy table, public random numbers and noise included; not the choice of the size, which
-        needs no records.
-    seconds_noise : float
-        The part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
-    seconds_query : float
-        For one question, when all are asked at once and nothing has been asked before.
-    """
+    """One release of one method, asked the held-out queries, beside the exact sums."""
 
     method: str
-    size: int | None
+    size: int | None  # Its setting; None where public facts chose.
     epsilon: float
     delta: float
-    repetition: int
+    repetition: int  # Counts draws of hashes and noise.
+    # Whether it only served to choose a size. Those that are reported are other draws, as the best of several noisy
+    # figures looks better than it is.
     tuning: bool
-    relative_error: float
-    upper_error: float
+    relative_error: float  # Mean over the queries of |answer - exact| / exact.
+    upper_error: float  # The 95th percentile of the same.
+    # In one dimension, the L2 norm of released less exact function over that of the exact one; else None.
     l2_error: float | None
+    # From the records to the noisy table, public random numbers and noise included; not the choice of the size, which
+    # needs no records.
     seconds_build: float
-    seconds_noise: float
-    seconds_query: float
+    seconds_noise: float  # The part of it from the exact to the noisy table; 0 where a mechanism looks more than once.
+    seconds_query: float  # For one question, when all are asked at once and nothing has been asked before.
     file_bytes: int
 
 
-BAND = (10.0, 90.0)
-"""Percentiles over repetitions."""
+BAND = (10.0, 90.0)  # Percentiles over repetitions.
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The error of one method for several epsilons; tuples of one value an epsilon, ascending.
+    """The error of one method for several epsilons; tuples of one value an epsilon, ascending."""
 
-    Attributes
-    ----------
-    method : str
-        Its key.
-    tuned : bool
-        Whether the size is the best that was tried, or what public facts chose.
-    lows, highs : tuple[float, ...]
-        The 10th and 90th percentile over repetitions.
-    sizes : tuple[int | None, ...]
-        Which were used; None where public facts chose.
-    tried : tuple[int, ...]
-        How many settings were tried at each epsilon; 1 where nothing was tuned.
-    releases : tuple[int, ...]
-        How many each centre is the mean of.
-    """
-
-    method: str
+    method: str  # Its key.
     measure: str
-    tuned: bool
+    tuned: bool  # Whether the size is the best that was tried, or what public facts chose.
     epsilons: tuple[float, ...]
     centres: tuple[float, ...]
+    # The 10th and 90th percentile over repetitions.
     lows: tuple[float, ...]
     highs: tuple[float, ...]
-    sizes: tuple[int | None, ...]
-    tried: tuple[int, ...]
-    releases: tuple[int, ...]
+    sizes: tuple[int | None, ...]  # Which were used; None where public facts chose.
+    tried: tuple[int, ...]  # How many settings were tried at each epsilon; 1 where nothing was tuned.
+    releases: tuple[int, ...]  # How many each centre is the mean of.
 
     @property
     def paid(self) -> tuple[float, ...]:

@@ -30,10 +30,9 @@ from .public_data import PublicData
 
 __all__ = ["Trial", "released", "released_functions", "run_trial"]
 
-UPPER = 95.0
-"""Percentile of the relative errors beside their mean."""
+UPPER = 95.0  # Percentile of the relative errors beside their mean.
+# Exact tables that are remembered, and bytes of the largest: under another ε, the same hashes give the same sums.
 MOST_KEPT, LARGEST_KEPT = 32, 1 << 21
-"""Exact tables that are remembered, and bytes of the largest: under another ε, the same hashes give the same sums."""
 
 
 def run_trial(
@@ -174,9 +173,9 @@ def _fill(sketch: LinearSketch, data: PublicData) -> _Filled:
     return _Filled(sketch, exact, perf_counter() - start)
 
 
+# Exact sums of records, which may only be kept because these are public, and no longer than the records are: a
+# visitor's file, and what was summed of it, go with the visitor's session.
 _remembered: WeakKeyDictionary[PublicData, dict[LinearSketch, _Filled]] = WeakKeyDictionary()
-"""Exact sums of records, which may only be kept because these are public, and no longer than the records are: a
-visitor's file, and what was summed of it, go with the visitor's session."""
 
 
 def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:

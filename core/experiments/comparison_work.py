@@ -19,10 +19,8 @@ from ..machine.faults import told
 from ..machine.threads import one_core
 from .comparison_plan import Outcome, Plan, Step, Value
 
-MOST_COMPARED = 12
-"""Comparisons (of one data set and one question) that are remembered; the one used longest ago goes."""
-MOST_STEPS = 6_000
-"""Steps of one comparison that are remembered; then it begins anew."""
+MOST_COMPARED = 12  # Comparisons (of one data set and one question) that are remembered; the one used longest ago goes.
+MOST_STEPS = 6_000  # Steps of one comparison that are remembered; then it begins anew.
 FAULT = "It could not be tried because of a fault of the program."
 
 
@@ -83,15 +81,9 @@ class Turns:
 
 @dataclass(frozen=True)
 class Task:
-    """What one visitor compares now.
+    """What one visitor compares now."""
 
-    Attributes
-    ----------
-    identity : str
-        Of the data and the question; equal ones have equal outcomes.
-    """
-
-    identity: str
+    identity: str  # Of the data and the question; equal ones have equal outcomes.
     plan: Plan
     work: Callable[[Step], Value]
 

@@ -30,34 +30,23 @@ from ..sketches.hashed.race import Race
 from ..sketches.plan import plan
 
 RELEASES = 50
-LATEST = 24.0
-"""The crowd arrives during a day, from hour 0 to this."""
+LATEST = 24.0  # The crowd arrives during a day, from hour 0 to this.
+# When the made-up people arrive: the middle of a bump and its spread in hours, and its share of the people.
 BUMPS = ((8.0, 1.1, 0.55), (17.5, 1.8, 0.45))
-"""When the made-up people arrive: the middle of a bump and its spread in hours, and its share of the people."""
 BANDWIDTH = 1.5
 CELLS = 64
-PLACES = 97
-"""Times at which a release is asked: every quarter of an hour."""
-NEARBY = 1.0
-"""Hours within which a peak counts as found."""
+PLACES = 97  # Times at which a release is asked: every quarter of an hour.
+NEARBY = 1.0  # Hours within which a peak counts as found.
 LARGEST_CROWD = 100_000
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Releases that could come out.
-
-    Attributes
-    ----------
-    exact : np.ndarray
-        float64 (PLACES,), how many people's worth of closeness there is really.
-    releases : np.ndarray
-        float64 (RELEASES, PLACES), the same as fifty releases say it.
-    """
+    """Releases that could come out."""
 
     hours: np.ndarray
-    exact: np.ndarray
-    releases: np.ndarray
+    exact: np.ndarray  # float64 (PLACES,), how many people's worth of closeness there is really.
+    releases: np.ndarray  # float64 (RELEASES, PLACES), the same as fifty releases say it.
 
     @property
     def peak(self) -> float:
@@ -118,53 +107,31 @@ def outcomes(epsilon: str, people: int) -> Outcomes:
     return Outcomes(hours, exact, np.array(releases))
 
 
-MEASURED = (2, 5, 12, 30, 75, 190, 480)
-"""Rows of the sketches that are really made."""
-DRAWS = 4
-"""Large sketches that the small ones are taken from."""
+MEASURED = (2, 5, 12, 30, 75, 190, 480)  # Rows of the sketches that are really made.
+DRAWS = 4  # Large sketches that the small ones are taken from.
 QUESTIONS = 15
 MANY = 1000
 LEAST, MOST = 2, 2000
-AMPLE = 64
-"""Columns that nearly every row of these sketches fits in."""
+AMPLE = 64  # Columns that nearly every row of these sketches fits in.
 STEPS = 60
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Errors of one answer against the number of rows, as standard deviations in people.
+    """Errors of one answer against the number of rows, as standard deviations in people."""
 
-    Attributes
-    ----------
-    rows : np.ndarray
-        int64 (n,), increasing.
-    sampling, noise : np.ndarray
-        float64 (n,), from the luck of the cuts and from the privacy noise.
-    bound : np.ndarray
-        float64 (n,), the paper's bound on both together.
-    ample : np.ndarray
-        float64 (n,), both together with `AMPLE` columns.
-    measured : np.ndarray
-        float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
-    typical : float
-        The exact answer, averaged over the places that are asked.
-    width : int
-        W, the most columns of a row.
-    strangers : float
-        How many people are counted as near by accident, on average, which is then subtracted.
-    best, rule : int
-        Rows of the least error, and as Corollary 3.5 has them.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # int64 (n,), increasing.
+    # float64 (n,), from the luck of the cuts and from the privacy noise.
     sampling: np.ndarray
     noise: np.ndarray
-    bound: np.ndarray
-    ample: np.ndarray
+    bound: np.ndarray  # float64 (n,), the paper's bound on both together.
+    ample: np.ndarray  # float64 (n,), both together with `AMPLE` columns.
+    # float64 (len(MEASURED),), root mean square errors of real small sketches with `MEASURED` rows.
     measured: np.ndarray
-    typical: float
-    width: int
-    strangers: float
+    typical: float  # The exact answer, averaged over the places that are asked.
+    width: int  # W, the most columns of a row.
+    strangers: float  # How many people are counted as near by accident, on average, which is then subtracted.
+    # Rows of the least error, and as Corollary 3.5 has them.
     best: int
     rule: int
 
@@ -222,27 +189,14 @@ def _asked(people: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class _OneRow:
-    """What one row does, on average over the places that are asked.
+    """What one row does, on average over the places that are asked."""
 
-    Attributes
-    ----------
-    variance : float
-        Without noise, the spread of a thousand real rows.
-    bound : float
-        Of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
-    roots : float
-        f~', the sum of the roots of k'.
-    gain : float
-        g², on average over rows: those whose cells fit are not rehashed.
-    strangers : float
-        People who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
-    """
-
-    variance: float
-    bound: float
-    roots: float
-    gain: float
+    variance: float  # Without noise, the spread of a thousand real rows.
+    bound: float  # Of the paper on it, g² (f~'² - f'²): Theorem 2.5 for k'.
+    roots: float  # f~', the sum of the roots of k'.
+    gain: float  # g², on average over rows: those whose cells fit are not rehashed.
     typical: float
+    # People who fall into the same column by accident: one in W of those far away, in rows that are rehashed.
     strangers: float
 
 

@@ -28,31 +28,24 @@ from ..sources.samples import Sample, sample
 from ..tasks.box import Box
 from ..tasks.density import Heatmap, axis
 
+# Steps of ε, about equally far apart on a logarithmic scale; the smallest first.
 EPSILONS = tuple("0.01 0.015 0.02 0.03 0.05 0.08 0.1 0.15 0.2 0.3 0.5 0.8 1 2 4 8".split())
-"""Steps of ε, about equally far apart on a logarithmic scale; the smallest first."""
-SIZE = 96
-"""Cells along a side."""
+SIZE = 96  # Cells along a side.
 LEVEL, SEED = 0.95, 16
 
 
 @dataclass(frozen=True)
 class LivePicture:
-    """A picture at every ε.
-
-    Attributes
-    ----------
-    exact, noise, gain, missed : np.ndarray
-        float64 (SIZE, SIZE): the exact answers, what the noise of the smallest ε adds to them, and the squared errors
-        that come from that noise and from the grid.
-    x_values, y_values : np.ndarray
-        Middles of the cells, in natural units.
-    """
+    """A picture at every ε."""
 
     sample: Sample
+    # float64 (SIZE, SIZE): the exact answers, what the noise of the smallest ε adds to them, and the squared errors
+    # that come from that noise and from the grid.
     exact: np.ndarray
     noise: np.ndarray
     gain: np.ndarray
     missed: np.ndarray
+    # Middles of the cells, in natural units.
     x_values: np.ndarray
     y_values: np.ndarray
     records: float

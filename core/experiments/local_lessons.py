@@ -21,19 +21,11 @@ from ..privacy.noise.randomness import SeededSource
 
 @dataclass(frozen=True)
 class Told:
-    """A report of a small domain.
-
-    Attributes
-    ----------
-    chances : np.ndarray
-        float64 (answers,): how likely each is, for whoever thought all equally likely before.
-    odds : float
-        The most that a report may favour one answer over another.
-    """
+    """A report of a small domain."""
 
     named: tuple[int, ...]
-    chances: np.ndarray
-    odds: float
+    chances: np.ndarray  # float64 (answers,): how likely each is, for whoever thought all equally likely before.
+    odds: float  # The most that a report may favour one answer over another.
 
 
 def told(name: str, answers: int, epsilon: str, answer: int, flips: int) -> Told:
@@ -76,18 +68,11 @@ POLLS, SAY_YES = 50, 0.3
 
 @dataclass(frozen=True)
 class Polled:
-    """Fifty polls of one made-up class, three in ten of whom would say yes.
-
-    Attributes
-    ----------
-    said : np.ndarray
-        float64 (polls,), the share of reports that say yes.
-    estimate, low, high : np.ndarray
-        float64 (polls,), the estimated share and its interval.
-    """
+    """Fifty polls of one made-up class, three in ten of whom would say yes."""
 
     truth: float
-    said: np.ndarray
+    said: np.ndarray  # float64 (polls,), the share of reports that say yes.
+    # float64 (polls,), the estimated share and its interval.
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -114,8 +99,7 @@ def polled(people: int, epsilon: str) -> Polled:
 
 TEXT = APP / "sample_data" / "texts" / "whale.parquet"
 TITLE = "Moby-Dick"
-LETTERS, LENGTH = "abcdefghijklmnopqrstuvwxyz", 6
-"""A word is cut to its first six letters."""
+LETTERS, LENGTH = "abcdefghijklmnopqrstuvwxyz", 6  # A word is cut to its first six letters.
 TOP = 20
 
 

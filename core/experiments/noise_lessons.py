@@ -21,8 +21,7 @@ from ..privacy.noise.noise import discrete_laplace
 from ..privacy.noise.randomness import SeededSource
 from ..sketches.hashed.race import Race
 
-MOST = 5000
-"""Questions that may be asked."""
+MOST = 5000  # Questions that may be asked.
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ class Asked:
         return first if first <= len(self.answers) else None
 
 
+# A draw whose averages stay in their usual range, as most do: a class should see the rule before an exception.
 TYPICAL = 41
-"""A draw whose averages stay in their usual range, as most do: a class should see the rule before an exception."""
 
 
 def ask(secret: int, epsilon: str, times: int, draw: int = TYPICAL) -> Asked:

@@ -22,40 +22,28 @@ from ..sources.samples import Sample
 
 MOST_RECORDS = 50_000
 QUERIES = 300
-GRID_POINTS = 200
-"""Places of the even grid on which functions of one column are compared (CCS 2021, section 5.2)."""
+GRID_POINTS = 200  # Places of the even grid on which functions of one column are compared (CCS 2021, section 5.2).
+# Queries whose exact sum is below this share of the average are left out: a relative error means little there.
 OUTSKIRTS = 0.03
-"""Queries whose exact sum is below this share of the average are left out: a relative error means little there."""
 FEWEST_RECORDS = 50
-BLOCK = 1 << 22
-"""Pairs of query and record whose closeness is in memory at once."""
+BLOCK = 1 << 22  # Pairs of query and record whose closeness is in memory at once.
 
 
 @dataclass(frozen=True, eq=False)
 class PublicData:
-    """Encoded public records, questions that were held out of them, and the exact answers.
-
-    Attributes
-    ----------
-    records : np.ndarray
-        float64 (n, dimensions), in Fortran order.
-    queries, truth : np.ndarray
-        float64 (m, dimensions) and the exact sums over the records, (m,).
-    grid, grid_truth : np.ndarray | None
-        Of one numeric column, evenly spread points (k, 1) and the exact sums there; else None.
-    left_out : int
-        Held-out queries that were dropped as almost nobody is near them.
-    """
+    """Encoded public records, questions that were held out of them, and the exact answers."""
 
     title: str
     domain: Domain
     question: Closeness | Distances
-    records: np.ndarray
+    records: np.ndarray  # float64 (n, dimensions), in Fortran order.
+    # float64 (m, dimensions) and the exact sums over the records, (m,).
     queries: np.ndarray
     truth: np.ndarray
+    # Of one numeric column, evenly spread points (k, 1) and the exact sums there; else None.
     grid: np.ndarray | None
     grid_truth: np.ndarray | None
-    left_out: int
+    left_out: int  # Held-out queries that were dropped as almost nobody is near them.
 
     @property
     def metric(self) -> str:

@@ -23,27 +23,19 @@ from ..sketches.grids.histogram import Histogram
 from ..sketches.hashed.race import Race
 from ..sketches.plan import plan
 
-SIDE = 10.0
-"""The plane reaches from 0 to this in both directions."""
+SIDE = 10.0  # The plane reaches from 0 to this in both directions.
 ROWS = 4
 BANDWIDTH = 4.0
-WIDTH = 16
-"""More columns than any row of the draws below has cells, so that every cell keeps a column of its own."""
+WIDTH = 16  # More columns than any row of the draws below has cells, so that every cell keeps a column of its own.
 DRAWS = 99
 MOST_PEOPLE = 60
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A small RACE sketch of the plane, and the people who are on it.
+    """A small RACE sketch of the plane, and the people who are on it."""
 
-    Attributes
-    ----------
-    people : np.ndarray
-        float64 (n, 2), where they are.
-    """
-
-    people: np.ndarray
+    people: np.ndarray  # float64 (n, 2), where they are.
     draw: int = 1
     crowd: int = 1
     side: ClassVar[float] = SIDE
@@ -134,6 +126,7 @@ def in_text(points: np.ndarray) -> str:
     return ", ".join(f"{x:g} {y:g}" for x, y in points)
 
 
+# What fourteen made-up people earn in a year; the richest one comes on top.
 OTHERS = (
     18_500,
     23_000,
@@ -150,28 +143,20 @@ OTHERS = (
     74_000,
     98_000,
 )
-"""What fourteen made-up people earn in a year; the richest one comes on top."""
+# What anyone could type without having seen these people; larger pay is counted as the upper end.
 PUBLIC_BOUNDS = (0.0, 200_000.0)
-"""What anyone could type without having seen these people; larger pay is counted as the upper end."""
 CELLS = 8
 GAMES = 400
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A guesser who knows everyone else's pay and gets one of two files, with the richest person or without.
+    """A guesser who knows everyone else's pay and gets one of two files, with the richest person or without."""
 
-    Attributes
-    ----------
-    with_richest, without_richest : Release
-        The file of either data set.
-    right : int
-        In how many of `GAMES` games the guesser was right.
-    """
-
+    # The file of either data set.
     with_richest: Release
     without_richest: Release
-    right: int
+    right: int  # In how many of `GAMES` games the guesser was right.
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:

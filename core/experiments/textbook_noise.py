@@ -26,11 +26,9 @@ import numpy as np
 from ..privacy.noise.noise import discrete_laplace
 from ..privacy.noise.randomness import SeededSource
 
-COUNTS = (0, 1)
-"""The exact counts of two neighbouring data sets."""
+COUNTS = (0, 1)  # The exact counts of two neighbouring data sets.
 FILES = 600
-BITS = 52
-"""w is a multiple of 2^-BITS."""
+BITS = 52  # w is a multiple of 2^-BITS.
 
 
 def textbook_laplace(uniform: float, scale: float) -> float:
@@ -68,20 +66,12 @@ def possible_exactly(output: float, value: float) -> bool:
 
 @dataclass(frozen=True)
 class Files:
-    """Noisy counts that were released, and which exact counts each could come from.
-
-    Attributes
-    ----------
-    outputs : np.ndarray
-        float64 (n,).
-    possible : np.ndarray
-        bool (n, 2), for the counts 0 and 1.
-    """
+    """Noisy counts that were released, and which exact counts each could come from."""
 
     truth: int
     scale: float
-    outputs: np.ndarray
-    possible: np.ndarray
+    outputs: np.ndarray  # float64 (n,).
+    possible: np.ndarray  # bool (n, 2), for the counts 0 and 1.
 
     @property
     def betrayed(self) -> np.ndarray:

@@ -116,6 +116,7 @@ def standing_out(mode: Mode) -> str:
     return f"{'over 100' if times > 100 else f'{times:.0f}'} times the noise"
 
 
+# Rules of decision as people ask: the question, and what decides it.
 RULES = {
     "likelihood": (
         "Which group is more typical here?",
@@ -133,9 +134,7 @@ RULES = {
     ),
     "direction": ("Whose direction is nearest?", "The angle between this vector and the mean direction of each group."),
 }
-"""Rules of decision as people ask: the question, and what decides it."""
-NEARLY = 0.9999
-"""How sure one may be that noise did not decide: it always could have, however rarely."""
+NEARLY = 0.9999  # How sure one may be that noise did not decide: it always could have, however rarely.
 
 
 def has_groups(release: Release) -> bool:

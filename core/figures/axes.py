@@ -22,13 +22,12 @@ from ..words.numbers import rounded
 from ..words.phrases import shortened
 from .palette import INK, PAPER
 
-THOUSANDS_FROM = 10_000
-"""Numbers below it go without separators, so that years read as years."""
+THOUSANDS_FROM = 10_000  # Numbers below it go without separators, so that years read as years.
 
 
-THINNEST = 4.0
-"""How many times as long as wide a map may be whose units are equal."""
+THINNEST = 4.0  # How many times as long as wide a map may be whose units are equal.
 MOST_TICKS = 7
+# What marks of a time axis may stand at, from the finest: a unit of NumPy's, how many of them, and what is written.
 CALENDAR = (
     *(("h", every, "%H:%M") for every in (1, 2, 3, 6)),
     *(("D", every, "%-d %b") for every in (1, 2)),
@@ -36,13 +35,9 @@ CALENDAR = (
     *(("M", every, "%b %Y") for every in (1, 2, 3, 6)),
     *(("Y", every, "%Y") for every in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
 )
-"""What marks of a time axis may stand at, from the finest: a unit of NumPy's, how many of them, and what is written."""
-MOST_WORDS = 12
-"""Categories that are all named along an axis, whatever they are."""
-MIDNIGHT = "%-d %b"
-"""What is written at the first hour of a day."""
-ORIGIN = {"Y": -1970}
-"""Years are counted from the year 0, as those that are divisible are round."""
+MOST_WORDS = 12  # Categories that are all named along an axis, whatever they are.
+MIDNIGHT = "%-d %b"  # What is written at the first hour of a day.
+ORIGIN = {"Y": -1970}  # Years are counted from the year 0, as those that are divisible are round.
 
 
 @dataclass(frozen=True)
@@ -207,8 +202,8 @@ class View:
 
 
 NAME = "The point that is asked"
+# What keeps other points and bars of a figure as they are while a target is chosen.
 UNFADED = {"marker": {"opacity": 1}}
-"""What keeps other points and bars of a figure as they are while a target is chosen."""
 
 
 def targets(

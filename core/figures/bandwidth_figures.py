@@ -14,11 +14,9 @@ from ..words.numbers import percent, significant
 from .palette import DENSITY_SCALE, FAINT, INK, TEAL, faded
 
 STEPS = 401
-MOST_NUMBERS = 2_000_000
-"""Coordinates that one curve may hold; of very wide data it is drawn from fewer points."""
+MOST_NUMBERS = 2_000_000  # Coordinates that one curve may hold; of very wide data it is drawn from fewer points.
 PLANE_STEPS = 61
-MOST_COLUMNS = 3
-"""Columns drawn side by side; the others look alike."""
+MOST_COLUMNS = 3  # Columns drawn side by side; the others look alike.
 
 
 def kernel_figure(domain: Domain, kernel: Kernel) -> go.Figure:
@@ -180,8 +178,7 @@ def _axis_title(column: Scalar | Vector | Categorical) -> str:
     return in_plotly(f"{column.name} ({unit})" if unit else column.name)
 
 
-LABELLED = 4
-"""One bandwidth of so many is written below the axis."""
+LABELLED = 4  # One bandwidth of so many is written below the axis.
 CLEAR = "rgba(0, 0, 0, 0)"
 
 

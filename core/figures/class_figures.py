@@ -23,8 +23,9 @@ from .axes import Axis, apply
 from .hatching import PATTERN, hatch
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
-UNSURE = "Don't know: the noise decides"
-"""The legend's words for hatching."""
+UNSURE = "Don't know: the noise decides"  # The legend's words for hatching.
+# As far apart as they go for eyes with and without red, green or blue; none is near the amber of what is private or the
+# red of errors. More classes than colours begin again, and go by their names.
 CLASS_COLOURS = (
     TEAL.shape,
     "#8860C4",
@@ -37,15 +38,10 @@ CLASS_COLOURS = (
     "#3856A6",
     "#B074BA",
 )
-"""As far apart as they go for eyes with and without red, green or blue; none is near the amber of what is private or
-the red of errors. More classes than colours begin again, and go by their names."""
-HINT = 0.15
-"""Opacity of the likelier class where the noise decides."""
+HINT = 0.15  # Opacity of the likelier class where the noise decides.
 MAP_HEIGHT = 520
-BAR, CELL = 34, 46
-"""Pixels of a bar, and of a row of a table of confusions."""
-MOST_NAMED = 24
-"""Classes of a table of confusions that have room for numbers in their cells."""
+BAR, CELL = 34, 46  # Pixels of a bar, and of a row of a table of confusions.
+MOST_NAMED = 24  # Classes of a table of confusions that have room for numbers in their cells.
 MAX_TARGETS = 48
 
 
@@ -170,8 +166,8 @@ def confusion_in_words(made: Confusion) -> str:
     )
 
 
+# Opaque ones, as Plotly chooses the colour of a cell's text by the cell's own, whatever shines through.
 _GREYS = [[0.0, FAINT.dark], [1.0, FAINT.light]]
-"""Opaque ones, as Plotly chooses the colour of a cell's text by the cell's own, whatever shines through."""
 
 
 def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) -> go.Heatmap:

@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from ..experiments.public_data import PublicData
 
 HEIGHT = 400
-LEGEND_LINE = 26
-"""Pixels of a line of the legend, of which a phone needs one for nearly every method."""
+LEGEND_LINE = 26  # Pixels of a line of the legend, of which a phone needs one for nearly every method.
 EPSILON_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 CLEAR = "rgba(0, 0, 0, 0)"
+# What the axis is called for each of a trial's errors, by its name.
 MEASURES = {
     "relative_error": "average error, as a share of the answer",
     "upper_error": "error that 95% of answers stay below",
     "l2_error": "error of the whole function (L2)",
 }
-"""What the axis is called for each of a trial's errors, by its name."""
 
 
 def error_at(curve: Curve, epsilon: float) -> float:
@@ -153,27 +152,17 @@ def _ends(span: tuple[float, float]) -> list[float]:
     return [math.log10(span[0]) - 0.05, math.log10(span[1]) + 0.05]
 
 
-ROW = 44
-"""Pixels of a method: its name, and below it its bar."""
-ROOM_FOR_WORDS = 1.45
-"""How much wider the figure is than its longest bar."""
+ROW = 44  # Pixels of a method: its name, and below it its bar.
+ROOM_FOR_WORDS = 1.45  # How much wider the figure is than its longest bar.
 
 
 @dataclass(frozen=True)
 class Costs:
-    """One quantity that every method has one of.
-
-    Attributes
-    ----------
-    values : Mapping[str, float]
-        Above zero, by the key of the method.
-    words : Mapping[str, str]
-        The same for people.
-    """
+    """One quantity that every method has one of."""
 
     title: str
-    values: Mapping[str, float]
-    words: Mapping[str, str]
+    values: Mapping[str, float]  # Above zero, by the key of the method.
+    words: Mapping[str, str]  # The same for people.
 
 
 def costs_figure(costs: Costs, marks: Mapping[str, MethodMark]) -> go.Figure:
@@ -215,6 +204,7 @@ def costs_in_words(costs: Costs, marks: Mapping[str, MethodMark]) -> str:
     return f"{costs.title}: " + "; ".join(f"{marks[key].title} {costs.words[key]}" for key in ordered) + "."
 
 
+# What a trial's error means, in words, by its name.
 MEANINGS = {
     "relative_error": "The average error is how far an answer is from the exact one, as a share of it, on average over "
     "the questions.",
@@ -222,7 +212,6 @@ MEANINGS = {
     "l2_error": "The error of the whole function is the root of its squared distance from the exact one, summed over "
     "the range of the column, as a share of the same of the exact one.",
 }
-"""What a trial's error means, in words, by its name."""
 
 
 def measured_sentence(data: PublicData, measure: str) -> str:

@@ -18,8 +18,8 @@ from .palette import FAINT, INK
 EXACT = "exact"
 CURVE_HEIGHT = 400
 MAP_HEIGHT = 168
+# Places along a curve from one of its symbols to the next: enough to tell curves apart, too few to hide them.
 STEPS_BETWEEN_SYMBOLS = 12
-"""Places along a curve from one of its symbols to the next: enough to tell curves apart, too few to hide them."""
 
 
 def shown_range(exact: np.ndarray) -> tuple[float, float]:

@@ -14,27 +14,20 @@ from dataclasses import dataclass
 from ..words.escapes import in_plotly
 from .palette import FAINT
 
+# Blue, magenta, violet, slate: at least 3:1 on either background (WCAG 2.2, 1.4.11), and of different lightness.
 COLOURS = ("#2A5FD0", "#B8408C", "#A07BE0", FAINT.shape)
-"""Blue, magenta, violet, slate: at least 3:1 on either background (WCAG 2.2, 1.4.11), and of different lightness."""
+# As many as share no divisor with the colours, so that a pair of both comes back only after 28 methods.
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "triangle-down")
-"""As many as share no divisor with the colours, so that a pair of both comes back only after 28 methods."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 @dataclass(frozen=True)
 class MethodMark:
-    """How a method is shown.
+    """How a method is shown."""
 
-    Attributes
-    ----------
-    title : str
-        For people, safe for Plotly.
-    symbol, dash : str
-        As Plotly names them.
-    """
-
-    title: str
+    title: str  # For people, safe for Plotly.
     colour: str
+    # As Plotly names them.
     symbol: str
     dash: str
 

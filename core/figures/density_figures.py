@@ -24,27 +24,22 @@ from .palette import FAINT, INK, PAPER, TEAL, faded
 
 HEIGHT = 440
 MAP_HEIGHT = 520
+# Pixels above a map for its colour bar. Were the bar placed by the plot, Plotly would misplace the axis title.
 COLOUR_BAR = 84
-"""Pixels above a map for its colour bar. Were the bar placed by the plot, Plotly would misplace the axis title."""
-MAX_TARGETS = 64
-"""Targets along a side of a map: every one is an element of the page, so there is an end to it."""
-CONTOURS = 6
-"""Contours divide the highest estimate into that many equal steps."""
+MAX_TARGETS = 64  # Targets along a side of a map: every one is an element of the page, so there is an end to it.
+CONTOURS = 6  # Contours divide the highest estimate into that many equal steps.
+# Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not.
 CONTOUR_SMOOTHING = 80
-"""Contours are those of the map smoothed over this part of a side, as lines show noise that colours do not."""
-SCALE = "scale"
-"""Name of the words above a colour bar."""
+SCALE = "scale"  # Name of the words above a colour bar.
+# Contours of a finer map are drawn through every other cell or fewer: smoothed, they lose nothing by it.
 CONTOUR_CELLS = 100
-"""Contours of a finer map are drawn through every other cell or fewer: smoothed, they lose nothing by it."""
+# Colours and contours are drawn to such parts of the highest estimate: more than eyes or screens tell apart. Numbers
+# that end early take half the bytes once compressed.
 SHADES, HEIGHTS = 2**8, 2**12
-"""Colours and contours are drawn to such parts of the highest estimate: more than eyes or screens tell apart. Numbers
-that end early take half the bytes once compressed."""
-UNSURE = "No formula says how far off it may be."
-"""Beside a picture of answers without a known error."""
+UNSURE = "No formula says how far off it may be."  # Beside a picture of answers without a known error.
 
 
-DOUBTFUL = 0.45
-"""How opaque the badge of a mode is that could be noise."""
+DOUBTFUL = 0.45  # How opaque the badge of a mode is that could be noise.
 
 
 @dataclass(frozen=True)

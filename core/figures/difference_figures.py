@@ -27,8 +27,7 @@ from .table_figures import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
 HEIGHT = 420
 LESS, MORE = CLASS_COLOURS[1], TEAL.shape
 UNTOLD = "may be noise alone"
-SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]
-"""Colours from less to more."""
+SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]  # Colours from less to more.
 
 
 def told(picture: Curve | Heatmap) -> np.ndarray:

@@ -33,8 +33,7 @@ from .density_figures import (
 from .forecast_figures import PLACES, SIMULATED, PossibleReleases, imagined_crowd
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
-NEAREST, CENTRES = "Nearest to everyone", "Centres"
-"""The legend's words for one cross, and for several."""
+NEAREST, CENTRES = "Nearest to everyone", "Centres"  # The legend's words for one cross, and for several.
 
 
 def distance_figure(
@@ -248,8 +247,8 @@ def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
     )
 
 
+# Counters that all simulated tables together may have; of larger tables fewer releases are drawn.
 LARGEST_SIMULATED = 4_000_000
-"""Counters that all simulated tables together may have; of larger tables fewer releases are drawn."""
 LEAST_SIMULATED = 10
 
 

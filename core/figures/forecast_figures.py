@@ -22,12 +22,11 @@ from ..geometry.kernels import Kernel
 from ..words.numbers import percent, significant
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
-PLACES = 81
-"""Places along the line on which possible releases are drawn."""
+PLACES = 81  # Places along the line on which possible releases are drawn.
 SIMULATED = 50
 CLEAR = "rgba(0, 0, 0, 0)"
+# The imagined crowd: centre, spread (in shares of the range) and share of the people.
 CROWDS = ((0.3, 0.09, 0.62), (0.68, 0.06, 0.38))
-"""The imagined crowd: centre, spread (in shares of the range) and share of the people."""
 
 
 def error_figure(
@@ -115,24 +114,13 @@ def error_in_words(epsilons: Sequence[float], errors: Sequence[float], whole: st
 
 @dataclass(frozen=True)
 class PossibleReleases:
-    """Releases that could come out, of an imagined crowd along one column.
+    """Releases that could come out, of an imagined crowd along one column."""
 
-    Attributes
-    ----------
-    places : np.ndarray
-        float64 (n,), in the column's unit.
-    crowd : np.ndarray
-        float64 (n,), the exact answers for the imagined people.
-    releases : np.ndarray
-        float64 (s, n), s equally likely releases of them.
-    kept : int
-        In how many of them the place that matters, of the greatest closeness or the least distance, lies where the
-        crowd's own does, give or take a tenth of the range.
-    """
-
-    places: np.ndarray
-    crowd: np.ndarray
-    releases: np.ndarray
+    places: np.ndarray  # float64 (n,), in the column's unit.
+    crowd: np.ndarray  # float64 (n,), the exact answers for the imagined people.
+    releases: np.ndarray  # float64 (s, n), s equally likely releases of them.
+    # In how many of them the place that matters, of the greatest closeness or the least distance, lies where the
+    # crowd's own does, give or take a tenth of the range.
     kept: int
 
 
@@ -244,8 +232,7 @@ def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
 
 
 DOTS = 50
-BINS = 13
-"""Columns over the whole range: few enough to stack, many enough to show the shape."""
+BINS = 13  # Columns over the whole range: few enough to stack, many enough to show the shape.
 
 
 def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) -> np.ndarray:

@@ -10,8 +10,7 @@ from ..tasks.density import Picture
 from .axes import Axis
 from .palette import FAINT
 
-HATCHED = "Hidden by the noise: may be empty"
-"""The legend's words for it."""
+HATCHED = "Hidden by the noise: may be empty"  # The legend's words for it.
 CLEAR = "rgba(0, 0, 0, 0)"
 PATTERN = {"shape": "/", "size": 7, "solidity": 0.15, "fgcolor": FAINT.shape, "fgopacity": 0.6, "bgcolor": CLEAR}
 
@@ -57,8 +56,7 @@ def _runs(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows, first, last
 
 
-WINDOWS = 16
-"""Specks much smaller than this part of a side follow their surroundings when these are hidden or shown."""
+WINDOWS = 16  # Specks much smaller than this part of a side follow their surroundings when these are hidden or shown.
 
 
 def hidden_by_noise(picture: Picture) -> np.ndarray:

@@ -17,10 +17,8 @@ from .palette import AMBER, FAINT, INK, faded
 
 BAR_HEIGHT = 44
 MINUTES, DAYS, MONTHS = "%H:%M\n%-d %b %Y", "%-d %b\n%Y", "%b\n%Y"
-DAY = 24 * 60 * 60 * 1000
-"""Milliseconds, in which Plotly counts."""
-SHORTEST = timedelta(hours=1)
-"""Least span of a time line, so that releases of one minute do not look like years apart."""
+DAY = 24 * 60 * 60 * 1000  # Milliseconds, in which Plotly counts.
+SHORTEST = timedelta(hours=1)  # Least span of a time line, so that releases of one minute do not look like years apart.
 
 
 def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[float]) -> go.Figure:

@@ -9,8 +9,7 @@ from ..words.escapes import in_html
 from .palette import FAINT, INK
 from .paper import FONT
 
-LINES = 4
-"""Lines to write on, a question."""
+LINES = 4  # Lines to write on, a question.
 STYLE = f"""
 @page {{ size: A4; margin: 16mm 18mm; }}
 body {{ font: 11.5pt/1.4 {FONT}; color: {INK.light}; background: #fff; margin: 0 auto; max-width: 174mm; }}

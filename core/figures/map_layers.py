@@ -20,11 +20,9 @@ from .class_figures import class_colour
 from .distance_figures import distance_title
 from .palette import INK, PAPER, TEAL, faded
 
-BORDER = 2.5
-"""How wide the outline of a group is."""
+BORDER = 2.5  # How wide the outline of a group is.
 RINGS = 6
-FEWEST_CELLS = 3
-"""Cells of an area that has room for its name."""
+FEWEST_CELLS = 3  # Cells of an area that has room for its name.
 
 
 def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -> go.Figure:
@@ -128,11 +126,9 @@ def round_step(width: float) -> float:
 
 
 HEIGHT = 520
-MAX_DRAWN = 3000
-"""Every point is an element of the page; of more points, so many are drawn."""
+MAX_DRAWN = 3000  # Every point is an element of the page; of more points, so many are drawn.
 BINS = 40
-JITTER = 0.32
-"""How far points of one category are strewn, so that they do not hide each other."""
+JITTER = 0.32  # How far points of one category are strewn, so that they do not hide each other.
 
 
 def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figure:

@@ -141,24 +141,15 @@ def model_in_words(model: LinearModel, row: int) -> str:
     return f"By how much columns move the score over their range, strongest first: {', '.join(said)}."
 
 
-ROOM = 0.04
-"""Empty space above and below the curve, as a share of all records."""
+ROOM = 0.04  # Empty space above and below the curve, as a share of all records.
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is forecast, in words.
+    """What is forecast, in words."""
 
-    Attributes
-    ----------
-    done : str
-        What a share is of, behind "12%".
-    least : str
-        What is always possible without looking at anyone.
-    """
-
-    done: str
-    least: str
+    done: str  # What a share is of, behind "12%".
+    least: str  # What is always possible without looking at anyone.
 
 
 RIGHT = Measure("right", "always the most common answer")

@@ -10,8 +10,7 @@ from ..experiments.textbook_noise import Files
 from ..words.numbers import significant
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
-DRAWN = 400
-"""Points of a line: on a logarithmic axis more would lie on top of each other."""
+DRAWN = 400  # Points of a line: on a logarithmic axis more would lie on top of each other.
 
 
 def averages_figure(asked: Asked) -> go.Figure:
@@ -127,8 +126,7 @@ def delta_figure_in_words(found: NoiseOfRows, rows: int) -> str:
     )
 
 
-REACH = 12
-"""Bars to either side of 0; farther files are few, and stand at the ends."""
+REACH = 12  # Bars to either side of 0; farther files are few, and stand at the ends.
 
 
 def files_figure(files: Files) -> go.Figure:

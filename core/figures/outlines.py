@@ -21,11 +21,10 @@ from .axes import Axis
 from .palette import FAINT
 
 WORLD = Path(__file__).with_name("world.json")
+# GeoJSON's geometries that have lines, and how deep their positions lie.
 LINES = {"LineString": 1, "Polygon": 2, "MultiLineString": 2, "MultiPolygon": 3}
-"""GeoJSON's geometries that have lines, and how deep their positions lie."""
 MOST_POSITIONS = 500_000
-ASIDE = 0.05
-"""How far beyond a map its lines are kept, in shares of its sides."""
+ASIDE = 0.05  # How far beyond a map its lines are kept, in shares of its sides.
 NAME = "Coasts and borders"
 
 

@@ -27,18 +27,12 @@ class Colour:
     shape: str
 
 
-AMBER = Colour(light="#865100", dark="#F0B65E", shape="#BF790C")
-"""What is private."""
-TEAL = Colour(light="#0B6660", dark="#5ECDC2", shape="#1A9188")
-"""What is public."""
-INK = Colour(light="#1B262B", dark="#E4EBEC", shape="#6F8790")
-"""Everything without such a meaning."""
-FAINT = Colour(light="#55636A", dark="#9FB0B6", shape="#7B8F97")
-"""Text of second rank."""
-RED = Colour(light="#A01F18", dark="#FFA79F", shape="#D9534A")
-"""Errors, and nothing else."""
-PAPER = Colour(light="#F9FBFA", dark="#11171A", shape="#F9FBFA")
-"""The background of a page."""
+AMBER = Colour(light="#865100", dark="#F0B65E", shape="#BF790C")  # What is private.
+TEAL = Colour(light="#0B6660", dark="#5ECDC2", shape="#1A9188")  # What is public.
+INK = Colour(light="#1B262B", dark="#E4EBEC", shape="#6F8790")  # Everything without such a meaning.
+FAINT = Colour(light="#55636A", dark="#9FB0B6", shape="#7B8F97")  # Text of second rank.
+RED = Colour(light="#A01F18", dark="#FFA79F", shape="#D9534A")  # Errors, and nothing else.
+PAPER = Colour(light="#F9FBFA", dark="#11171A", shape="#F9FBFA")  # The background of a page.
 
 
 def rgb(hexadecimal: str) -> tuple[int, int, int]:
@@ -52,10 +46,11 @@ def faded(hexadecimal: str, opacity: float) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity:g})"
 
 
+# A Plotly colour scale for released densities: from the page showing through to full teal, on either theme.
 DENSITY_SCALE = [[step / 10, faded(TEAL.shape, (step / 10) ** 0.8)] for step in range(11)]
-"""A Plotly colour scale for released densities: from the page showing through to full teal, on either theme."""
 
 
+# Colours from few people to many, on a light background.
 LIGHT_SHADES = (
     "#E3F4F2",
     "#BCE6E1",
@@ -68,7 +63,7 @@ LIGHT_SHADES = (
     "#105E58",
     "#0A4A45",
 )
-"""Colours from few people to many, on a light background."""
+# Colours from few people to many, on a dark background.
 DARK_SHADES = (
     "#142B29",
     "#0C403C",
@@ -81,7 +76,6 @@ DARK_SHADES = (
     "#88DCD3",
     "#ACF1E9",
 )
-"""Colours from few people to many, on a dark background."""
 
 
 def colour_scale(shades: tuple[str, ...]) -> list[list]:

@@ -44,8 +44,7 @@ def _template() -> go.layout.Template:
     return go.layout.Template(layout=layout, data={"heatmap": [{"colorscale": shades}]})
 
 
-TEMPLATE = _template()
-"""The app's look in its light theme, for Plotly outside the app."""
+TEMPLATE = _template()  # The app's look in its light theme, for Plotly outside the app.
 
 
 def on_paper(figure: go.Figure) -> go.Figure:

@@ -18,8 +18,7 @@ from .palette import AMBER, FAINT, INK, TEAL, faded
 if TYPE_CHECKING:
     from ..experiments.release_lessons import Plane
 
-TARGETS = 41
-"""Places along a side that can be clicked: every quarter of a unit."""
+TARGETS = 41  # Places along a side that can be clicked: every quarter of a unit.
 
 
 def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | None, met: int) -> go.Figure:

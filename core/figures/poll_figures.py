@@ -13,8 +13,7 @@ from ..words.phrases import shortened
 from .hatching import CLEAR, HATCHED, PATTERN
 from .palette import AMBER, INK, TEAL
 
-MOST_BARS = 40
-"""Answers drawn; of more, those with the largest estimates."""
+MOST_BARS = 40  # Answers drawn; of more, those with the largest estimates.
 BAR_HEIGHT, AROUND = 30, 90
 KNOWN = "best guess, and where it very likely is"
 REALLY = "what they really said"

@@ -86,8 +86,7 @@ def outcomes_figure(outcomes: Outcomes) -> go.Figure:
     return figure
 
 
-NAMES = ("with the richest person", "without")
-"""The two files, the first one on top."""
+NAMES = ("with the richest person", "without")  # The two files, the first one on top.
 
 
 def bounds_figure(attack: Attack) -> go.Figure:
@@ -145,8 +144,7 @@ def bounds_in_words(attack: Attack) -> str:
 
 HEIGHT = 400
 LINES = ("solid", "dash", "dot")
-MARKS = [high * 10.0**power for power in range(-5, 5) for high in (1, 3)]
-"""Where an axis of errors has marks."""
+MARKS = [high * 10.0**power for power in range(-5, 5) for high in (1, 3)]  # Where an axis of errors has marks.
 
 
 def errors_figure(domains: Sequence[int], errors: Mapping[str, Sequence[float]]) -> go.Figure:

@@ -13,10 +13,9 @@ from ..words.phrases import shortened
 from .palette import FAINT, TEAL, faded
 
 MOST_SHOWN = 20
-ROW = 26
-"""Height of a row, in pixels."""
+ROW = 26  # Height of a row, in pixels.
+# Against each other to with each other, with the same lightness at either end.
 DIVERGING = [[0.0, "#8A5A1B"], [0.25, "#C9A36B"], [0.5, "#F3F4F2"], [0.75, "#5FB3AA"], [1.0, "#0A5A54"]]
-"""Against each other to with each other, with the same lightness at either end."""
 
 
 def strongest(coefficients: pd.DataFrame, most: int = MOST_SHOWN) -> pd.DataFrame:

@@ -24,12 +24,12 @@ from .density_figures import highest
 from .hatching import CLEAR, hatch, hidden_by_noise
 from .palette import TEAL, faded, rgb
 
+# Least height of a small picture in pixels, and on a phone, on which as many as there are lie side by side.
 CELL, NARROW = 150, 58
-"""Least height of a small picture in pixels, and on a phone, on which as many as there are lie side by side."""
 
 
+# Columns whose names have room below pictures on a phone too, and pixels for names of more, which slant there.
 FEW, SLANTED = 4, 44
-"""Columns whose names have room below pictures on a phone too, and pixels for names of more, which slant there."""
 PLAIN = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
 Trace: TypeAlias = go.Scatter | go.Bar | go.Heatmap
 
@@ -155,12 +155,9 @@ def _title(name: str, size: int) -> dict:
     return {"text": in_plotly(shortened(name)), "standoff": 6} | ({} if size <= FEW else {"font": {"size": 11}})
 
 
-SIZE = 72
-"""Pixels of a side; a browser's smoothing does the rest."""
-FAR_SIZE = 24
-"""Cells of a map of distances, which change slowly from place to place."""
-GROUPS_SIZE = 48
-"""Pixels of a side of a map of groups, each of which asks the release in many points."""
+SIZE = 72  # Pixels of a side; a browser's smoothing does the rest.
+FAR_SIZE = 24  # Cells of a map of distances, which change slowly from place to place.
+GROUPS_SIZE = 48  # Pixels of a side of a map of groups, each of which asks the release in many points.
 
 
 def density_picture(release: Release, columns: Sequence[str] = (), size: int = SIZE) -> np.ndarray:

@@ -24,14 +24,11 @@ from .density_figures import COLOUR_BAR
 from .hatching import CLEAR, PATTERN, hatch
 from .palette import FAINT, INK, TEAL, faded
 
-HEIGHT, ROW, PAD = 190, 24, 34
-"""Pixels of a picture of numbers; of a category, and what all of them have around them."""
-MOST_ROWS = 12
-"""Categories that a small picture has room for; of more, the most frequent are shown."""
+HEIGHT, ROW, PAD = 190, 24, 34  # Pixels of a picture of numbers; of a category, and what all of them have around them.
+MOST_ROWS = 12  # Categories that a small picture has room for; of more, the most frequent are shown.
 MOST_PAIRS = 10
 MAP_HEIGHT = 460
-DIMMED = 0.3
-"""Opacity of bars beside those that are pointed at."""
+DIMMED = 0.3  # Opacity of bars beside those that are pointed at.
 
 
 def rows_of(whole: Profile) -> np.ndarray:

@@ -20,12 +20,9 @@ from .density_figures import Marks, close_by, density_map, highest
 from .hatching import hatch, hidden_by_noise
 from .palette import FAINT, LIGHT_SHADES, colour_scale
 
-ABOVE = 148
-"""Pixels above a map for its words and its slider."""
-ABOVE_ALONE = 104
-"""Pixels above a map for its slider alone."""
-PLAYED = 900
-"""Milliseconds that a frame of a film is seen."""
+ABOVE = 148  # Pixels above a map for its words and its slider.
+ABOVE_ALONE = 104  # Pixels above a map for its slider alone.
+PLAYED = 900  # Milliseconds that a frame of a film is seen.
 
 
 def film_figure(
@@ -122,11 +119,9 @@ def _hatching(picture: Heatmap, x: Axis, y: Axis) -> go.Scatter:
 
 
 HEIGHT = 560
-SHELLS = (0.15, 0.4, 0.7)
-"""Heights of the shells, in parts of the highest lower end."""
+SHELLS = (0.15, 0.4, 0.7)  # Heights of the shells, in parts of the highest lower end.
 OPACITY = 0.35
-SHADES = LIGHT_SHADES[2:8]
-"""The shades of the scale that stand out from either theme."""
+SHADES = LIGHT_SHADES[2:8]  # The shades of the scale that stand out from either theme.
 
 
 def axes_of_volume(volume: Volume, domain: Domain) -> tuple[Axis, Axis, Axis]:

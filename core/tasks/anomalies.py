@@ -14,16 +14,12 @@ from ..sketches.linear import LinearSketch
 from .answerable import check_closeness
 from .sampling import sample
 
-REFERENCE_POINTS = 10_000
-"""Synthetic people with whom a place is compared; a score is a multiple of one in so many."""
-SURE = 5.0
-"""Standard errors that the average closeness of two people must be above zero to say how many are made up."""
+REFERENCE_POINTS = 10_000  # Synthetic people with whom a place is compared; a score is a multiple of one in so many.
+SURE = 5.0  # Standard errors that the average closeness of two people must be above zero to say how many are made up.
+# The largest table that a synthetic population is counted in, to be compared with the released one.
 MOST_COUNTERS = 1 << 25
-"""The largest table that a synthetic population is counted in, to be compared with the released one."""
-PAIRED = 1_000
-"""Synthetic people whose exact average closeness is taken, to as many others."""
-SHARE = 0.05
-"""The share of the population that is called anomalous unless said otherwise: the emptiest one in twenty."""
+PAIRED = 1_000  # Synthetic people whose exact average closeness is taken, to as many others.
+SHARE = 0.05  # The share of the population that is called anomalous unless said otherwise: the emptiest one in twenty.
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,9 @@ def check_closeness(release: Release, wanted: str) -> None:
     check_one_population(release)
 
 
-READS = 5e8
-"""Counters that one picture may read: about half a second on two cores."""
-WHOLE_TABLE = 16.0
-"""Reads that a counter is worth where every answer weighs all counters of a table."""
-FEWEST_CELLS = 16
-"""Cells along a side of a map, below which it says nothing."""
+READS = 5e8  # Counters that one picture may read: about half a second on two cores.
+WHOLE_TABLE = 16.0  # Reads that a counter is worth where every answer weighs all counters of a table.
+FEWEST_CELLS = 16  # Cells along a side of a map, below which it says nothing.
 
 
 def counters_read(release: Release, queries: float) -> float:

@@ -181,13 +181,10 @@ class Box:
         return self.domain.decode_points(points, self.metric, inside=True)
 
 
-LARGEST_SHARE = 0.25
-"""A kernel that hardly fades inside the bounds is searched in quarters of them."""
+LARGEST_SHARE = 0.25  # A kernel that hardly fades inside the bounds is searched in quarters of them.
 HALVINGS = 30
-MOST_PLACES = 2_000
-"""The most places along one curve."""
-AT_ONCE = 256
-"""Coordinates that are tried at once: each takes a point of all coordinates."""
+MOST_PLACES = 2_000  # The most places along one curve.
+AT_ONCE = 256  # Coordinates that are tried at once: each takes a point of all coordinates.
 
 
 def half_widths(sketch: LinearSketch) -> np.ndarray:

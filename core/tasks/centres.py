@@ -40,17 +40,12 @@ from .sampling import sample
 from .uncertainty import like_noise
 
 MOST_CENTRES = 20
-PLACES = 1025
-"""Places along a coordinate where a sum is read first, and between two of which it is read again."""
+PLACES = 1025  # Places along a coordinate where a sum is read first, and between two of which it is read again.
 BETWEEN = 65
-LINE_PLACES = 513
-"""Places between which k medians are chosen."""
-REPEATS, FEWEST_REPEATS = 24, 8
-"""Times that noise is added once more, in few dimensions and in many."""
-REPEATED_COORDINATES = 300
-"""Coordinates whose centres are found again in all."""
-SEED = 3
-"""Public seed of the noise that is added once more, to see how far a centre may have moved."""
+LINE_PLACES = 513  # Places between which k medians are chosen.
+REPEATS, FEWEST_REPEATS = 24, 8  # Times that noise is added once more, in few dimensions and in many.
+REPEATED_COORDINATES = 300  # Coordinates whose centres are found again in all.
+SEED = 3  # Public seed of the noise that is added once more, to see how far a centre may have moved.
 SYNTHETIC = 10_000
 
 

@@ -98,14 +98,11 @@ def mean_scores(
     return -distance, 4.0 * noise * np.maximum(distance, 0.0) + square_spread * d * noise**2
 
 
-TRIED, NARROWEST = 129, 1e-8
-"""Spreads of the means that are tried, down to which share of the widest."""
-LEAST_WITHIN = 0.05
-"""Of the variance of all records, what is at least within classes."""
+TRIED, NARROWEST = 129, 1e-8  # Spreads of the means that are tried, down to which share of the widest.
+LEAST_WITHIN = 0.05  # Of the variance of all records, what is at least within classes.
+# Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits.
 FAR_BELOW = -1e4
-"""Standard errors below zero at which the expectation, about one error divided by as many, would lose its digits."""
-SEEN = 3.0
-"""Standard errors from which the number of records of a class is told from none."""
+SEEN = 3.0  # Standard errors from which the number of records of a class is told from none.
 
 
 def non_negative(value: np.ndarray, deviation: np.ndarray) -> np.ndarray:

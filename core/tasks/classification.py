@@ -37,8 +37,7 @@ from ..words.numbers import percent
 from .class_scores import Scores, checked_rule, class_scores, class_sizes, classes_of, non_negative
 from .winning_class import chance_of_winning, learned_scatter
 
-LEAST_SHOWN = 1e-3
-"""A density that seems to be negative is taken to be this share of its standard error."""
+LEAST_SHOWN = 1e-3  # A density that seems to be negative is taken to be this share of its standard error.
 
 
 def class_probabilities(release: Release, scores: Scores, rule: str) -> np.ndarray:
@@ -89,8 +88,8 @@ def _by_distance(distance: np.ndarray, variance: np.ndarray, power: float) -> np
     return softmax(-power * np.log(distance) / blur.max(axis=1, keepdims=True), axis=1)
 
 
+# Coordinates of queries in an array that are encoded and scored at a time: a third-level cache holds them.
 PIECE = 1 << 20
-"""Coordinates of queries in an array that are encoded and scored at a time: a third-level cache holds them."""
 
 
 @dataclass(frozen=True)
@@ -205,10 +204,9 @@ def decided(release: Release, scores: Scores, rule: str, level: float) -> Classi
     )
 
 
-NAMED = 0.25
-"""Share of their own frequency below which the other classes are named too seldom to speak of a decision."""
+NAMED = 0.25  # Share of their own frequency below which the other classes are named too seldom to speak of a decision.
+# Places of other classes to expect, so that chance alone names a quarter of them or fewer in one case of 300.
 FEWEST_OTHERS = 10.0
-"""Places of other classes to expect, so that chance alone names a quarter of them or fewer in one case of 300."""
 
 
 def drowned_in_largest(release: Release, rule: str, codes: np.ndarray) -> str | None:

@@ -21,25 +21,21 @@ from ..releases.release import Release
 from .answerable import READS, counters_read
 from .box import Box
 
+# Estimated kernel sums, float64 (n,), at encoded points, float64 (n, dimensions).
 Height = Callable[[np.ndarray], np.ndarray]
-"""Estimated kernel sums, float64 (n,), at encoded points, float64 (n, dimensions)."""
 
 STARTS = 128
 FEWEST_STARTS = 16
 TYPICAL_STEPS = 50
-CLIMBING_READS = 10.0 * READS
-"""Work that all starts together may cost, in counters read."""
+CLIMBING_READS = 10.0 * READS  # Work that all starts together may cost, in counters read.
 TRIALS_A_START = 64
 MOST_TRIALS = 1 << 15
+# Moves tried a step; among more coordinates and categories than that, a fresh choice of them each time.
 MOST_MOVES = 128
-"""Moves tried a step; among more coordinates and categories than that, a fresh choice of them each time."""
-NUMBERS_AT_ONCE = 1 << 24
-"""Coordinates held in memory at once: in very many dimensions fewer trials and moves are made."""
+NUMBERS_AT_ONCE = 1 << 24  # Coordinates held in memory at once: in very many dimensions fewer trials and moves are made
 MOST_STEPS = 200
-SMALLEST_STEP = 1.0 / 8.0
-"""Step at which the search stops, in half-widths of the kernel."""
-SEARCH_SEED = 1
-"""Public seed of trial points and of the choice among many moves."""
+SMALLEST_STEP = 1.0 / 8.0  # Step at which the search stops, in half-widths of the kernel.
+SEARCH_SEED = 1  # Public seed of trial points and of the choice among many moves.
 
 
 def affordable_starts(release: Release) -> int:
@@ -144,14 +140,11 @@ def _moves(box: Box, points: np.ndarray, steps: np.ndarray, random: np.random.Ge
     return moved
 
 
-NEIGHBOURS = 8
-"""Higher hills that a hill is joined to by a segment."""
+NEIGHBOURS = 8  # Higher hills that a hill is joined to by a segment.
+# Places looked at along a segment. Seeing a valley as too shallow makes hills less prominent, never more.
 STATIONS = 33
-"""Places looked at along a segment. Seeing a valley as too shallow makes hills less prominent, never more."""
-BENDS = 3
-"""Rounds in which the lowest place of each way is moved sideways, uphill."""
-SIDESTEPS = (1.0, 1.0, 0.5, 0.5, 0.25, 0.25)
-"""Steps sideways, in half-widths of the kernel."""
+BENDS = 3  # Rounds in which the lowest place of each way is moved sideways, uphill.
+SIDESTEPS = (1.0, 1.0, 0.5, 0.5, 0.25, 0.25)  # Steps sideways, in half-widths of the kernel.
 MOST_SIDES = 64
 
 

@@ -17,8 +17,7 @@ from .class_scores import classes_of
 from .classification import Classification, classify
 
 DONT_KNOW = "don't know"
-TRAINED = "model"
-"""The rule of a trained model, which always answers."""
+TRAINED = "model"  # The rule of a trained model, which always answers.
 
 
 @dataclass(frozen=True)

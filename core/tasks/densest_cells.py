@@ -26,12 +26,9 @@ from .box import Box, half_widths
 from .climbing import affordable_starts, climb, first_steps, starting_points
 
 FEWEST_ROWS = 16
-MOST_NUMBERS = 64
-"""Coordinates of numbers that the linear programs are solved in."""
-NOISE_CHANCE = 0.05
-"""Chance that any counter of the table passes the threshold by noise alone."""
-ROUNDING = 1e-9
-"""Shares of the bounds that count as nothing: a thinner intersection is empty."""
+MOST_NUMBERS = 64  # Coordinates of numbers that the linear programs are solved in.
+NOISE_CHANCE = 0.05  # Chance that any counter of the table passes the threshold by noise alone.
+ROUNDING = 1e-9  # Shares of the bounds that count as nothing: a thinner intersection is empty.
 
 
 @dataclass(frozen=True)

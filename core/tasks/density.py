@@ -19,11 +19,9 @@ from .answerable import READS
 from .box import Box
 from .other_columns import NOTHING, averaged_answers, averaging
 
-MAX_POINTS = 1_000_000
-"""Cells or points of one picture."""
+MAX_POINTS = 1_000_000  # Cells or points of one picture.
 MAX_PAIRED = 8
-PAIRS_READS = 2.0 * READS
-"""Work of all small grids of a matrix together, in counters read."""
+PAIRS_READS = 2.0 * READS  # Work of all small grids of a matrix together, in counters read.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,10 +30,9 @@ from ..sketches.tables.axes import METRIC, is_number
 from ..sketches.tables.layout import Columns
 from ..sketches.tables.tables import Tables
 
-POINTS_A_CELL = 4
-"""Drawn points that a cell of a table made of them has at least, on average."""
+POINTS_A_CELL = 4  # Drawn points that a cell of a table made of them has at least, on average.
+# Records whose closeness to others is compared with the released one, and how many others at most.
 QUERIES, COMPARED = 256, 20_000
-"""Records whose closeness to others is compared with the released one, and how many others at most."""
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ from .density import Curve, Heatmap, Pairs, Volume
 from .modes import Mode
 from .sampling import Sample
 
+# What an answer may be made of, besides arrays, frames, tuples, mappings and plain values.
 KINDS: dict[str, Callable[..., object]] = {
     kind.__name__: kind for kind in (Centre, Curve, DecisionMap, Heatmap, Mode, Pairs, Sample, Volume)
 }
-"""What an answer may be made of, besides arrays, frames, tuples, mappings and plain values."""
 CONTENTS = "contents"
+# Bits of the 23 that a number in single precision has behind its point, which are dropped: what is left is right to one
+# part in 16,000.
 LOST = 10
-"""Bits of the 23 that a number in single precision has behind its point, which are dropped: what is left is right to
-one part in 16,000."""
 Answer = TypeVar("Answer")
 
 

@@ -19,15 +19,12 @@ from .climbing import NUMBERS_AT_ONCE, SEARCH_SEED, Height
 CHAINS = 256
 BURN_IN = 200
 THINNING = 5
-FEWEST_KEPT = 64
-"""Kept states a chain, at least: fewer say nothing about convergence."""
+FEWEST_KEPT = 64  # Kept states a chain, at least: fewer say nothing about convergence.
 TRIALS = 1 << 14
-LONG_JUMPS = 0.1
-"""Share of steps by a whole difference of two chains, which leads from mode to mode."""
-SHORT_STEP = 0.1
-"""Size, in half-widths of the kernel, of the random part that lets chains reach every place."""
+LONG_JUMPS = 0.1  # Share of steps by a whole difference of two chains, which leads from mode to mode.
+SHORT_STEP = 0.1  # Size, in half-widths of the kernel, of the random part that lets chains reach every place.
+# Shares of the coordinates that a step moves, one of them chosen at random for each step.
 COORDINATES_MOVED = (0.25, 0.5, 1.0)
-"""Shares of the coordinates that a step moves, one of them chosen at random for each step."""
 CATEGORY_CHANGES = 0.3
 
 

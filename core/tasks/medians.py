@@ -124,13 +124,11 @@ def _distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return np.column_stack([np.abs(points - centre).sum(axis=1) for centre in centres])
 
 
+# Estimated sums of distances, float64 (n,), at encoded points, float64 (n, dimensions).
 Sum = Callable[[np.ndarray], np.ndarray]
-"""Estimated sums of distances, float64 (n,), at encoded points, float64 (n, dimensions)."""
 
-WIDEST, HALVINGS = 1.0 / 8.0, 4
-"""The first step of a slope, in ranges of the coordinate, and how often it is halved."""
-ROUNDS = 6
-"""Places tried at each step."""
+WIDEST, HALVINGS = 1.0 / 8.0, 4  # The first step of a slope, in ranges of the coordinate, and how often it is halved.
+ROUNDS = 6  # Places tried at each step.
 
 
 def least_place(

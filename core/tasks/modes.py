@@ -23,10 +23,9 @@ from .uncertainty import Splitting
 
 MOST_STARTS = 4096
 MOST_MODES = 1000
+# Share of the groups of rows that search; the others judge. Of eight groups three search, and five judge.
 SEARCHING_SHARE = 3.0 / 8.0
-"""Share of the groups of rows that search; the others judge. Of eight groups three search, and five judge."""
-JUDGED_A_MODE = 2
-"""Hills that are judged, for each mode that is asked for."""
+JUDGED_A_MODE = 2  # Hills that are judged, for each mode that is asked for.
 
 
 @dataclass(frozen=True)

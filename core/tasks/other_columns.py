@@ -27,12 +27,10 @@ from .box import Box
 from .modes import find_modes
 from .uncertainty import Splitting
 
-BATCH = 1 << 16
-"""Queries that are read at once."""
+BATCH = 1 << 16  # Queries that are read at once.
 MOST_PLACES = 1024
 FEWEST_PLACES = 16
-PICTURE_SEED = 0
-"""Public seed of the averaging points: the same picture each time."""
+PICTURE_SEED = 0  # Public seed of the averaging points: the same picture each time.
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ class Averaged:
     places: np.ndarray
 
 
-NOTHING = Averaged((), np.zeros((1, 0)))
-"""Nothing to average over: every column is either drawn or held."""
+NOTHING = Averaged((), np.zeros((1, 0)))  # Nothing to average over: every column is either drawn or held.
 
 
 def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float = READS) -> Averaged:
@@ -143,10 +140,8 @@ def _widened(answers: Answers, variance: np.ndarray, level: float) -> Answers:
     return replace(answers, low=answers.estimate - reach, high=answers.estimate + reach, standard_error=error)
 
 
-MOST_AVERAGED = 3
-"""Columns up to which a picture averages over those that it does not show."""
-STARTS = 24
-"""Places to search from: the highest hill is wanted, and it has the widest foot."""
+MOST_AVERAGED = 3  # Columns up to which a picture averages over those that it does not show.
+STARTS = 24  # Places to search from: the highest hill is wanted, and it has the widest foot.
 
 
 def densest_place(release: Release) -> dict[str, object]:

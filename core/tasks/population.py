@@ -33,10 +33,9 @@ from .box import Box, half_widths
 from .climbing import SEARCH_SEED, affordable_starts, climb, first_steps, starting_points
 
 MOST_CELLS = 1 << 16
-LEAST_WEIGHT = 1e-3
-"""Share of the highest density that every place begins with, as a weight of zero would stay so."""
+LEAST_WEIGHT = 1e-3  # Share of the highest density that every place begins with, as a weight of zero would stay so.
+# In three dimensions or more, a lattice that can be afforded is coarser than what drawn places close in on.
 MOST_DIMENSIONS = 2
-"""In three dimensions or more, a lattice that can be afforded is coarser than what drawn places close in on."""
 
 
 def root_error(release: Release, answers: Answers) -> float:
@@ -128,20 +127,15 @@ def _mesh(axes: list[np.ndarray]) -> np.ndarray:
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
-PLACES = 2048
-"""Places that carry weight at a time: their kernel matrix is 16 MiB."""
-KEPT = PLACES // 4
-"""Heaviest places that stay from round to round."""
+PLACES = 2048  # Places that carry weight at a time: their kernel matrix is 16 MiB.
+KEPT = PLACES // 4  # Heaviest places that stay from round to round.
 ROUNDS = 6
 STEPS = 100
-ASKED_FOR_ERROR = 8
-"""One place in so many is asked for its error, of which only the mean is used."""
+ASKED_FOR_ERROR = 8  # One place in so many is asked for its error, of which only the mean is used.
 CHECK_EVERY = 10
-SPREAD = 4.0
-"""New places lie up to this factor nearer or farther than the round's own scale."""
+SPREAD = 4.0  # New places lie up to this factor nearer or farther than the round's own scale.
 LEAST_SHIFT = 0.02
-CATEGORY_CHANGES = 0.2
-"""Share of new places that move to another category, in each column."""
+CATEGORY_CHANGES = 0.2  # Share of new places that move to another category, in each column.
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from ..releases.release import Release
 from ..sketches.products.products import Products
 from .answerable import check_one_population
 
-ONE = 0
-"""The place of the coordinate that is always 1."""
+ONE = 0  # The place of the coordinate that is always 1.
 
 
 @dataclass(frozen=True)
@@ -167,8 +166,7 @@ class Sums:
         return spread
 
 
-HIDDEN = 2.0
-"""Deviations of noise that a sum of squares must have to be told from none."""
+HIDDEN = 2.0  # Deviations of noise that a sum of squares must have to be told from none.
 
 
 @dataclass(frozen=True, eq=False)

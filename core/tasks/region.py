@@ -36,8 +36,7 @@ from ..sketches.grids.splines import combined
 from .answerable import check_one_population
 from .box import Box
 
-PLACES_A_CELL = 6
-"""Places along a side of a cell at which it is seen whether they lie inside."""
+PLACES_A_CELL = 6  # Places along a side of a cell at which it is seen whether they lie inside.
 MOST_CORNERS = 2_000
 
 

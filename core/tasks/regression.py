@@ -58,10 +58,9 @@ RULES = ("least-error", "adassp")
 LEAST, BESIDE = 2.0, 0.5
 STEPS = np.arange(0.0, 12.0, 0.5)
 FAILURE = 0.05
-SURELY = 2.0
-"""Deviations of noise by which slopes must be better than the mean."""
+SURELY = 2.0  # Deviations of noise by which slopes must be better than the mean.
+# Deviations up to which they are flattered by having been taken, and how much longer intervals are then.
 BARELY, LONGER = 2.25, 1.25
-"""Deviations up to which they are flattered by having been taken, and how much longer intervals are then."""
 
 
 class Ridge(NamedTuple):
@@ -127,11 +126,9 @@ def choose_ridge(
 
 
 ABOUT = ("records", "population")
-SMALLEST = 1e-12
-"""The least sum of squares that is divided by, as a share of the number of records."""
+SMALLEST = 1e-12  # The least sum of squares that is divided by, as a share of the number of records.
 
-LARGEST = 4.0
-"""Mean squared residual of predictions inside the bounds, between -1 and 1 as what they are of."""
+LARGEST = 4.0  # Mean squared residual of predictions inside the bounds, between -1 and 1 as what they are of.
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,14 +30,12 @@ MOST_POINTS = 1_000_000
 MOST_GRID_NUMBERS = 3
 MOST_CELLS = 1 << 18
 FEWEST_CELLS_A_SIDE = 16
-GRID_READS = 2.0 * READS
-"""Work of reading a grid, in counters read."""
+GRID_READS = 2.0 * READS  # Work of reading a grid, in counters read.
 
 
-FEWEST_POINTS, POINTS_A_RECORD = 20_000, 4
-"""Drawn from a density beside tables, so that most cells have some."""
+FEWEST_POINTS, POINTS_A_RECORD = 20_000, 4  # Drawn from a density beside tables, so that most cells have some.
+# Dimensions from which synthetic records of a kernel sketch are no good for counting: see `not_meant_for`.
 MANY_COLUMNS = 4
-"""Dimensions from which synthetic records of a kernel sketch are no good for counting: see `not_meant_for`."""
 NOT_FOR_CONCLUSIONS = (
     "These records show the shape of the file down to its bandwidth. They are not meant for exact values, extremes or "
     "rare groups, nor for conclusions: more of them make nothing surer, and the file itself answers with intervals."

@@ -24,8 +24,7 @@ from ..sketches.tables.axes import Axis
 from ..words.escapes import steers
 from ..words.phrases import listed, shown
 
-LONGEST = 20_000
-"""Characters of a question."""
+LONGEST = 20_000  # Characters of a question.
 CAN_BE_ASKED = (
     "what can be asked is SELECT with columns, COUNT, SUM, AVG, MEDIAN and QUANTILE(column, share), WHERE with "
     "conditions joined by AND, GROUP BY, ORDER BY and LIMIT"

@@ -35,12 +35,10 @@ from ..sketches.tables.layout import Columns, largest
 from .finer_values import Closeness, Finer
 
 ROUNDS = 25
-WORK = 4e8
-"""Records times tables times rounds, at most."""
+WORK = 4e8  # Records times tables times rounds, at most.
+# Share of a cell's excess that is moved in the first round; in round r it is divided by the square root of r.
 FASTEST = 1.0
-"""Share of a cell's excess that is moved in the first round; in round r it is divided by the square root of r."""
-COPIED = 0.5
-"""Share of the moved records that become copies, which keeps what else goes with a cell."""
+COPIED = 0.5  # Share of the moved records that become copies, which keeps what else goes with a cell.
 
 
 @dataclass(frozen=True)

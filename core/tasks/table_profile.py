@@ -21,8 +21,7 @@ from ..sketches.tables.answers.conditions import missing_label
 from ..sketches.tables.axes import Axis
 from ..words.phrases import listed, shortened
 
-Part = Mapping[str, Sequence[int]]
-"""A part of the records: the cells that are pointed at, by name of their column."""
+Part = Mapping[str, Sequence[int]]  # A part of the records: the cells that are pointed at, by name of their column.
 QUARTERS = ((0.25, "25% below"), (0.5, "median"), (0.75, "75% below"))
 
 

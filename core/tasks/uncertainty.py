@@ -30,10 +30,8 @@ from ..sketches.grouped import GroupedSketch
 from .answerable import check_one_population
 
 ROOT = 3
-PARTS = ROOT * ROOT
-"""K, a square, so that whole numbers stay whole."""
-SEED = 2
-"""Public seed of the splitting noise."""
+PARTS = ROOT * ROOT  # K, a square, so that whole numbers stay whole.
+SEED = 2  # Public seed of the splitting noise.
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,30 +21,23 @@ from ..machine.compiled_code import njit
 from ..machine.small_matrices import one_thread
 from ..machine.threads import over_ranges
 
+# The least scatter of true scores that is considered, in standard errors: closer scores are as good as equal.
 LEAST_SCATTER = 0.03
-"""The least scatter of true scores that is considered, in standard errors: closer scores are as good as equal."""
 STEP = 2.0
-LEADS = np.array([2.0, 6.0])
-"""How far a class may stand out, in deviations of the scatter."""
-MOST_LEARNED = 4_000
-"""Places that the weights are learned from; evenly spread ones where there are more."""
-FAITH = 10.0
-"""How many places the even weights that one starts with are worth, so that a single place can be asked too."""
+LEADS = np.array([2.0, 6.0])  # How far a class may stand out, in deviations of the scatter.
+MOST_LEARNED = 4_000  # Places that the weights are learned from; evenly spread ones where there are more.
+FAITH = 10.0  # How many places the even weights that one starts with are worth, so that a single place can be asked too
 ITERATIONS = 200
-NEGLIGIBLE = 1e-3
-"""Explanations that are so much less likely than the likeliest one are left out of a chance."""
+NEGLIGIBLE = 1e-3  # Explanations that are so much less likely than the likeliest one are left out of a chance.
 LOG_NEGLIGIBLE = math.log(NEGLIGIBLE)
-UNSEEN = -40.0
-"""Log of a share in a sum that double precision hardly sees."""
-ORDINARY = 1e-100
-"""A number between this and its inverse has a product with another such one that is a number too."""
-CLEARLY = 5.0
-"""Standard errors between two numbers of which one is taken to be the larger."""
+UNSEEN = -40.0  # Log of a share in a sum that double precision hardly sees.
+ORDINARY = 1e-100  # A number between this and its inverse has a product with another such one that is a number too.
+CLEARLY = 5.0  # Standard errors between two numbers of which one is taken to be the larger.
 NODES, _SHARES = np.polynomial.hermite_e.hermegauss(16)
 SHARES = _SHARES / _SHARES.sum()
 EDGE, FINENESS = 8, 256
+# The normal distribution function in steps; straight between them, which is right to two millionths.
 NORMAL = ndtr(np.arange(-EDGE * FINENESS, EDGE * FINENESS + 2) / FINENESS)
-"""The normal distribution function in steps; straight between them, which is right to two millionths."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # list at the start of a line.
 _MARKDOWN = re.compile(r"[\\`*\[\]<>~$|&]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|^#|^[-+]|(?<=^\d)[.)]|(?<=^\d\d)[.)]")
 
+# Unicode's marks that turn the direction of what follows; letters of scripts that run from right to left are none.
 DIRECTIONS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Unicode's marks that turn the direction of what follows; letters of scripts that run from right to left are none."""
 
 
 def in_html(text: object) -> str:
@@ -58,8 +58,7 @@ def steers(sign: str) -> bool:
     return unicodedata.category(sign) in ("Cc", "Zl", "Zp", "Cs") or unicodedata.bidirectional(sign) in DIRECTIONS
 
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What a formula begins with, and what spreadsheets skip before one."""
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # What a formula begins with, and what spreadsheets skip before one.
 
 
 def safe_cell(value: object) -> object:

@@ -13,18 +13,14 @@ from decimal import Decimal
 
 import numpy as np
 
-EXACT_DIGITS = 12
-"""Digits shown of a number without error; beyond them floating point itself is in doubt."""
+EXACT_DIGITS = 12  # Digits shown of a number without error; beyond them floating point itself is in doubt.
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "unknown"
-LARGE, SMALL = 1e15, 1e-9
-"""From here on, and below there, a number is written with a power of ten."""
+LARGE, SMALL = 1e15, 1e-9  # From here on, and below there, a number is written with a power of ten.
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST_SHARE = 1e-5
-ALMOST_NOTHING = 0.001
-"""A budget below this buys noise alone."""
-TIMES_FROM = 10
-"""From here on a share is no share any more, but so many times."""
+ALMOST_NOTHING = 0.001  # A budget below this buys noise alone.
+TIMES_FROM = 10  # From here on a share is no share any more, but so many times.
 
 
 def place(error: float) -> int:
@@ -189,8 +185,8 @@ def rounded_down(epsilon: Decimal) -> Decimal:
 
 BYTES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3))
 SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+# From this share of a unit on it is that unit, as two digits of a smaller one would be a hundred or a thousand.
 NEARLY = 0.995
-"""From this share of a unit on it is that unit, as two digits of a smaller one would be a hundred or a thousand."""
 
 
 def size(count: float) -> str:

@@ -16,8 +16,7 @@ from ...version import SOFTWARE
 from ...words.phrases import listed
 from .label import PrivacyLabel
 
-UNSAID = ":unav"
-"""DataCite's code for a value that is unavailable."""
+UNSAID = ":unav"  # DataCite's code for a value that is unavailable.
 SCHEMA = "http://datacite.org/schema/kernel-4"
 MOST_NAMED = 6
 LATEX = str.maketrans(

@@ -85,10 +85,10 @@ def _renamed(values: Mapping[str, Sequence], taken) -> dict[str, Sequence]:
 
 
 LEVEL = 0.95
+# Places that a step may ask at; a program with more of them in its text would be no program any more.
 MAX_PLACES = 10_000
-"""Places that a step may ask at; a program with more of them in its text would be no program any more."""
+# Modes that are looked for: more than can be told apart on a picture, so that none that stands out is left out.
 MOST_MODES = 100
-"""Modes that are looked for: more than can be told apart on a picture, so that none that stands out is left out."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,7 @@ class Call:
 class Step(ABC):
     """One question that was asked of a release."""
 
-    kind: ClassVar[str]
-    """A word for the step, fit for the name of a file."""
+    kind: ClassVar[str]  # A word for the step, fit for the name of a file.
 
     @property
     @abstractmethod
@@ -266,22 +265,13 @@ class Sampled(Step):
 
 @dataclass(frozen=True)
 class Exploration:
-    """What was asked of one file.
+    """What was asked of one file."""
 
-    Attributes
-    ----------
-    file : str
-        Its name, as it will be found beside the program.
-    fingerprint : str
-        SHA-256 of its contents, in hexadecimal.
-    parts : tuple[Call, ...]
-        The calls that make the release that is asked, one after the other: of a file of several questions the part, and
-        of one with classes that of one of them, or of all together.
-    """
-
-    file: str
-    fingerprint: str
+    file: str  # Its name, as it will be found beside the program.
+    fingerprint: str  # SHA-256 of its contents, in hexadecimal.
     steps: tuple[Step, ...]
+    # The calls that make the release that is asked, one after the other: of a file of several questions the part, and
+    # of one with classes that of one of them, or of all together.
     parts: tuple[Call, ...] = ()
 
 

@@ -25,8 +25,7 @@ from ...words.phrases import count, day, listed, shown
 from . import meaning
 from .meaning import choice
 
-MAX_COLUMNS_DESCRIBED = 24
-"""Columns that get a sentence each."""
+MAX_COLUMNS_DESCRIBED = 24  # Columns that get a sentence each.
 
 
 @dataclass(frozen=True)
@@ -39,101 +38,53 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class PartFacts:
-    """One part of a release of several, in words.
+    """One part of a release of several, in words."""
 
-    Attributes
-    ----------
-    name : str
-        The owner's words for it.
-    share : float
-        Of the budget: of ε under pure noise, and of ρ under Gaussian noise.
-    columns : tuple[str, ...]
-        Those that it uses.
-    sentences : tuple[str, ...]
-        What it holds, what it is measured by, its noise and what that does to an answer.
-    """
-
-    name: str
-    share: float
-    columns: tuple[str, ...]
-    sentences: tuple[str, ...]
+    name: str  # The owner's words for it.
+    share: float  # Of the budget: of ε under pure noise, and of ρ under Gaussian noise.
+    columns: tuple[str, ...]  # Those that it uses.
+    sentences: tuple[str, ...]  # What it holds, what it is measured by, its noise and what that does to an answer.
 
 
 @dataclass(frozen=True)
 class PrivacyLabel:
-    """What a release says of itself.
-
-    Attributes
-    ----------
-    one_record : str
-        What one record is, where it is not a row, and what that leaves open; "" otherwise.
-    odds : float
-        Best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
-    odds_in_words : str
-        The same as a sentence.
-    slack : str
-        What δ means; "" when there is none.
-    overlap : str
-        The promise to whoever is in several of the merged parts; "" when nothing was merged.
-    noise : tuple[str, ...]
-        The noise of the counters, a sentence a merged part and kind.
-    records : str
-        Number of records, rounded to what its noise supports.
-    records_source : str
-        Where that number comes from.
-    counted : str
-        What a kernel sum counts: "people", "records" or "sets".
-    answer_noise : float
-        Standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
-    answer_noise_in_words : str
-        The same as a sentence.
-    mechanism, table : str
-        The sketch, and the size of its table.
-    asked, measured : str
-        "Closeness" or "Distance", and in words what it is measured by.
-    classes : str
-        The public list of classes, as a sentence; "" when there are none.
-    clipped : str
-        What was done with records beyond a public radius or length; "" when there is none.
-    chosen : str
-        What was chosen under noise, as a sentence; "" when nothing was.
-    created, software : str
-        When (ISO 8601) and by which program it was made.
-    fingerprint : str | None
-        SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
-    parts : tuple[PartFacts, ...]
-        The questions that a release of several answers, each with its own noise; what is said of one table, answer and
-        measure above is "" then.
-    """
+    """What a release says of itself."""
 
     private: bool
     protected: str
     hidden: str
-    one_record: str
+    one_record: str  # What one record is, where it is not a row, and what that leaves open; "" otherwise.
     promise: str
-    odds: float
-    odds_in_words: str
-    slack: str
-    overlap: str
-    noise: tuple[str, ...]
+    odds: float  # Best success probability, 0.5 to 1, of a guesser who starts from a coin flip about one of them.
+    odds_in_words: str  # The same as a sentence.
+    slack: str  # What δ means; "" when there is none.
+    overlap: str  # The promise to whoever is in several of the merged parts; "" when nothing was merged.
+    noise: tuple[str, ...]  # The noise of the counters, a sentence a merged part and kind.
     theorem: str
-    records: str
-    records_source: str
-    counted: str
+    records: str  # Number of records, rounded to what its noise supports.
+    records_source: str  # Where that number comes from.
+    counted: str  # What a kernel sum counts: "people", "records" or "sets".
+    # Standard deviation of an answer, a sum, by privacy noise alone; infinite where no formula knows it.
     answer_noise: float
-    answer_noise_in_words: str
+    answer_noise_in_words: str  # The same as a sentence.
     columns: tuple[ColumnFacts, ...]
     left_out: str
+    # The sketch, and the size of its table.
     mechanism: str
     table: str
+    # "Closeness" or "Distance", and in words what it is measured by.
     asked: str
     measured: str
-    classes: str
-    clipped: str
-    chosen: str
+    classes: str  # The public list of classes, as a sentence; "" when there are none.
+    clipped: str  # What was done with records beyond a public radius or length; "" when there is none.
+    chosen: str  # What was chosen under noise, as a sentence; "" when nothing was.
+    # When (ISO 8601) and by which program it was made.
     created: str
     software: str
+    # SHA-256 of the file, in hexadecimal; None where a mapped table would have to be read for it.
     fingerprint: str | None
+    # The questions that a release of several answers, each with its own noise; what is said of one table, answer and
+    # measure above is "" then.
     parts: tuple[PartFacts, ...] = ()
 
 

@@ -23,8 +23,7 @@ from ...releases.release import Release
 from ...version import SOFTWARE
 from .exploration import Call, Density, Exploration, Step, plain_value, table_of
 
-PACKAGE = __package__.split(".")[0]
-"""The name that this package is installed under."""
+PACKAGE = __package__.split(".")[0]  # The name that this package is installed under.
 
 OPENING = f'''"""Ask a released file again what was asked in an exploration, from the file alone.
 

@@ -102,15 +102,12 @@ th { color: var(--faint); font-weight: 500; } th:first-child, td:first-child { t
 )
 
 
-MOST_ROWS = 20
-"""Rows of a table that are printed; the file answers the rest."""
-ROUNDED = ("estimate", "low", "high")
-"""Columns of answers that are rounded to what their error supports."""
+MOST_ROWS = 20  # Rows of a table that are printed; the file answers the rest.
+ROUNDED = ("estimate", "low", "high")  # Columns of answers that are rounded to what their error supports.
 HEADS = {"significant": "more than noise", "anomalous": "unusual", "certain": "surely"}
+# Columns of answers that intervals and marks already speak of.
 NOT_PRINTED = ("standard_error", "prominence", "prominence_error")
-"""Columns of answers that intervals and marks already speak of."""
-MOST_COLUMNS = 100
-"""Columns that the label lists."""
+MOST_COLUMNS = 100  # Columns that the label lists.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MARK = (
     '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><defs><filter id="frost" x="-60%" y="-60%" width="220%" '

@@ -31,8 +31,7 @@ from ..table_figures import MOST_PAIRS, column_in_words, rows_of, share_words
 from .svg import shares_svg
 
 HEADS = ("columns", "Cramér's V", "low", "high", "bits", "χ²", "noise alone")
-MOST_COLUMNS = 30
-"""Columns that are drawn; the file answers the rest."""
+MOST_COLUMNS = 30  # Columns that are drawn; the file answers the rest.
 
 
 def counts_html(release: Release) -> Iterator[str]:
@@ -114,8 +113,7 @@ def _pairs(answers: TableAnswers) -> Iterator[str]:
     )
 
 
-MOST_ROWS = 30
-"""Lines of a table that are printed, those that are more than noise first; the two files answer the rest."""
+MOST_ROWS = 30  # Lines of a table that are printed, those that are more than noise first; the two files answer the rest
 NOISE = (
     "Bold: more than noise alone may make. Of a hundred lines without a difference, about five are bold all the same."
 )

@@ -26,10 +26,8 @@ WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 78, 690, 40, 376
 SHADES = len(LIGHT_SHADES)
 TICKS = 6
-MOST_LABELS = 12
-"""Categories that are named along an axis; among more of them every second, third … one."""
-LONG_LABELS = 60
-"""Characters that labels across a picture may have together before they are slanted."""
+MOST_LABELS = 12  # Categories that are named along an axis; among more of them every second, third … one.
+LONG_LABELS = 60  # Characters that labels across a picture may have together before they are slanted.
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,7 @@ from .shared_models import model_facts, number_facts, regression_facts
 from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
 
 PublicFile = Release | LocalAnswers | Model
-ARCHIVE = b"PK"
-"""How an archive begins; a model is JSON."""
+ARCHIVE = b"PK"  # How an archive begins; a model is JSON.
 
 
 def read_public(data: bytes) -> PublicFile:
@@ -59,31 +58,18 @@ def ending(data: bytes) -> str:
     return ".npz" if data.startswith(ARCHIVE) else ".json"
 
 
-MOST_SUBJECTS = 40
-"""Questions and groups that a page shows."""
+MOST_SUBJECTS = 40  # Questions and groups that a page shows.
 EVERYONE = "everyone together"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One population that a file answers for.
+    """One population that a file answers for."""
 
-    Attributes
-    ----------
-    name : str
-        Question and group in words; "" where the file has one of them.
-    release : Release
-        Of this population alone.
-    member : str
-        The array of the file that holds its counters.
-    slabs : tuple[int, ...]
-        Which classes of it are added up; none where it holds no classes.
-    """
-
-    name: str
-    release: Release
-    member: str
-    slabs: tuple[int, ...] = ()
+    name: str  # Question and group in words; "" where the file has one of them.
+    release: Release  # Of this population alone.
+    member: str  # The array of the file that holds its counters.
+    slabs: tuple[int, ...] = ()  # Which classes of it are added up; none where it holds no classes.
 
 
 def contents(file: PublicFile) -> list[dict[str, Any]]:
@@ -142,10 +128,9 @@ def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
 
 
 FOLDER = Path(__file__).parent
+# The parts of the script, in the order in which they need each other.
 SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "forms", "take", "page")
-"""The parts of the script, in the order in which they need each other."""
-MOST_BYTES = 24 << 20
-"""The largest file that a page carries along."""
+MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 )
@@ -153,25 +138,15 @@ POLICY = (
 
 @dataclass(frozen=True)
 class Shared:
-    """A file in words, as a page states it.
+    """A file in words, as a page states it."""
 
-    Attributes
-    ----------
-    heading, line : str
-        What it is of, and the whole of it in one line.
-    sentences : tuple[str, ...]
-        Everything that it says of itself.
-    warnings : tuple[str, ...]
-        What must be said of the promise before anything is read.
-    papers : tuple[tuple[str, str, str], ...]
-        What is handed out beside it: label, ending of the file's name, and text.
-    """
-
+    # What it is of, and the whole of it in one line.
     heading: str
     line: str
     promise: str
-    sentences: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    sentences: tuple[str, ...]  # Everything that it says of itself.
+    warnings: tuple[str, ...] = ()  # What must be said of the promise before anything is read.
+    # What is handed out beside it: label, ending of the file's name, and text.
     papers: tuple[tuple[str, str, str], ...] = ()
 
 

@@ -70,11 +70,9 @@ def category_facts(name: str, categories: tuple[str, ...]) -> dict[str, Any]:
     return {"name": name, "unit": "", "kind": "category", "categories": list(categories)}
 
 
-MOST_COUNTERS = 1 << 20
-"""Beyond, a picture takes a browser longer than a person waits."""
+MOST_COUNTERS = 1 << 20  # Beyond, a picture takes a browser longer than a person waits.
 MOST_AXES = 3
-MOST_TERMS = 48
-"""Products whose sum a kernel is: noise is known from all pairs of them."""
+MOST_TERMS = 48  # Products whose sum a kernel is: noise is known from all pairs of them.
 
 
 def grid_facts(release: Release) -> dict[str, Any] | None:
@@ -183,10 +181,9 @@ def _length(bandwidth: Bandwidth) -> float:
 LEVEL = 0.95
 MOST_COLUMNS = 8
 CURVE, DISTANCE_CURVE, MOST_CURVE = 400, 96, 2_000
+# Places along a side of a map: of two columns, of more, whose others are averaged over, of distances, and at least.
 MOST_SIDE, AVERAGED_SIDE, DISTANCE_SIDE, LEAST_SIDE = 128, 64, 24, 16
-"""Places along a side of a map: of two columns, of more, whose others are averaged over, of distances, and at least."""
-NUMBERS = 150_000
-"""The most numbers in all pictures of a page, both ends of their intervals included: some 600 KB."""
+NUMBERS = 150_000  # The most numbers in all pictures of a page, both ends of their intervals included: some 600 KB.
 
 
 def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None:
