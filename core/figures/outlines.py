@@ -49,7 +49,9 @@ def read_outlines(data: bytes) -> tuple[np.ndarray, ...]:
     """
     try:
         lines = tuple(np.array(line, dtype=np.float64)[:, :2] for line in _lines(json.loads(data)))
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        if not all(line.shape[1] == 2 and np.isfinite(line).all() for line in lines):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError):
         raise RequestError("This is no GeoJSON file of lines or areas in degrees, so no outline was drawn.") from None
     positions = sum(map(len, lines))
     if not lines or positions > MOST_POSITIONS:

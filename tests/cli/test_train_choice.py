@@ -1,6 +1,11 @@
 """`train --method choose`: one promise, and a file of the kind that was chosen."""
 
 import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +21,7 @@ from core.sources import open_source
 
 from .conftest import people
 
+ROOT = Path(__file__).parents[2]
 PROMISE = (
     "--categories",
     "side=in,out",
@@ -97,3 +103,33 @@ def test_no_model_takes_more_than_the_room_that_was_taken_for_it(target, wide):
     for method in ("objective", "descent", "newton") if target == "side" else ("products", "descent"):
         model = trainer_of(method, domain, target).fit(open_source(frame), Budget(1, 1e-6))
         assert len(model.to_bytes()) < room
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_killed_in_the_middle_it_leaves_no_record_behind_and_never_passes_its_total(tmp_path, ledger):
+    """It may be lost with what it has cost, as for all that is made at once; nothing else may happen."""
+    frame, scratch = people(800), tmp_path / "scratch"
+    frame["side"] = np.where(frame.x > 5, "out", "in")
+    frame.drop(columns="id").to_csv(tmp_path / "sides.csv", index=False)
+    scratch.mkdir()
+    Ledger(ledger).register("sides", 5)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "FROSTGLASS_LEDGER": str(ledger), "TMPDIR": str(scratch)}
+    arguments = ("train", "sides.csv", "--bounds", "x=0:10", "--bounds", "y=0:10", *PROMISE, "--out", "sides")
+    command = [sys.executable, "-m", "core", *arguments]
+
+    def paid():
+        return len(Ledger(ledger).status("sides").releases)
+
+    for wanted in (0, 1, 2):  # once before it has paid, and twice in the middle of making and comparing
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+        while process.poll() is None and (paid() < wanted if wanted else not list(tmp_path.glob(".*.unfinished"))):
+            time.sleep(0.05)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL and paid() == wanted
+        assert not list(scratch.iterdir()) and not list(tmp_path.glob("*sides.[nj]*"))
+        # Room for what would be public: zeros, or a file that was paid for and not yet named.
+        assert all(set(left.read_bytes()) <= {0} for left in tmp_path.glob(".*.unfinished"))
+    last = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert last.returncode == 3 and "nothing was spent" in last.stderr and paid() == 2  # 1 is left, and 2 are asked for
+    assert not list(tmp_path.glob(".*.unfinished")) and not list(scratch.iterdir())

@@ -56,3 +56,12 @@ def test_every_kind_of_geometry_with_lines_is_read():
 def test_what_is_no_outline_is_refused(data):
     with pytest.raises(RequestError, match=r"outline|GeoJSON"):
         read_outlines(data)
+
+
+@pytest.mark.parametrize(
+    "positions",
+    ["[[1" + "0" * 400 + ", 1], [2, 3]]", "[[1e400, 1], [2, 3]]", "[[NaN, 1], [2, 3]]", "[[1], [2]]", "[[]]"],
+)
+def test_positions_that_are_no_two_finite_numbers_are_refused(positions):
+    with pytest.raises(RequestError, match="GeoJSON"):
+        read_outlines(b'{"type": "LineString", "coordinates": %s}' % positions.encode())

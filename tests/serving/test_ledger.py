@@ -1,16 +1,26 @@
 """One ledger for several owners: none of them reaches another one's budget, or learns that there is one."""
 
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from threading import Barrier
+from time import sleep
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from benchmarks import shared_ledger
+from core import Domain, release
 from core.errors import BudgetError, RequestError
+from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
+from core.releases.remembered import check_all_remembered
 from core.serving.approvals import State, plan_of
 from core.serving.ledger import OwnLedger
 from core.serving.settings import Approval
+from core.sketches.grids.histogram import Histogram
 from tests.privacy.ledger.test_ledger import pure
 
 ANN, EVE, SUE, TOM = "ann@example.org", "eve@example.org", "sue@example.org", "tom@example.org"
@@ -162,3 +172,81 @@ def test_all_of_it_is_in_the_log(where):
     lines = [(line.who, line.did) for line in ledger.log.lines()]
     assert lines == [(ANN, Did.REGISTERED), (ANN, Did.ASKED), (SUE, Did.APPROVED), (ANN, Did.RELEASED)]
     assert ledger.log.verify() == 4
+
+
+@pytest.fixture
+def postgres():
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    if shared_ledger.programs() is None:
+        pytest.skip("no PostgreSQL is installed")
+    with shared_ledger.server("--no-sync") as server:
+        server.ledger()
+        yield server
+
+
+@pytest.mark.deep
+def test_a_yes_counts_once_for_two_sessions_at_once_on_postgresql(postgres):
+    limited(postgres.address).register("visits", 30)
+    for _ in range(5):
+        asking = limited(postgres.address)
+        asking.approvals.answer(SUE, asking.approvals.ask(ANN, asked_of(asking, 30)), True)
+        before, sessions = len(asking.status("visits").releases), Barrier(4)
+
+        def spend(place, sessions=sessions):
+            own = limited(postgres.address)
+            sessions.wait()
+            try:
+                own.spend("visits", pure("0.6"), NOTE)
+            except RequestError as refusal:
+                return str(refusal)
+            return None
+
+        with ThreadPoolExecutor(4) as threads:
+            said = list(threads.map(spend, range(4)))
+        assert said.count(None) == 1 and all("steward" in one for one in said if one)
+        assert len(asking.status("visits").releases) == before + 1
+
+
+@pytest.mark.deep
+def test_releases_of_two_sessions_survive_a_kill_of_postgresql_and_none_is_overspent_or_unpaid(postgres, tmp_path):
+    """Every release that came out is kept and paid for; what was lost is spent and said, and all goes on afterwards."""
+    people, sketch = pd.DataFrame({"x": np.linspace(0, 10, 200)}), Histogram(Domain.of(x=(0, 10)), Gaussian(1.0), (16,))
+    own = OwnLedger(postgres.address, ANN)
+    own.register("visits", 3)
+
+    def session(place):
+        made, said = 0, []
+        for _ in range(12):
+            try:
+                mine = OwnLedger(postgres.address, ANN)
+                mine.shelf = tmp_path / "shelf"
+                release(sketch, people, Budget("0.1"), ledger=mine, dataset="visits")
+                made += 1
+            except RequestError as refusal:
+                said.append(str(refusal))
+                sleep(0.2)
+        return made, said
+
+    with ThreadPoolExecutor(2) as threads:
+        running = [threads.submit(session, place) for place in range(2)]
+        sleep(1.0)
+        postgres.kill()
+        sleep(0.5)
+        postgres.start()
+        came = [one.result() for one in running]
+    postgres.ledger()
+    status, files = own.status("visits"), list((tmp_path / "shelf").iterdir())
+    assert status.spent <= 3 and sum(made for made, _ in came) == len(files) <= len(status.releases) <= 30
+    assert all(refusal.endswith(".") and "\n" not in refusal for _, said in came for refusal in said)
+    assert check_all_remembered(shelved(own, tmp_path)) == len(files)
+    if status.left >= Decimal("0.1"):
+        release(sketch, people, Budget("0.1"), ledger=shelved(own, tmp_path), dataset="visits")
+
+
+def shelved(ledger, folder):
+    ledger.shelf = folder / "shelf"
+    return ledger
+
+
+def asked_of(ledger, total):
+    return ledger.plan("visits", Budget(total), pure("0.6"), NOTE)

@@ -7,8 +7,10 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from benchmarks import shared_ledger
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
+from core.serving.ledger import OwnLedger
 
 served = pytest.importorskip("tests.serving.served")
 
@@ -150,3 +152,34 @@ def test_it_is_in_the_log_who_came(come, server):
         pass
     lines = Ledger(server.folder / "state" / "ledger.sqlite").log.lines()
     assert ("bob@example.org", Did.SIGNED_IN) in {(line.who, line.did) for line in lines}
+
+
+def test_with_its_ledger_on_postgresql_two_sessions_outlive_a_crash_of_the_database(tmp_path):
+    """What a page says meanwhile is a sentence without an address, and every page goes on once it is there again."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    if shared_ledger.programs() is None:
+        pytest.skip("no PostgreSQL is installed")
+    with served.provider() as provider, shared_ledger.server("--no-sync") as postgres:
+        rules = (
+            f'ledger = "{postgres.address}"\n[sign_in]\nprovider = "{provider}"\nclient = "frostglass"\n'
+            f'client_secret = "{SECRET}"\ncookie_secret = "{COOKIE}"\n{served.ROLES}'
+        )
+        postgres.ledger()
+        OwnLedger(postgres.address, "ann@example.org").register("visits", 3)
+        one = served.Served(tmp_path, rules, served.free_port())
+        with one.running():
+            ann = served.Client(one)
+            ann.sign_in("ann")
+            with ann.socket() as first, ann.socket() as second:
+                for channel in (first, second):
+                    assert "visits" in served.run_page(channel, "ledger")[0]
+                postgres.kill()
+                for channel in (first, second):
+                    drawn, _ = served.run_page(channel, "ledger")
+                    assert "privacy ledger" in drawn, drawn
+                    assert "Traceback" not in drawn, drawn[drawn.index("Traceback") - 600 :][:1500]
+                postgres.start()
+                postgres.ledger()
+                for channel in (first, second):
+                    assert "visits" in served.run_page(channel, "ledger")[0]
+        assert "Traceback" not in one.log() and str(postgres.folder) not in one.log()
