@@ -91,6 +91,8 @@ def declared_domain(
     columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
     if data.missing == "category":
         columns = _with_missing(columns, _label(classes))
+    if data.unknown == "category":
+        columns = _with_unknown(columns, _label(classes))
     return Domain(
         columns, data.outside, _dropped_or_refused(data.missing), unit, data.scale or "none", data.category_distance
     )
@@ -123,6 +125,8 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
     if rules.get("missing") == "category":
         rules["columns"] = _with_missing(rules["columns"], _label(classes))
         rules["missing"] = _dropped_or_refused(rules["missing"])
+    if data.unknown == "category":
+        rules["columns"] = _with_unknown(rules["columns"], _label(classes))
     if data.unit is not None:
         rules["unit"] = PrivacyUnit(*notation.parse_unit(data.unit))
     return replace(domain, **rules)
@@ -135,6 +139,13 @@ def _with_missing(columns: tuple[Column, ...], classes: Collection[str]) -> tupl
     return tuple(
         one for column in columns for one in ((column,) if column.name in classes else with_missing_category((column,)))
     )
+
+
+def _with_unknown(columns: tuple[Column, ...], classes: Collection[str]) -> tuple[Column, ...]:
+    """Columns with a category of values that are not on the list, but for that of the classes."""
+    from ..domain.written_entries import with_unknown_category
+
+    return tuple(column if column.name in classes else with_unknown_category((column,))[0] for column in columns)
 
 
 def _dropped_or_refused(missing: str) -> str:

@@ -45,6 +45,9 @@ class Categorical:
     missing_category : str
         The category, one of the list, of whoever has no value or one that is not on the list; "" leaves such values to
         the domain's rule.
+    unknown_category : str
+        The category, one of the list, of whoever has a value that is not on the list, such as "other"; "" takes it for
+        a missing one.
     """
 
     name: str
@@ -52,8 +55,9 @@ class Categorical:
     written: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
     missing_category: str = ""
+    unknown_category: str = ""
     kind: ClassVar[str] = "categorical"
-    later: ClassVar[tuple[str, ...]] = ("written", "missing", "missing_category")
+    later: ClassVar[tuple[str, ...]] = ("written", "missing", "missing_category", "unknown_category")
     """Fields that files of earlier versions don't have; they are written where they say something."""
 
     def __post_init__(self) -> None:
@@ -75,6 +79,8 @@ class Categorical:
         object.__setattr__(self, "missing", missing)
         if self.missing_category != "" and self.missing_category not in categories:
             raise RequestError(f"The category of missing values of {self.name!r} must be one of its categories.")
+        if self.unknown_category != "" and self.unknown_category not in categories:
+            raise RequestError(f"The category of unknown values of {self.name!r} must be one of its categories.")
 
     def _check_written(self) -> None:
         stated = self.written if isinstance(self.written, list | tuple) else (self.written,)
@@ -144,6 +150,9 @@ class Categorical:
         codes = self.codes(array)
         if missing is not None:
             codes[missing] = -1
+        if self.unknown_category:
+            unknown = codes < 0 if missing is None else (codes < 0) & ~missing
+            codes[unknown] = self.categories.index(self.unknown_category)
         if self.missing_category:
             codes[codes < 0] = self.categories.index(self.missing_category)
         return codes, missing

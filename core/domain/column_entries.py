@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..errors import RequestError
@@ -25,6 +26,8 @@ from .written import Reading
 
 MISSING = "missing"
 """What a category of missing values is called where nothing else is said."""
+OTHER = "other"
+"""The same of values that are not on the list of categories."""
 YES = ("true", "True", "TRUE", "1", "1.0", "y", "Y", "t", "T", "Yes", "YES")
 NO = ("false", "False", "FALSE", "0", "0.0", "n", "N", "f", "F", "No", "NO")
 
@@ -106,11 +109,25 @@ def _position(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
 def _category(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     labels, written = _values(facts.get("values", ()), name)
     labels, written, label = _with_missing(labels, written, facts, first=False)
-    return (
-        Categorical(
-            name, labels, written, _texts(facts.get("missing", ()), f"The words for missing in {name!r}"), label
-        ),
+    column = Categorical(
+        name, labels, written, _texts(facts.get("missing", ()), f"The words for missing in {name!r}"), label
     )
+    rule = str(facts.get("on_unknown", "rule"))
+    if rule not in ("rule", "category"):
+        raise RequestError(
+            f"What happens to values of {name!r} that are not on its list (on_unknown) is category, or left to the "
+            "rule of the table."
+        )
+    other = str(facts.get("unknown_category", OTHER if rule == "category" else ""))
+    return (counting_unknown(column, other) if other else column,)
+
+
+def counting_unknown(column: Categorical, label: str = OTHER) -> Categorical:
+    """A list of categories with one for the values that are not on it, so that they leave nobody out."""
+    if label not in column.categories:
+        written = (*column.written, ()) if column.written else ()
+        column = replace(column, categories=(*column.categories, label), written=written)
+    return replace(column, unknown_category=label)
 
 
 def _ordered(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -182,7 +199,7 @@ _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
         _position,
         ("latitude", "longitude", "south", "north", "west", "east", "missing", "decimal", "marks"),
     ),
-    "category": (_category, ("values", "missing", *MISSING_FACTS)),
+    "category": (_category, ("values", "missing", *MISSING_FACTS, "on_unknown", "unknown_category")),
     "ordered": (_ordered, ("values", "positions", "missing", *MISSING_FACTS)),
     "yes_no": (_yes_no, ("missing", *MISSING_FACTS)),
     "text_length": (_text_length, ("longest", "counts", "of")),

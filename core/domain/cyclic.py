@@ -108,6 +108,10 @@ class Cyclic(Categorical):
             raise RequestError(f"The circle of {self.name!r} needs three values or more.")
         if self.missing_category:
             raise RequestError(f"Missing values of {self.name!r} have no place on a circle: leave them out, or refuse.")
+        if self.unknown_category:
+            raise RequestError(
+                f"Unknown values of {self.name!r} have no place on a circle: list them, or leave them out."
+            )
         if self.of != "":
             check_text(self.of, f"The source of {self.name!r}")
         checked_format(self.format, f"The way in which dates of {self.name!r} are written")

@@ -34,7 +34,7 @@ class Ordered(Scalar):
         The public list, in ascending order.
     positions : tuple[float, ...]
         A position for each, ascending, such as years at school; () for 0, 1, 2 ….
-    written, missing, missing_category : tuple[tuple[str, ...], ...], tuple[str, ...], str
+    written, missing, missing_category, unknown_category : tuple[tuple[str, ...], ...], tuple[str, ...], str, str
         As of `Categorical`; a category of missing values has the place on the list, and so the distances, that it was
         given.
     """
@@ -45,9 +45,10 @@ class Ordered(Scalar):
     written: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
     missing_category: str = ""
+    unknown_category: str = ""
     kind: ClassVar[str] = "ordered"
     unit: ClassVar[str] = ""
-    later: ClassVar[tuple[str, ...]] = ("positions", "written", "missing", "missing_category")
+    later: ClassVar[tuple[str, ...]] = ("positions", "written", "missing", "missing_category", "unknown_category")
 
     def __post_init__(self) -> None:
         plain = self.list
@@ -65,7 +66,9 @@ class Ordered(Scalar):
     @cached_property
     def list(self) -> Categorical:
         """The same categories without their order."""
-        return Categorical(self.name, self.categories, self.written, self.missing, self.missing_category)
+        return Categorical(
+            self.name, self.categories, self.written, self.missing, self.missing_category, self.unknown_category
+        )
 
     @cached_property
     def places(self) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from ..errors import RequestError
 from .categorical import Categorical
-from .column_entries import NO, YES, columns_of
+from .column_entries import NO, YES, columns_of, counting_unknown
 from .columns import Column
 from .coordinate import Coordinate
 from .cyclic import Cyclic
@@ -40,6 +40,14 @@ def with_missing_category(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The same columns, with missing values as a category of their own in each that can have one."""
     return tuple(
         one for column in columns for one in ((column,) if isinstance(column, Coordinate) else _under_rule(column))
+    )
+
+
+def with_unknown_category(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The same columns, with a category of values that are not on the list in each list of categories that has none."""
+    return tuple(
+        counting_unknown(column) if type(column) is Categorical and not column.unknown_category else column
+        for column in columns
     )
 
 
@@ -86,6 +94,7 @@ def _said(column: Column) -> dict[str, object]:
         kind = "category" if isinstance(column, Categorical) else "ordered"
         facts = {"kind": kind, "values": _said_values(column), "positions": getattr(column, "positions", ())}
         facts |= {"missing": column.missing, "missing_category": column.missing_category}
+        facts |= {"unknown_category": column.unknown_category}
     elif isinstance(column, TextLength):
         facts = {"kind": "text_length", "longest": column.high, "counts": column.counts, "of": column.of}
     elif isinstance(column, Vector):

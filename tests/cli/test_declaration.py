@@ -163,3 +163,27 @@ def test_missing_values_are_a_category_by_one_option(command, tmp_path):
     assert [column.missing_category for column in release.domain.columns] == ["missing", "missing"]
     assert release.count(city="missing").estimate[0] == pytest.approx(40, abs=10)
     assert release.records == pytest.approx(120, abs=20)
+
+
+def test_unknown_categories_leave_half_of_a_table_out_and_the_label_says_so_unless_they_count_as_other(command, table):
+    shared = (
+        "release",
+        table,
+        "--mechanism",
+        "tables",
+        "--categories",
+        "sex=1,3",
+        "--bounds",
+        "age=0:100",
+        "--epsilon",
+        "5",
+        "--records",
+        ROWS,
+    )
+    assert command(*shared, "--out", "half.npz").exit_code == 0
+    assert command(*shared, "--unknown", "category", "--dataset", "whole", "--out", "whole.npz").exit_code == 0
+    half, whole = load("half.npz"), load("whole.npz")
+    assert half.records < 0.6 * ROWS and whole.records == pytest.approx(ROWS, abs=60)
+    assert next(one for one in whole.domain.columns if one.name == "sex").categories == ("1", "3", "other")
+    assert "not on its public list were left out" in command("inspect", "half.npz").output.replace("\n", " ")
+    assert "counts as other" in " ".join(command("inspect", "whole.npz").output.split())

@@ -15,6 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
+from core.domain.column_entries import columns_of
+from core.domain.columns import column_from_dict, column_to_dict
+from core.domain.written_entries import stated
 from core.errors import RequestError
 
 LETTERS = ("a", "b", "ß c")
@@ -397,3 +400,28 @@ def test_what_a_record_is_called_is_a_word_or_two(record):
         replace(Domain.of(x=(0, 1)), record=record)
     with pytest.raises(RequestError, match="a word or two"):
         Domain.from_dict(Domain.of(x=(0, 1)).to_dict() | {"record": record})
+
+
+def test_values_off_the_list_count_as_other_instead_of_leaving_half_of_a_table_out():
+    entry = {"kind": "category", "values": {1: "bus", 2: "train"}, "on_missing": "category", "on_unknown": "category"}
+    (column,) = columns_of("by", entry)
+    assert column.categories == ("bus", "train", "missing", "other")
+    batch = pa.RecordBatch.from_pydict({"by": ["1", "ferry", None, "train", "other"]})
+    codes, _ = column.coded(batch.column("by"))
+    assert codes.tolist() == [0, 3, 2, 1, 3]
+    for outside in ("clamp", "drop"):
+        assert len(Domain((column,), outside=outside).encode(batch)) == 5
+    assert columns_of("by", stated((column,))["by"]) == (column,)
+    assert column_from_dict(column_to_dict(column)) == column
+    named = {"kind": "category", "values": ["bus", "else"], "unknown_category": "else"}
+    assert columns_of("by", named)[0] == Categorical("by", ("bus", "else"), unknown_category="else")
+
+
+def test_lists_without_a_category_for_other_values_are_written_and_read_as_they_were():
+    plain = Categorical("by", ("bus", "train"))
+    assert "unknown_category" not in column_to_dict(plain) and "unknown_category" not in stated((plain,))["by"]
+    assert len(Domain((plain,)).encode(pa.RecordBatch.from_pydict({"by": ["bus", "ferry"]}))) == 1
+    with pytest.raises(RequestError, match="one of its categories"):
+        Categorical("by", ("bus", "train"), unknown_category="ferry")
+    with pytest.raises(RequestError, match="on_unknown"):
+        columns_of("by", {"kind": "category", "values": ["bus", "train"], "on_unknown": "keep"})

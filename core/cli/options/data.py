@@ -118,6 +118,14 @@ class DataOptions:
             rich_help_panel=DATA,
         ),
     ] = "drop"
+    unknown: Annotated[
+        Literal["rule", "category"],
+        Option(
+            help="Values that are not on the list of their column's categories are missing ones (rule), or count as a "
+            "category of their own, other.",
+            rich_help_panel=DATA,
+        ),
+    ] = "rule"
     scale: Annotated[
         Literal["none", "box"] | None,
         Option(

@@ -34,9 +34,10 @@ GREEK = {"ε": r"$\varepsilon$", "δ": r"$\delta$", "≤": r"$\leq$"}
 
 
 def title_of(label: PrivacyLabel) -> str:
-    """What is cited, in a line."""
+    """What is cited, in a line, which begins with a capital whatever columns are called."""
     columns = listed([column.name for column in label.columns], MOST_NAMED)
-    return f"{columns} of {label.records} {label.counted}: a differentially private release"
+    many = f"{label.records[:1].upper()}{label.records[1:]}"
+    return f"{many} {label.counted} by {columns}: a differentially private release"
 
 
 def bibtex(label: PrivacyLabel) -> str:

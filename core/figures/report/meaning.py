@@ -120,6 +120,28 @@ def column_values(column: Column) -> str:
 
 def left_out(domain: Domain, keeps_gaps: bool = False) -> str:
     """What was done with records that do not fit; ``keeps_gaps`` as of the sketch."""
+    return f"{_left_out(domain, keeps_gaps)}{_off_the_list(domain)}"
+
+
+def _off_the_list(domain: Domain) -> str:
+    """What was done with values that are on no public list, which may leave out many in silence; "" without lists."""
+    lists = [column for column in domain.columns if type(column) in (Categorical, Ordered)]  # a date's part has all
+    counted = {column.name: column.unknown_category or column.missing_category for column in lists}
+    lost = [shown(name) for name, label in counted.items() if not label]
+    said = "".join(
+        f" A value of {shown(name)} that is not on its public list counts as {shown(label)}."
+        for name, label in list(counted.items())[:LISTED_CATEGORIES]
+        if label
+    )
+    if lost:
+        done = "left out" if domain.outside == "drop" or domain.missing == "drop" else "not accepted"
+        names = listed(lost, LISTED_CATEGORIES).replace(" and ", " or ")
+        said += f" Records whose value of {names} is not on its public list were {done}"
+        said += ", so that the number of records is that of those that fit." if done == "left out" else "."
+    return said
+
+
+def _left_out(domain: Domain, keeps_gaps: bool) -> str:
     if domain.holds_sets:
         empty = "Empty sets" + (" and rows that miss a value" if domain.gathers else "")
         return f"{empty} were {'left out' if domain.missing == 'drop' else 'not accepted'}."

@@ -227,7 +227,9 @@ class Chart {
   /** Marks whose words do not run into each other. */
   apart(marks, pen, width) {
     const each = width / Math.max(1, marks.length);
-    const short = marks.map(([place, words]) => [place, cut(pen, words, Math.max(54, each - 8))]);
+    // Beginnings of dates are alike, so a date is written whole or not at all.
+    const whole = this.across.kind === "date" || this.across.begins;
+    const short = marks.map(([place, words]) => [place, whole ? words : cut(pen, words, Math.max(54, each - 8))]);
     let end = -Infinity;
     return short.filter(([place, words]) => {
       const [x, half] = [this.toPixels(place, "x"), pen.measureText(words).width / 2];

@@ -62,13 +62,15 @@ const titleOf = (column) => (column.unit ? `${column.name} (${column.unit})` : c
 const marksOf = (column, [low, high], most) => {
   if (column.kind === "category") {
     const every = Math.ceil((high - low) / most);
-    const places = column.categories.map((words, place) => [place, words]);
+    const places = (column.begins ?? column.categories).map((words, place) => [place, words]);
     return places.filter(([place]) => place % every === 0 && place >= low && place <= high);
   }
   if (column.kind === "date") {
     const own = column.ticks.filter(([place]) => place >= low && place <= high);
     const places = own.length > 1 ? own.map(([place]) => place) : [0.1, 0.5, 0.9].map((t) => low + t * (high - low));
-    return own.length > 1 ? own : places.map((place) => [place, dateWords(column, place)]);
+    if (own.length > 1) return own;
+    const days = [...new Set(places.map(Math.round))].filter((place) => place >= low && place <= high);
+    return days.map((place) => [place, dateWords(column, place)]);
   }
   return roundMarks(low, high, most);
 };

@@ -319,7 +319,13 @@ def _column(axis: TableAxis) -> dict[str, Any]:
     """Cells by their names, and what the column counts in."""
     cells = tuple(table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells))
     unit = "" if axis.categories or table_profile.is_time(axis) else getattr(axis.column, "unit", "")
-    return category_facts(axis.name, cells) | {"unit": unit, "ordered": table_profile.in_order(axis)}
+    facts = category_facts(axis.name, cells) | {"unit": unit, "ordered": table_profile.in_order(axis)}
+    if axis.categories:
+        return facts
+    # Marks say where a cell begins: of "2024-01-01 to 2024-03-31" an axis has room for the first few letters alone.
+    low, _ = axis.sides()
+    begins = [table_profile.written(axis, value) for value in low[: axis.valued]]
+    return facts | {"begins": [*begins, *cells[axis.valued :]]}
 
 
 def _strongest(answers: TableAnswers, names: dict[str, int]) -> list[tuple[str, str]]:

@@ -166,7 +166,15 @@ def number_axes(domain: Domain) -> int:
 def narrow(domain: Domain) -> Domain:
     """The same records with one coordinate for each column of categories, which is quicker to write and to read."""
     columns = tuple(
-        Ordered(column.name, column.categories, (), column.written, column.missing, column.missing_category)
+        Ordered(
+            column.name,
+            column.categories,
+            (),
+            column.written,
+            column.missing,
+            column.missing_category,
+            column.unknown_category,
+        )
         if type(column) is Categorical
         else column
         for column in domain.columns

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, RequestError
-from core.domain import Numeric
+from core.domain import Dates, Numeric
+from core.engine.exact import Exact
 from core.figures.share.shared_page import read_public, share_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
+from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
+from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_releases
 from tests.depth import deep
 from tests.figures.report.test_report_html import Reader
@@ -108,6 +111,19 @@ def test_grids_are_decoded_by_the_page_and_the_rest_is_drawn_beforehand():
     assert kinds_of(Race(domain, kernels.Euclidean(0.4), rows=8, width=16)) == ["lattice"]
     one = Domain.of(x=(0, 1))
     assert kinds_of(Histogram(one, kernels.Euclidean(0.4), (8,))) == ["lattice"]  # read as it is, and not as a sum
+
+
+def test_marks_of_dates_say_where_cells_begin_as_the_first_letters_of_ranges_are_all_alike():
+    """An axis said "2024-01-01 to …" five times."""
+    domain = Domain((Dates("since", "2024-01-01", "2024-12-31"), Numeric("age", 0, 100)))
+    sketch = Tables.of(domain).sized_for(Budget(1), 2_000)
+    made = seal(sketch, Exact(sketch.zeros(), 0), Budget(1))
+    data = made.to_bytes()
+    dates, ages = payload_of(share_html(made, data, "table.npz"))["subjects"][0]["columns"]
+    assert dates["categories"][0].startswith("2024-01-01 to ")
+    for column in (dates, ages):
+        assert len(set(column["begins"])) == len(column["begins"]) == len(column["categories"])
+        assert max(map(len, column["begins"])) <= len("2024-01-01")
 
 
 @pytest.mark.parametrize(
