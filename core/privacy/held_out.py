@@ -45,12 +45,14 @@ from scipy.special import log_ndtr
 
 from ..errors import RequestError
 from .accounting import Cost
+from .budget import Budget
 from .events import Alone, Event, Gaussian, PureParts
 from .neighbours import Neighbours
 from .noise.randomness import Source, SystemSource
 from .noisy_max import noisy_max
 from .replay.tape import tossed
 from .unit import EACH_RECORD, PrivacyUnit
+from .zcdp import largest_rho
 
 HALVINGS = 3
 """A record is held out with probability 2^-3, three fair bits, or less:"""
@@ -117,6 +119,13 @@ def _covering(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], Fraction]:
         return events, Fraction(math.floor((log_odds - MARGIN) * EXACT), EXACT)
     pure = sum((event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0))
     return (PureParts(pure),), pure
+
+
+def choice_epsilon(budget: Budget) -> float:
+    """About what a choice has beside candidates that use up a promise, for forecasts; the plan of all of them tells."""
+    if budget.pure:
+        return float(budget.epsilon)
+    return float(_covering((Gaussian(Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))),))[1])
 
 
 def halvings_for(records: float) -> int:

@@ -30,7 +30,7 @@ from ...forecast.reference_population import REFERENCE_POINTS
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
-from ...privacy.held_out import halvings_for
+from ...privacy.held_out import choice_epsilon, halvings_for
 from ...privacy.noise.randomness import SeededSource
 from ...privacy.shares import largest_share
 from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said
@@ -46,6 +46,8 @@ WORTH = 0.02
 those who are as near to the best one the smallest file is first."""
 WORTHLESS = -1.0
 """Of a set that cannot be made."""
+MOST_WAYS = 16
+"""That are chosen among in imagination."""
 DRAWS = 400
 """Of the choice, in imagination."""
 MOST_WORK = 5 * 10**6
@@ -161,8 +163,10 @@ def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spr
     if len(made) < len(found):
         return WORTHLESS
     common = made[0][1]
-    rights = np.array([*(own for own, _ in made), common])  # (entrants and the largest class, populations)
-    chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (float(budget.epsilon) * records * held)
+    # Entrants, the largest class, and the others, each as large as what is left has room for: (ways, populations).
+    others = (1.0 - common) / (len(entrants[0].categories) - 1)
+    rights = np.array([*(own for own, _ in made), common, *[others] * (len(entrants[0].categories) - 1)][:MOST_WAYS])
+    chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (choice_epsilon(budget) * records * held)
     luck = ndtri(PublicRandom(0, 32).uniforms(DRAWS, *rights.shape))
     taken = (rights + chance * luck).argmax(axis=1)
     learnt = (rights - common) / (1.0 - common)  # below 0 where less is right than of the largest class
