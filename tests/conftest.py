@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 
 import pytest
@@ -18,6 +19,19 @@ settings.load_profile("frostglass")
 
 # A program that a test starts with a home of its own finds the compiled loops of everyone else.
 os.environ.setdefault("XDG_CACHE_HOME", str(user_cache_path()))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_waits_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, and waiting until what was written is on the disk takes longer than what wrote it."""
+    from core.privacy.ledger import engines
+
+    assert engines.SYNCHRONOUS == "EXTRA"
+    with pytest.MonkeyPatch.context() as patched:
+        if not DEEP:
+            patched.setattr(engines, "SYNCHRONOUS", "OFF")
+            patched.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture

@@ -70,15 +70,20 @@ class DelimitedSource(QueriedSource):
 
     def _describe(self, paths: Sequence[str]) -> dict[str, str]:
         sniff = f"SELECT HasHeader, Columns FROM sniff_csv({literal(paths[0])}, {self.options})"
-        try:
-            ((self.header, columns),) = self.scan(paths).fetch(sniff)
-        except RequestError:
-            # Reading on with what the first line says makes DuckDB tell which line breaks the table.
-            self.guessed = {f"field {place}": "VARCHAR" for place in range(self.fields)}
-            self.scan(paths).fetch(f"SELECT count(*) FROM {self._text_table(paths)}")
-            raise
-        self.guessed = {column["name"]: column["type"] for column in columns}
-        if not self.scan(paths).fetch(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1"):
+        with self.scan(paths).connection() as session:
+            try:
+                with plain_sentences(self.label):
+                    ((self.header, columns),) = session.execute(sniff).fetchall()
+            except RequestError:
+                # Reading on with what the first line says makes DuckDB tell which line breaks the table.
+                self.guessed = {f"field {place}": "VARCHAR" for place in range(self.fields)}
+                with plain_sentences(self.label):
+                    session.execute(f"SELECT count(*) FROM {self._text_table(paths)}").fetchall()
+                raise
+            self.guessed = {column["name"]: column["type"] for column in columns}
+            with plain_sentences(self.label):
+                some = session.execute(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1").fetchall()
+        if not some:
             raise RequestError(f"There is a first line with names in {self.label}, and no records.")
         return dict.fromkeys(self.guessed, "VARCHAR")
 

@@ -17,6 +17,8 @@ from sqlalchemy.pool import NullPool
 from ...machine.extras import check_extra
 from .tables import BOOK, POSTGRES_SETUP_LOCK, create_tables
 
+SYNCHRONOUS = "EXTRA"
+"""When SQLite says that a commit is made: once it is on the disk, and the folder too."""
 SECONDS_TO_WAIT = 30
 SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
 SECONDS_UNASKED = 1.0
@@ -61,7 +63,7 @@ def _connect_sqlite(path: Path) -> sqlite3.Connection:
     # begins no transaction by itself.
     connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=SECONDS_TO_WAIT, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
     return connection
 
 

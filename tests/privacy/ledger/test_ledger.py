@@ -322,6 +322,14 @@ def test_a_file_that_vanished_is_not_a_new_ledger(path):
 
 # Many at once, and sudden ends
 
+
+def test_a_commit_is_on_the_disk_before_it_is_said_to_be_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "SYNCHRONOUS", "EXTRA")  # as it is outside quick tests
+    Ledger(tmp_path / "ledger.sqlite").register("skin", 1)
+    with engines.sqlite_engine(tmp_path / "ledger.sqlite").connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
+
+
 SPEND_ALL = """
 import sys, time
 from decimal import Decimal
