@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 LOCAL = "local"
 ROOM = 8
 """Bytes a counter takes in a file at most; beside it the manifest is small."""
+FITTING = 0.9
+"""Where surely fewer records than this share of those that were said to be there fit, their owner is told."""
 
 
 @grouped
@@ -151,6 +153,11 @@ def release(
         )
     said = count(len(made.parts), "part") if made.parts else table(made.sketch)
     say(f"Wrote {out}: {said}, about {about} records.")
+    if guess.records is not None and made.records + 3.0 * made.records_error < FITTING * guess.records:
+        say(
+            f"That is less than the {guess.records:,.0f} that were said to be there: records that do not fit "
+            "are left out, such as those of a category that is on no list (--unknown category keeps them)."
+        )
     say(f"Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 
