@@ -31,7 +31,7 @@ SAMPLERS = {"discrete_laplace": discrete_laplace, "discrete_gaussian": discrete_
 
 
 def scale(distribution, parameter):
-    return SimpleNamespace(distribution=distribution, parameter=Fraction(parameter))
+    return SimpleNamespace(distribution=distribution, parameter=Fraction(parameter), block=None)
 
 
 @pytest.mark.parametrize("opendp_scale", [1.5, 4.0, 300.0])
