@@ -35,7 +35,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from ..machine import clock
+from ..machine import clock, compiled_code
 from ..privacy.budget import Budget
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
@@ -206,6 +206,7 @@ def _loss(one: Any, other: Any) -> Loss:
 @contextlib.contextmanager
 def _still(world: World) -> Iterator[None]:
     """A world in which nothing changes but the records: its own folders, one moment, public bytes of a seed."""
+    compiled_code.folder()  # is looked for once in a process, and must not be found in a world that goes away
     home = str(world.folder / "home")
     places = {name: home for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
     places |= {name: str(world.temporary) for name in ("TMPDIR", "TEMP", "TMP")}
@@ -235,6 +236,8 @@ def _of_a_compiler() -> bool:
     """Whether Numba asks, for names of files that keep what it compiled: once a machine, and not for a release."""
     frame = sys._getframe(2)
     while frame is not None and "site-packages" not in frame.f_code.co_filename:
+        if frame.f_code.co_filename == compiled_code.__file__:
+            return True
         if not frame.f_code.co_filename.startswith(sys.base_prefix):
             return False
         frame = frame.f_back  # type: ignore[assignment]
@@ -320,7 +323,7 @@ def same(one: Any, other: Any) -> bool:
 def _prices(tape: Tape, losses: list[Loss], promise: Promise) -> Iterator[str]:
     """Whether all draws are within the promise, and each moment's within what had been written down by then."""
     epsilon, delta = float(promise.epsilon), float(promise.delta)
-    if not keeps(losses, epsilon, delta):
+    if not keeps(losses, promise.epsilon, delta):
         yield (
             f"the draws keep ε = {epsilon_of(losses, delta):.6g}{f' at δ = {delta:g}' if delta else ''}, and "
             f"{epsilon:.6g} was promised"

@@ -46,7 +46,7 @@ from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import PureParts
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source, SystemSource
-from ..privacy.noise.responses import below
+from ..privacy.noise.responses import told
 from ..privacy.record import PrivacyRecord
 from ..releases.release import Release, now
 from ..sketches.hashed.counting import read
@@ -159,7 +159,7 @@ class CellReports:
             None in any real report: coins are then keyed by the operating system.
         """
         drawn = SystemSource() if source is None else source
-        rows = below(self.rows, len(points), drawn.stream()).astype(np.int64)
+        rows = told(self.rows, len(points), drawn).astype(np.int64)
         return self.sent.joined(rows, self.cells.privatise(self.found(points, rows), drawn))
 
     def found(self, points: Array, rows: Integers) -> Integers:
@@ -237,8 +237,8 @@ class CellReports:
             raise RequestError("No report fits the survey, so there is nothing to release.")
         counters = np.empty(self.sketch.shape, np.int64)
         for row in range(self.rows):
-            told = self.cells.estimate(self.sent.of_row(tally, row))
-            counters[row] = np.rint(self.rows * told[: self.sketch.shape[1]])
+            estimated = self.cells.estimate(self.sent.of_row(tally, row))
+            counters[row] = np.rint(self.rows * estimated[: self.sketch.shape[1]])
         cost = self.plan(tally.people).cost
         privacy = PrivacyRecord(
             self.epsilon,

@@ -25,7 +25,7 @@ from scipy.special import ndtri
 from ...errors import RequestError
 from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
-from ...privacy.noise.responses import below
+from ...privacy.noise.responses import told
 from ..oracles.olh import OptimalHashing
 from .finder import MOST_CANDIDATES, Finder, estimated, source_or_system, strongest
 
@@ -60,7 +60,7 @@ class PrefixExtending(Finder):
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
-        group = below(self.groups, len(codes), drawn.stream())
+        group = told(self.groups, len(codes), drawn)
         keys = np.empty(len(codes), np.int64)
         for place, length in enumerate((*self.lengths, self.alphabet.length)):
             mine = group == place

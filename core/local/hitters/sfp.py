@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from ...geometry.hashing.uniforms import PublicRandom
 from ...machine.array_types import Array, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
-from ...privacy.noise.responses import below
+from ...privacy.noise.responses import told
 from ...sketches.answers import level_of_each
 from ..oracles.local_hashing import hashed
 from ..oracles.olh import OptimalHashing
@@ -78,7 +78,7 @@ class FragmentPuzzle(Finder):
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
-        place = below(len(self.positions), len(codes), drawn.stream())
+        place = told(len(self.positions), len(codes), drawn)
         numbers = self.hashes(codes) * self.alphabet.base**self.step
         for number, position in enumerate(self.positions):
             mine = place == number

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 from ...machine.array_types import Array, Truths, Words
 from ...privacy.noise.randomness import Source
-from ...privacy.noise.responses import below
+from ...privacy.noise.responses import told
 from ...sketches.answers import level_of_each
 from ..oracles.olh import OptimalHashing
 from .finder import Finder, estimated, source_or_system, strongest
@@ -49,7 +49,7 @@ class TreeHist(Finder):
 
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         codes, drawn = self.alphabet.codes(texts), source_or_system(source)
-        level = below(len(self.lengths), len(codes), drawn.stream())
+        level = told(len(self.lengths), len(codes), drawn)
         keys = np.empty(len(codes), np.int64)
         for place, length in enumerate(self.lengths):
             mine = level == place

@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 
 from ...machine.array_types import Array, Integers
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from .counting import count_numbers
-from .oracle import Matrix, Pure, bits_for, picked
+from .oracle import Matrix, Pure, bits_for, weighed
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class DirectEncoding(Pure):
     def outcomes(self) -> int:
         return self.domain
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
-        place, anything = picked(1, self.domain, self.surplus, len(values), stream)
-        return np.where(place == 0, values, anything).astype(self.report_type)
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            return np.where(place == 0, values, anything).astype(self.report_type)
+
+        return weighed(values, 1, self.domain, self.surplus, source, report)
 
     def _add(self, table: Integers, reports: Array) -> None:
         count_numbers(reports, table)

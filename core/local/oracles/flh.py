@@ -25,12 +25,12 @@ from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ...parameters import Seed, Whole, parameter
-from ...privacy.noise.randomness import Stream
-from ...privacy.noise.responses import below
+from ...privacy.noise.randomness import Source
+from ...privacy.noise.responses import told
 from ..tally import Tally
 from .counting import count_numbers
 from .local_hashing import VALUES_AT_ONCE, LocalHashing, hashed
-from .oracle import bits_for, checked_counts, picked
+from .oracle import bits_for, checked_counts
 
 FAMILY = 0x464C48
 
@@ -107,12 +107,11 @@ class FastHashing(LocalHashing):
     def written_out(self) -> tuple[Words, Words]:
         return self.family
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
-        function = below(self.functions, len(values), stream).astype(np.int64)
-        place, anything = picked(1, self.cells, self.surplus, len(values), stream)
+    def _reports(self, values: Integers, source: Source) -> Array:
+        function = told(self.functions, len(values), source).astype(np.int64)
         a, b = self.family
         mine = hashed(a[function], b[function], self.keys(values), self.cells)
-        return (function * self.cells + np.where(place == 0, mine, anything)).astype(self.report_type)
+        return (function * self.cells + self._told(mine, source)).astype(self.report_type)
 
     def _fits(self, reports: Array) -> Truths:
         return reports < self.outcomes

@@ -24,10 +24,12 @@ import numpy as np
 from ...errors import RequestError
 from ...machine.array_types import Array, Floats, Integers
 from ...parameters import Settled, Whole, parameter
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
+from ...privacy.replay.laws import PublicCoins
+from ...privacy.replay.tape import drawn
 from ..tally import Tally
-from .oracle import Matrix, Oracle, checked_counts, picked
+from .oracle import Matrix, Oracle, checked_counts, weighed
 from .transform import add_signs, parities, transformed
 
 REPORT_BITS = 64
@@ -78,19 +80,27 @@ class Hadamard(Oracle):
         """c: what of a sign is left on average."""
         return float(Fraction(self.surplus, self.surplus + (UNIT << self.coefficients)))
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
+    def _reports(self, values: Integers, source: Source) -> Array:
         t, places = self.coefficients, np.uint64(self.places)
         mask = np.uint64((1 << t * self.places) - 1)
-        drawn = stream.words(len(values)) & mask
+        coefficients = drawn(
+            PublicCoins(int(mask) + 1, (len(values),)),
+            None,
+            lambda: source.stream().words(len(values)) & mask,
+            source.private,
+        )
         true = np.zeros(len(values), np.uint64)
         signs = np.empty(len(values), np.uint64)
         words = values.astype(np.uint64)
         for i in range(t):
-            parities(drawn >> (np.uint64(i) * places) & np.uint64(self.table_shape[0] - 1), words, signs)
+            parities(coefficients >> (np.uint64(i) * places) & np.uint64(self.table_shape[0] - 1), words, signs)
             true |= signs << np.uint64(i)
-        place, anything = picked(1, 1 << t, self.surplus, len(values), stream)
-        told = np.where(place == 0, true, anything.astype(np.uint64))
-        return (drawn | told << (np.uint64(t) * places)).astype(self.report_type)
+
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            return np.where(place == 0, true, anything.astype(np.uint64))
+
+        told = weighed(true.astype(np.int64), 1, 1 << t, self.surplus, source, report)
+        return (coefficients | told << (np.uint64(t) * places)).astype(self.report_type)
 
     def _fits(self, reports: Array) -> Array:
         spare = 8 * self.report_type.itemsize - self.bits

@@ -22,11 +22,11 @@ import numpy as np
 
 from ...machine.array_types import Array, Floats, Integers
 from ...machine.compiled_code import njit
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ..tally import Tally
 from .counting import count_numbers
-from .oracle import Matrix, Oracle, checked_counts, picked
+from .oracle import Matrix, Oracle, checked_counts, weighed
 from .transform import parity, transformed
 
 
@@ -60,11 +60,13 @@ class HadamardResponse(Oracle):
     def table_shape(self) -> tuple[int, ...]:
         return self.blocks, self.width
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
-        place, anything = picked(self.width // 2, self.outcomes, self.surplus, len(values), stream)
-        reports = np.empty(len(values), self.report_type)
-        _columns(values, place, anything, self.width, reports)
-        return reports
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            reports = np.empty(len(values), self.report_type)
+            _columns(values, place, anything, self.width, reports)
+            return reports
+
+        return weighed(values, self.width // 2, self.outcomes, self.surplus, source, report)
 
     def _add(self, table: Integers, reports: Array) -> None:
         count_numbers(reports, table)

@@ -29,8 +29,10 @@ from ...machine.array_types import Array, Integers, Truths, Words
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ...privacy.noise.randomness import Source, Stream, SystemSource
-from ...privacy.noise.responses import UNIT
-from .oracle import Matrix, Pure, bits_for, picked
+from ...privacy.noise.responses import UNIT, WORD
+from ...privacy.replay.laws import PublicCoins
+from ...privacy.replay.tape import drawn
+from .oracle import Matrix, Pure, bits_for, weighed
 
 TOGETHER = 8
 VALUES_AT_ONCE = 2048
@@ -66,13 +68,21 @@ class LocalHashing(Pure):
     def report_words(self) -> int:
         return 2
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
-        reports = stream.words(2 * len(values)).reshape(-1, 2)
+    def _reports(self, values: Integers, source: Source) -> Array:
+        law = PublicCoins(WORD, (len(values), 2))
+        reports = drawn(law, None, lambda: source.stream().words(2 * len(values)).reshape(-1, 2), source.private)
         reports[:, 1] &= UPPER
-        place, anything = picked(1, self.cells, self.surplus, len(values), stream)
         mine = hashed(reports[:, 0], reports[:, 1], values, self.cells)
-        reports[:, 1] |= np.where(place == 0, mine, anything).astype(np.uint64)
+        reports[:, 1] |= self._told(mine, source).astype(np.uint64)
         return reports
+
+    def _told(self, mine: Integers, source: Source) -> Array:
+        """The cells that are reported of those of the values, by direct encoding."""
+
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            return np.where(place == 0, mine, anything)
+
+        return weighed(mine, 1, self.cells, self.surplus, source, report)
 
     def _fits(self, reports: Array) -> Truths:
         return (reports[:, 1] & LOWER) < self.cells
@@ -88,7 +98,7 @@ class LocalHashing(Pure):
         """Reports of numbers up to 2^32 - 1, as of texts in a domain too large to be gone through."""
         if len(keys) and not (0 <= keys.min() and keys.max() < 1 << 32):
             raise RequestError("A key to be reported must be a whole number of 32 bits.")
-        return self._reports(keys, (SystemSource() if source is None else source).stream())
+        return self._reports(keys, SystemSource() if source is None else source)
 
     def supported(self, reports: Array, keys: Integers) -> Integers:
         """C_x for some keys alone: int64 (k,)."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +26,8 @@ from ...machine.array_types import Array, Floats, Integers, Truths
 from ...parameters import Declared, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, below
+from ...privacy.replay.laws import WeighedReports
+from ...privacy.replay.tape import drawn
 from ..promise import LocalEpsilon, surplus
 from ..tally import Tally
 
@@ -104,11 +107,10 @@ class Oracle(Declared, ABC):
             raise RequestError("Values to be reported must be a list of whole numbers.")
         if len(given) and not (0 <= given.min() and given.max() < self.domain):
             raise RequestError(f"A value to be reported must be a whole number from 0 to {self.domain - 1:,}.")
-        stream = (SystemSource() if source is None else source).stream()
-        return self._reports(given.astype(np.int64, copy=False), stream)
+        return self._reports(given.astype(np.int64, copy=False), SystemSource() if source is None else source)
 
     @abstractmethod
-    def _reports(self, values: Integers, stream: Stream) -> Array:
+    def _reports(self, values: Integers, source: Source) -> Array:
         """The reports of checked values."""
 
     def fits(self, reports: Array) -> Truths:
@@ -264,6 +266,36 @@ def checked_counts(counts: object, domain: int) -> Floats:
     if held.shape != (domain,):
         raise RequestError(f"Counts must be given for each of the {domain:,} values.")
     return held
+
+
+def weighed(
+    values: Integers,
+    supporting: int,
+    outcomes: int,
+    surplus: int,
+    source: Source,
+    report: Callable[[Integers, Integers, Stream], Array],
+) -> Array:
+    """Reports by weighted choices, as one draw of a replayed release: see `core.privacy.replay.laws.WeighedReports`.
+
+    Parameters
+    ----------
+    values : np.ndarray
+        What the outcomes speak for, int64 (n,): those that speak for one are not those that speak for another.
+    supporting, outcomes, surplus : int
+        As of `picked`.
+    source : Source
+        Where the coins come from; a new stream is taken from it.
+    report : Callable[[np.ndarray, np.ndarray, Stream], np.ndarray]
+        The reports, of places and of any outcomes, as `picked` gives them; further bits are of the same stream.
+    """
+
+    def draw() -> Array:
+        stream = source.stream()
+        return report(*picked(supporting, outcomes, surplus, len(values), stream), stream)
+
+    law = WeighedReports(surplus + UNIT, UNIT, supporting, outcomes, len(values))
+    return drawn(law, values, draw, source.private)
 
 
 def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Stream) -> tuple[Integers, Integers]:

@@ -31,11 +31,11 @@ from ...errors import RequestError
 from ...machine.array_types import Array, Integers
 from ...machine.compiled_code import njit
 from ...parameters import Settled, Whole, parameter
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ..tally import Tally
 from .counting import count_numbers
-from .oracle import Matrix, Pure, bits_for, picked
+from .oracle import Matrix, Pure, bits_for, weighed
 
 SPARE_BITS = 4
 LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25
@@ -99,12 +99,14 @@ class ProjectiveGeometry(Pure):
     def table_shape(self) -> tuple[int, ...]:
         return (self.outcomes,)
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            reports = np.empty(len(values), np.int64)
+            _orthogonal(values, place, anything, self.field, self.coordinates, reports)
+            return reports.astype(self.report_type)
+
         speaking = points(self.field, self.coordinates - 1)
-        place, anything = picked(speaking, self.outcomes, self.surplus, len(values), stream)
-        reports = np.empty(len(values), np.int64)
-        _orthogonal(values, place, anything, self.field, self.coordinates, reports)
-        return reports.astype(self.report_type)
+        return weighed(values, speaking, self.outcomes, self.surplus, source, report)
 
     def _add(self, table: Integers, reports: Array) -> None:
         count_numbers(reports, table)

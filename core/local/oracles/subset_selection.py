@@ -20,10 +20,10 @@ import numpy as np
 from ...errors import RequestError
 from ...machine.array_types import Array, Integers, Truths
 from ...parameters import Settled, Whole, parameter
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, subsets
 from .counting import count_bits
-from .oracle import MOST_VALUES, Matrix, Pure, picked
+from .oracle import MOST_VALUES, Matrix, Pure, weighed
 from .unary import last_word
 
 MOST_WRITTEN_OUT = 10_000
@@ -78,10 +78,12 @@ class SubsetSelection(Pure):
     def report_words(self) -> int:
         return -(-self.domain // 64)
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            return subsets(self.domain, self.size, np.where(place >= 0, values, -1), stream)
+
         # Sets with the own value are k/d of all, so its surplus is k(A - B) where all sets have dB.
-        place, _ = picked(self.size, self.domain, self.surplus, len(values), stream)
-        return subsets(self.domain, self.size, np.where(place >= 0, values, -1), stream)
+        return weighed(values, self.size, self.domain, self.surplus, source, report)
 
     def _fits(self, reports: Array) -> Truths:
         within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0

@@ -18,8 +18,10 @@ import numpy as np
 
 from ...errors import RequestError
 from ...machine.array_types import Array, Integers, Truths
-from ...privacy.noise.randomness import Stream
+from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import WORD, coins
+from ...privacy.replay.laws import SentBits
+from ...privacy.replay.tape import drawn
 from .counting import count_bits
 from .oracle import Matrix, Pure
 
@@ -57,7 +59,11 @@ class Unary(Pure):
     def report_words(self) -> int:
         return -(-self.domain // 64)
 
-    def _reports(self, values: Integers, stream: Stream) -> Array:
+    def _reports(self, values: Integers, source: Source) -> Array:
+        law = SentBits(*self.chances, len(values))
+        return drawn(law, values, lambda: self._tossed(values, source.stream()), source.private)
+
+    def _tossed(self, values: Integers, stream: Stream) -> Array:
         own, other = self.thresholds
         people, words = len(values), self.report_words
         reports = coins(other, people * words, stream).reshape(people, words)

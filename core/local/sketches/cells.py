@@ -14,7 +14,7 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...machine.array_types import Array, Floats, Integers, Truths
 from ...parameters import Choice, Settled, Whole, parameter
 from ...privacy.noise.randomness import Source, SystemSource
-from ...privacy.noise.responses import below
+from ...privacy.noise.responses import told
 from ..oracles.local_hashing import hashed
 from ..oracles.oracle import Oracle
 from ..oracles.table import ORACLES, oracle
@@ -101,7 +101,7 @@ class CellSketch(LocalSketch):
     def privatise(self, values: object, source: Source | None = None) -> Array:
         given = checked_values(values)
         drawn = SystemSource() if source is None else source
-        rows = below(self.rows, len(given), drawn.stream()).astype(np.int64)
+        rows = told(self.rows, len(given), drawn).astype(np.int64)
         cell, sign = self.cells(given, rows)
         return self.sent.joined(rows, self.inner.privatise(2 * cell + (sign < 0) if self.signed else cell, drawn))
 

@@ -30,8 +30,10 @@ from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...parameters import Number, Whole, parameter
-from ...privacy.noise.randomness import Source, SystemSource
-from ...privacy.noise.responses import UNIT, WORD, below, coins
+from ...privacy.noise.randomness import Source, Stream, SystemSource
+from ...privacy.noise.responses import UNIT, WORD, coins, told
+from ...privacy.replay.laws import SentBits
+from ...privacy.replay.tape import drawn
 from ..oracles.counting import count_bits
 from ..oracles.local_hashing import hashed
 from ..oracles.sue import symmetric_threshold
@@ -150,24 +152,36 @@ class Rappor(LocalSketch):
     def permanent(self, values: object, source: Source | None = None) -> Words:
         """Permanent responses of devices with these values, which they keep for ever: cohort and bits, as a report."""
         given = checked_values(values)
-        stream = (SystemSource() if source is None else source).stream()
-        cohorts = below(self.cohorts, len(given), stream)
+        source = SystemSource() if source is None else source
+        cohorts = told(self.cohorts, len(given), source)
         sets = self.filters(given, cohorts.astype(np.int64))
-        return self._with(cohorts, sets ^ ~coins(self.threshold, sets.size, stream).reshape(sets.shape))
+
+        def flip() -> Words:
+            return sets ^ ~coins(self.threshold, sets.size, source.stream()).reshape(sets.shape)
+
+        law = SentBits(1 - self.flipped, self.flipped, len(given))
+        return self._with(cohorts, drawn(law, sets, flip, source.private))
 
     def again(self, kept: Words, source: Source | None = None) -> Words:
         """One report each of devices that keep these responses; it costs nothing beyond them."""
         if not self.fits(kept).all():
             raise RequestError("What devices keep is not of this survey.")
-        stream = (SystemSource() if source is None else source).stream()
-        sets = kept[:, 1:]
+        source = SystemSource() if source is None else source
+        sets = kept[:, 1:].copy()
+        if (self.one_sent, self.zero_sent) == (CERTAIN, 0.0):
+            return self._with(kept[:, 0], sets)
+        law = SentBits(Fraction(int(self.one_sent * WORD), WORD), Fraction(int(self.zero_sent * WORD), WORD), len(kept))
+        return self._with(kept[:, 0], drawn(law, sets, lambda: self._sent(sets, source.stream()), source.private))
+
+    def _sent(self, sets: Words, stream: Stream) -> Words:
+        """What is sent this time of bits that are kept."""
         sent = np.zeros_like(sets)
         for chance, which in ((self.one_sent, sets), (self.zero_sent, ~sets)):
             if chance == CERTAIN:
                 sent |= which
             elif chance:
                 sent |= which & coins(int(chance * WORD), sets.size, stream).reshape(sets.shape)
-        return self._with(kept[:, 0], sent)
+        return sent
 
     def privatise(self, values: object, source: Source | None = None) -> Words:
         """The first reports of people with these values: cohorts, and bits."""

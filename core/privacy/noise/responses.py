@@ -22,8 +22,10 @@ import numpy as np
 
 from ...machine.array_types import Array, Integers, Truths, Words
 from ...machine.compiled_code import njit
+from ..replay.laws import PublicCoins
+from ..replay.tape import drawn
 from .gaussian import upper_half
-from .randomness import Stream
+from .randomness import Source, Stream
 
 FINENESS = 32
 UNIT = 1 << FINENESS
@@ -55,6 +57,15 @@ def below(bound: int, count: int, stream: Stream) -> Words:
         _scale(stream.words(len(place)), np.uint64(bound), np.uint64(WORD % bound), again)
         numbers[place] = again
     return numbers
+
+
+def told(bound: int, count: int, source: Source) -> Words:
+    """What a device draws whatever its value is, and tells beside its report: its row, cohort, group or hash function.
+
+    As `below`, from a new stream of a source.
+    """
+    law = PublicCoins(bound, (count,))
+    return drawn(law, None, lambda: below(bound, count, source.stream()), source.private)
 
 
 def coins(threshold: int, count: int, stream: Stream) -> Words:

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import logsumexp
 
-from .losses import Loss, gaussian_loss
+from .losses import Loss, gaussian_loss, loss_of_odds
 
 MOST_OUTCOMES = 1 << 12
 """Candidates of a choice whose probabilities are kept for a δ; of more the largest loss alone counts."""
@@ -82,6 +82,108 @@ class PureNoise:
     def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
         """None, as nothing is hidden."""
         return Loss()
+
+
+@dataclass(frozen=True)
+class PublicCoins:
+    """Even coins that a device tells beside its report: its row, cohort, group, coefficients or hash function.
+
+    Nobody's value is in them, so every outcome is as likely for one value as for another. Were they drawn by a value
+    after all, what is told would differ between two neighbours though all draws are the same.
+
+    Attributes
+    ----------
+    outcomes : int
+        How many there are for each coin.
+    shape : tuple[int, ...]
+        Of all coins.
+    """
+
+    outcomes: int
+    shape: tuple[int, ...]
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        return f"a draw of one of {self.outcomes:,} that is told"
+
+    def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
+        """None, as nothing is hidden."""
+        return Loss()
+
+
+@dataclass(frozen=True)
+class WeighedReports:
+    """Local reports: outcomes that speak for the truth have weight A each, all others B, whatever the truth is.
+
+    As many speak for one value as for another, so weights add up to the same total for all. Where the outcomes that
+    speak for two values are not the same, one speaks for the first and against the second, and another the other way
+    round: the largest ratio of two probabilities is A/B, and each report has it somewhere.
+
+    Attributes
+    ----------
+    heavy, light : int
+        A and B.
+    supporting, outcomes : int
+        How many outcomes speak for a value, of how many.
+    people : int
+        Who report.
+    """
+
+    heavy: int
+    light: int
+    supporting: int
+    outcomes: int
+    people: int
+
+    described = "local reports by weighted choices"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
+        """ln(A/B) for each person whose value is another, exactly."""
+        if self.supporting == self.outcomes:
+            return Loss()
+        return loss_of_odds(Fraction(self.heavy, self.light) ** int((hidden != other).sum()))
+
+
+@dataclass(frozen=True)
+class SentBits:
+    """Local reports of bits: each is sent as one with probability p where it is one of the truth, and q where not.
+
+    Every bit has a coin of its own. Of bits that only the first of two truths has, a report is p/q times likelier where
+    it has them and (1 - p)/(1 - q) times where not; of bits that only the second has, the other way round.
+
+    Attributes
+    ----------
+    one, zero : Fraction
+        p and q.
+    people : int
+        Who report.
+    """
+
+    one: Fraction
+    zero: Fraction
+    people: int
+
+    described = "local reports of bits"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
+        """The largest ratio of the probabilities of any report, over all people: exactly.
+
+        Hidden are values that have one bit each, (n,), or bits as words, (n, words).
+        """
+        p, q = self.one, self.zero
+        if hidden.ndim == 1:
+            changed = int((hidden != other).sum())
+            pairs = [(1, 1)] * changed
+        else:
+            gone, come = (np.bitwise_count((hidden ^ other) & one).sum(axis=1) for one in (hidden, other))
+            pairs = [(int(one), int(two)) for one, two in zip(gone, come, strict=True) if one or two]
+        if not pairs or p == q:
+            return Loss()
+        if not 0 < min(p, q) <= max(p, q) < 1:
+            return Loss(math.inf)
+        first, second = max(p / q, (1 - p) / (1 - q)), max(q / p, (1 - q) / (1 - p))
+        return loss_of_odds(math.prod(max(first**one * second**two, first**two * second**one) for one, two in pairs))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 from scipy import stats
@@ -29,6 +31,8 @@ ROUNDING = 1e-9
 """Share of ε by which floating-point sums may be off."""
 GRID = 2_000
 """Steps of ε in which distributions of losses are held."""
+DIGITS = 60
+"""Of logarithms of exact odds: far more than one of 2^64 words moves."""
 NEGLIGIBLE = 1e-13
 """Of a δ: what convolutions leave to rounding."""
 
@@ -47,6 +51,8 @@ class Loss:
         Its σ².
     logs : tuple[np.ndarray, np.ndarray] | None
         Log probabilities of all outcomes under either value, float64 (k,), where they are few.
+    odds : Fraction | None
+        e to the power of `most`, where that is known exactly: of local reports, whose weights are whole numbers.
     sampled : float
         Probability with which the record that makes the difference took part, by hidden coins.
     """
@@ -56,6 +62,7 @@ class Loss:
     sigma2: float = 1.0
     logs: tuple[np.ndarray, np.ndarray] | None = None
     sampled: float = 1.0
+    odds: Fraction | None = None
 
     @property
     def square(self) -> float:
@@ -73,6 +80,17 @@ def gaussian_loss(moved: np.ndarray, sigma2: float, sampled: float = 1.0) -> Los
     sizes = Counter(abs(step) for step in np.ravel(moved).tolist())
     sizes.pop(0, None)
     return Loss(shifts=tuple(sorted(sizes.items())), sigma2=float(sigma2), sampled=sampled)
+
+
+def loss_of_odds(odds: Fraction) -> Loss:
+    """Of pure noise under which no outcome is more than `odds` times likelier for one value than for the other."""
+    return Loss() if odds == 1 else Loss(float(_logarithm(odds)), odds=odds)
+
+
+def _logarithm(odds: Fraction) -> Decimal:
+    with localcontext() as digits:
+        digits.prec = DIGITS
+        return Decimal(odds.numerator).ln() - Decimal(odds.denominator).ln()
 
 
 def delta_of(losses: Sequence[Loss], epsilon: float) -> float:
@@ -112,8 +130,14 @@ def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
     return high
 
 
-def keeps(losses: Sequence[Loss], epsilon: float, delta: float) -> bool:
-    """Whether draws of these losses are within a promise."""
+def keeps(losses: Sequence[Loss], epsilon: float | Fraction, delta: float) -> bool:
+    """Whether draws of these losses are within a promise; to the last digit where all odds are exact."""
+    shown = [loss.odds for loss in losses if not loss.nothing]
+    known = [odds for odds in shown if odds is not None]
+    if not delta and len(known) == len(shown):
+        logarithm = _logarithm(math.prod(known, start=Fraction(1)))
+        return Fraction(logarithm) <= Fraction(epsilon) + Fraction(1, 10 ** (DIGITS - 10))
+    epsilon = float(epsilon)
     return delta_of(losses, epsilon) <= delta * LOOSE + (NEGLIGIBLE if delta else 0.0)
 
 

@@ -137,8 +137,8 @@ def test_planted_errors_of_one_word_in_all_are_found():
 class CoinReused(SymmetricUnary):
     """One coin for all bits of a report: they are flipped together or not at all."""
 
-    def _reports(self, values, stream):
-        honest = super()._reports(values, stream)
+    def _reports(self, values, source):
+        honest = super()._reports(values, source)
         flipped = (honest[:, 0] >> values.astype(np.uint64) & np.uint64(1)) == 0
         sent = np.uint64(1) << values.astype(np.uint64)
         return np.where(flipped, ~sent & np.uint64(2**self.domain - 1), sent)[:, np.newaxis]
@@ -147,8 +147,8 @@ class CoinReused(SymmetricUnary):
 class CountedOnce(OptimisedUnary):
     """Two reports of every person, each with all of epsilon."""
 
-    def _reports(self, values, stream):
-        return super()._reports(values, stream) << np.uint64(8) | super()._reports(values, stream)
+    def _reports(self, values, source):
+        return super()._reports(values, source) << np.uint64(8) | super()._reports(values, source)
 
 
 def shown(one, runs: int) -> float:
