@@ -183,7 +183,8 @@ class SentBits:
         if not 0 < min(p, q) <= max(p, q) < 1:
             return Loss(math.inf)
         first, second = max(p / q, (1 - p) / (1 - q)), max(q / p, (1 - q) / (1 - p))
-        return loss_of_odds(math.prod(max(first**one * second**two, first**two * second**one) for one, two in pairs))
+        ratios = [max(first**one * second**two, first**two * second**one) for one, two in pairs]
+        return loss_of_odds(math.prod(ratios, start=Fraction(1)))
 
 
 @dataclass(frozen=True)
