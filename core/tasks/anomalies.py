@@ -24,32 +24,21 @@ SHARE = 0.05  # The share of the population that is called anomalous unless said
 
 @dataclass(frozen=True)
 class Scores:
-    """What a release says about n points; arrays (n,).
+    """What a release says about n points; arrays (n,)."""
 
-    Attributes
-    ----------
-    density : np.ndarray
-        Average closeness of a record to the point, about 0 to 1.
-    score : np.ndarray
-        Share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies where
-        it is as empty as here, or emptier. Small is unusual.
-    anomalous : np.ndarray
-        Whether the density lies below the threshold. Both are as noisy, so about the stated share of all people is
-        called anomalous.
-    certain : np.ndarray
-        Whether even the upper end of the interval lies below it, as it seldom does by noise alone. Where the threshold
-        is not far above the noise, as at a small share, hardly any place can be called so.
-    threshold : float
-        The density below which a place counts as anomalous.
-    """
-
-    density: np.ndarray
+    density: np.ndarray  # Average closeness of a record to the point, about 0 to 1.
     low: np.ndarray
     high: np.ndarray
+    # Share of the population that lies in a place at most as dense: 0.01 says that one person in a hundred lies where
+    # it is as empty as here, or emptier. Small is unusual.
     score: np.ndarray
+    # Whether the density lies below the threshold. Both are as noisy, so about the stated share of all people is called
+    # anomalous.
     anomalous: np.ndarray
+    # Whether even the upper end of the interval lies below it, as it seldom does by noise alone. Where the threshold is
+    # not far above the noise, as at a small share, hardly any place can be called so.
     certain: np.ndarray
-    threshold: float
+    threshold: float  # The density below which a place counts as anomalous.
 
 
 def score(

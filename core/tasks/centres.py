@@ -51,28 +51,16 @@ SYNTHETIC = 10_000
 
 @dataclass(frozen=True)
 class Centre:
-    """A place that everyone, or everyone of a group, is least far away from.
+    """A place that everyone, or everyone of a group, is least far away from."""
 
-    Attributes
-    ----------
-    position : dict[str, object]
-        A value by column, in natural units.
-    low, high : dict[str, float]
-        By column of numbers, an interval for where the centre would be without noise; empty when it is unknown, as for
-        synthetic populations.
-    share : float
-        Of all records, those that are nearest to this centre.
-    mean : float
-        Average distance of these records from it: of the release's own kind, L1 for a release of closeness.
-    mean_low, mean_high : float
-        Interval for the average at this place; NaN when unknown.
-    """
-
-    position: dict[str, object]
+    position: dict[str, object]  # A value by column, in natural units.
+    # By column of numbers, an interval for where the centre would be without noise; empty when it is unknown, as for
+    # synthetic populations.
     low: dict[str, float]
     high: dict[str, float]
-    share: float
-    mean: float
+    share: float  # Of all records, those that are nearest to this centre.
+    mean: float  # Average distance of these records from it: of the release's own kind, L1 for a release of closeness.
+    # Interval for the average at this place; NaN when unknown.
     mean_low: float
     mean_high: float
 
@@ -289,21 +277,12 @@ def _of_population(release: Release, count: int, seed: int) -> tuple[Centre, ...
 
 @dataclass(frozen=True)
 class Means:
-    """Released means.
+    """Released means."""
 
-    Attributes
-    ----------
-    classes : tuple[str, ...]
-        The K classes, or none where the release has none and there is one mean.
-    points : np.ndarray
-        float64 (K, d), encoded and inside the bounds.
-    standard_error : np.ndarray
-        float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
-    """
-
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # The K classes, or none where the release has none and there is one mean.
     domain: Domain
-    points: np.ndarray
+    points: np.ndarray  # float64 (K, d), encoded and inside the bounds.
+    # float64 (K, d), of every coordinate, from the noise in the sum and in the number of records.
     standard_error: np.ndarray
 
     @property

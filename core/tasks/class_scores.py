@@ -115,23 +115,15 @@ def non_negative(value: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Held:
-    """What is known of how many records the classes have.
+    """What is known of how many records the classes have."""
 
-    Attributes
-    ----------
-    number, variance : np.ndarray, float
-        float64 (K,): the numbers that means are made with, and how far one may be off.
-    expected, noise : np.ndarray, float
-        float64 (K,): what to expect of each number by its noisy count alone, and the variance of that count.
-    counter : float
-        Variance of the noise in one counter.
-    """
-
+    # float64 (K,): the numbers that means are made with, and how far one may be off.
     number: np.ndarray
     variance: float
+    # float64 (K,): what to expect of each number by its noisy count alone, and the variance of that count.
     expected: np.ndarray
     noise: float
-    counter: float
+    counter: float  # Variance of the noise in one counter.
 
 
 def discriminant_scores(
@@ -202,18 +194,11 @@ def _spread_of_means(gram: np.ndarray, unknown: np.ndarray, d: int, widest: floa
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of K classes at n places; arrays (n, K).
+    """Scores of K classes at n places; arrays (n, K)."""
 
-    Attributes
-    ----------
-    value : np.ndarray
-        Closeness of the class, or its distance with a minus: the class of the largest value is the answer.
-    variance : np.ndarray
-        That the noise of the release gives each value; independent from class to class.
-    """
-
+    # Closeness of the class, or its distance with a minus: the class of the largest value is the answer.
     value: np.ndarray
-    variance: np.ndarray
+    variance: np.ndarray  # That the noise of the release gives each value; independent from class to class.
 
 
 def classes_of(release: Release) -> Classes:
@@ -294,25 +279,14 @@ def scores_of_sums(release: Release, sums: np.ndarray, variance: np.ndarray, rul
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many records the classes have.
+    """How many records the classes have."""
 
-    Attributes
-    ----------
-    noisy : np.ndarray
-        float64 (K,), as they were released.
-    number : np.ndarray
-        float64 (K,), at least 1 each, moved towards their mean.
-    variance : float
-        Of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by changes no
-        comparison.
-    seen : np.ndarray
-        bool (K,), whether noise leaves no doubt that the class has records.
-    """
-
-    noisy: np.ndarray
-    number: np.ndarray
+    noisy: np.ndarray  # float64 (K,), as they were released.
+    number: np.ndarray  # float64 (K,), at least 1 each, moved towards their mean.
+    # Of what the noise leaves unknown of how far a number is from their mean; what it moves all of them by changes no
+    # comparison.
     variance: float
-    seen: np.ndarray
+    seen: np.ndarray  # bool (K,), whether noise leaves no doubt that the class has records.
 
 
 def class_sizes(release: Release) -> Sizes:

@@ -94,32 +94,19 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Classification:
-    """What a release says about n places.
+    """What a release says about n places."""
 
-    Attributes
-    ----------
-    classes : tuple[str, ...]
-        The K classes, in the order of the columns below.
-    codes : np.ndarray
-        int64 (n,), the class of each place, by its number.
-    probabilities : np.ndarray
-        float64 (n, K), of each class, as far as the release can tell; they add up to 1.
-    confidence : np.ndarray
-        float64 (n,), probability that the same release without its noise would give the same class.
-    certain : np.ndarray
-        bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
-    scores : np.ndarray
-        float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all
-        records (posterior), average distance (distance), squared distance from the mean (mean), log of how
-        likely it is up to what all classes share (discriminant), cosine (direction).
-    """
-
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # The K classes, in the order of the columns below.
     rule: str
-    codes: np.ndarray
-    probabilities: np.ndarray
+    codes: np.ndarray  # int64 (n,), the class of each place, by its number.
+    probabilities: np.ndarray  # float64 (n, K), of each class, as far as the release can tell; they add up to 1.
+    # float64 (n,), probability that the same release without its noise would give the same class.
     confidence: np.ndarray
+    # bool (n,), whether the confidence reaches the level; where it does not, say that you don't know.
     certain: np.ndarray
+    # float64 (n, K), what the rule compares, in its own sense: average closeness (likelihood), closeness of all records
+    # (posterior), average distance (distance), squared distance from the mean (mean), log of how likely it is up to
+    # what all classes share (discriminant), cosine (direction).
     scores: np.ndarray
 
     @cached_property

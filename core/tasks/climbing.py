@@ -150,18 +150,10 @@ MOST_SIDES = 64
 
 @dataclass(frozen=True)
 class Passes:
-    """The highest known pass from each hill toward a higher one; hills are in the order they were given.
+    """The highest known pass from each hill toward a higher one; hills are in the order they were given."""
 
-    Attributes
-    ----------
-    height : np.ndarray
-        float64 (n,), of the pass; -inf for the highest hill, which has none.
-    place : np.ndarray
-        float64 (n, dimensions), encoded, where each way is lowest; NaN for the highest hill.
-    """
-
-    height: np.ndarray
-    place: np.ndarray
+    height: np.ndarray  # float64 (n,), of the pass; -inf for the highest hill, which has none.
+    place: np.ndarray  # float64 (n, dimensions), encoded, where each way is lowest; NaN for the highest hill.
 
 
 @dataclass(frozen=True)

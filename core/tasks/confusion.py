@@ -22,14 +22,9 @@ TRAINED = "model"  # The rule of a trained model, which always answers.
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of independent trials with its interval (Clopper, Pearson 1934), which holds it at least that often.
+    """A share of independent trials with its interval (Clopper, Pearson 1934), which holds it at least that often."""
 
-    Attributes
-    ----------
-    estimate, low, high : np.ndarray
-        Between 0 and 1; with no trials the estimate is not a number and anything is possible.
-    """
-
+    # Between 0 and 1; with no trials the estimate is not a number and anything is possible.
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -48,24 +43,15 @@ class Rate:
 
 @dataclass(frozen=True)
 class Confusion:
-    """What was said about places of each true class.
-
-    Attributes
-    ----------
-    counts : np.ndarray
-        int64 (K, K + 1), places by true class and by what was said: a class of which the release is certain, or, in the
-        last column, that it doesn't know.
-    rates : Rate
-        The same as shares of each true class, with intervals.
-    accuracy : Rate
-        Share of all places whose class is the most likely one, certain or not.
-    """
+    """What was said about places of each true class."""
 
     classes: tuple[str, ...]
     rule: str
+    # int64 (K, K + 1), places by true class and by what was said: a class of which the release is certain, or, in the
+    # last column, that it doesn't know.
     counts: np.ndarray
-    rates: Rate
-    accuracy: Rate
+    rates: Rate  # The same as shares of each true class, with intervals.
+    accuracy: Rate  # Share of all places whose class is the most likely one, certain or not.
     certain_accuracy: Rate
     certain: Rate
 

@@ -19,38 +19,21 @@ from .density import MAX_POINTS, axis, marginal_grid
 
 @dataclass(frozen=True)
 class DecisionMap:
-    """Answers over two columns; arrays (len(y_values), len(x_values)).
-
-    Attributes
-    ----------
-    x_values, y_values : np.ndarray
-        Centres of the cells, which tile the bounds; or the categories.
-    codes : np.ndarray
-        int64, the class of each cell, by its number.
-    confidence : np.ndarray
-        Probability that the same release without its noise would give the same class.
-    certain : np.ndarray
-        bool, whether that reaches the level; elsewhere it is not known which class it is.
-    probabilities : np.ndarray
-        float64 (len(y_values), len(x_values), K).
-    at : Mapping[str, object]
-        The columns held at one value, in natural units.
-    averaged : tuple[str, ...]
-        The columns averaged over their bounds and categories.
-    """
+    """Answers over two columns; arrays (len(y_values), len(x_values))."""
 
     x: str
     y: str
+    # Centres of the cells, which tile the bounds; or the categories.
     x_values: np.ndarray
     y_values: np.ndarray
     classes: tuple[str, ...]
     rule: str
-    codes: np.ndarray
-    confidence: np.ndarray
-    certain: np.ndarray
-    probabilities: np.ndarray
-    at: Mapping[str, object]
-    averaged: tuple[str, ...]
+    codes: np.ndarray  # int64, the class of each cell, by its number.
+    confidence: np.ndarray  # Probability that the same release without its noise would give the same class.
+    certain: np.ndarray  # bool, whether that reaches the level; elsewhere it is not known which class it is.
+    probabilities: np.ndarray  # float64 (len(y_values), len(x_values), K).
+    at: Mapping[str, object]  # The columns held at one value, in natural units.
+    averaged: tuple[str, ...]  # The columns averaged over their bounds and categories.
 
 
 def decision_map(

@@ -33,49 +33,28 @@ ROUNDING = 1e-9  # Shares of the bounds that count as nothing: a thinner interse
 
 @dataclass(frozen=True)
 class Intersection:
-    """A place in the intersection of heavy cells.
+    """A place in the intersection of heavy cells."""
 
-    Attributes
-    ----------
-    position : dict[str, object]
-        A value by column, in natural units: the centre of the largest ball that fits into the intersection, measured in
-        shares of the bounds.
-    estimate, low, high, density : float
-        The release's answer there.
-    rows : int
-        Rows whose largest counter stands out from noise and whose cells have columns of their own.
-    satisfied : int
-        Those of them whose heaviest cell holds the position.
-    weight : float
-        Share of the rows' largest counters that the satisfied ones have, 0 to 1.
-    """
-
+    # A value by column, in natural units: the centre of the largest ball that fits into the intersection, measured in
+    # shares of the bounds.
     position: dict[str, object]
+    # The release's answer there.
     estimate: float
     low: float
     high: float
     density: float
-    rows: int
-    satisfied: int
-    weight: float
+    rows: int  # Rows whose largest counter stands out from noise and whose cells have columns of their own.
+    satisfied: int  # Those of them whose heaviest cell holds the position.
+    weight: float  # Share of the rows' largest counters that the satisfied ones have, 0 to 1.
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Heaviest cells as half-spaces ``normal . u <= bound`` in box coordinates u, from 0 to 1.
+    """Heaviest cells as half-spaces ``normal . u <= bound`` in box coordinates u, from 0 to 1."""
 
-    Attributes
-    ----------
-    count : np.ndarray
-        float64 (rows,), the largest counter of each row, in falling order; no row is without one.
-    row : np.ndarray
-        int64 (m,), the row of each half-space, in order.
-    normal, bound : np.ndarray
-        float64 (m, coordinates) and (m,).
-    """
-
-    count: np.ndarray
-    row: np.ndarray
+    count: np.ndarray  # float64 (rows,), the largest counter of each row, in falling order; no row is without one.
+    row: np.ndarray  # int64 (m,), the row of each half-space, in order.
+    # float64 (m, coordinates) and (m,).
     normal: np.ndarray
     bound: np.ndarray
 

@@ -26,33 +26,18 @@ PAIRS_READS = 2.0 * READS  # Work of all small grids of a matrix together, in co
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(ABC):
-    """Answers at the places of a picture; arrays of the picture's shape.
+    """Answers at the places of a picture; arrays of the picture's shape."""
 
-    Attributes
-    ----------
-    estimate : np.ndarray
-        Kernel sums, in records' worth of closeness.
-    low, high : np.ndarray
-        Intervals for the exact kernel sums, each by itself.
-    density : np.ndarray
-        Estimate divided by the number of records.
-    standard_error : np.ndarray
-        Of the estimate.
-    at : Mapping[str, object]
-        The columns held at one value, in natural units.
-    averaged : tuple[str, ...]
-        The columns averaged over their bounds and categories; the answer is then the average of the kernel sum.
-    averaging_places : int
-        How many places the average is over; the intervals are for the average over just these places.
-    """
-
-    estimate: np.ndarray
+    estimate: np.ndarray  # Kernel sums, in records' worth of closeness.
+    # Intervals for the exact kernel sums, each by itself.
     low: np.ndarray
     high: np.ndarray
-    density: np.ndarray
-    standard_error: np.ndarray
-    at: Mapping[str, object]
+    density: np.ndarray  # Estimate divided by the number of records.
+    standard_error: np.ndarray  # Of the estimate.
+    at: Mapping[str, object]  # The columns held at one value, in natural units.
+    # The columns averaged over their bounds and categories; the answer is then the average of the kernel sum.
     averaged: tuple[str, ...]
+    # How many places the average is over; the intervals are for the average over just these places.
     averaging_places: int
 
     @property
@@ -76,16 +61,10 @@ class Picture(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Curve(Picture):
-    """Answers along one column.
-
-    Attributes
-    ----------
-    values : np.ndarray
-        (n,) numbers or dates, or the categories, one a bar.
-    """
+    """Answers along one column."""
 
     column: str
-    values: np.ndarray
+    values: np.ndarray  # (n,) numbers or dates, or the categories, one a bar.
 
     @property
     def places(self) -> tuple[np.ndarray, ...]:
@@ -108,19 +87,11 @@ class Heatmap(Picture):
 
 @dataclass(frozen=True)
 class Pairs:
-    """Small marginals of every pair of columns, and of every column alone.
-
-    Attributes
-    ----------
-    curves : Mapping[str, Curve]
-        A marginal curve by column.
-    heatmaps : Mapping[tuple[str, str], Heatmap]
-        A marginal heatmap by (x, y), x before y in ``columns``.
-    """
+    """Small marginals of every pair of columns, and of every column alone."""
 
     columns: tuple[str, ...]
-    curves: Mapping[str, Curve]
-    heatmaps: Mapping[tuple[str, str], Heatmap]
+    curves: Mapping[str, Curve]  # A marginal curve by column.
+    heatmaps: Mapping[tuple[str, str], Heatmap]  # A marginal heatmap by (x, y), x before y in ``columns``.
 
 
 def line(

@@ -97,19 +97,13 @@ class CellDifferences:
 
 @dataclass(frozen=True)
 class Row:
-    """One difference of two tables.
+    """One difference of two tables."""
 
-    Attributes
-    ----------
-    column, what : str, str
-        The column, and which of its values is counted, or `MEAN`.
-    estimate, low, high : float
-        The difference and its band.
-    """
-
+    # The column, and which of its values is counted, or `MEAN`.
     column: str
     what: str
     unit: str
+    # The difference and its band.
     estimate: float
     low: float
     high: float
@@ -123,16 +117,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Strength:
-    """How strongly two columns go together in two tables, by Cramér's V.
-
-    Attributes
-    ----------
-    first, second : float
-        In each of the tables, the noise taken off.
-    """
+    """How strongly two columns go together in two tables, by Cramér's V."""
 
     column: str
     other: str
+    # In each of the tables, the noise taken off.
     first: float
     second: float
     estimate: float

@@ -52,23 +52,13 @@ class Closeness:
 
 @dataclass(frozen=True, eq=False)
 class Finer:
-    """Points drawn from a released density, and where they lie in the cells of tables.
-
-    Attributes
-    ----------
-    points : pd.DataFrame
-        With the columns of the density, in natural units.
-    columns : Columns
-        Their axes there.
-    cells : Integers
-        Of every point along these, (axes, points).
-    """
+    """Points drawn from a released density, and where they lie in the cells of tables."""
 
     name: str
-    points: pd.DataFrame
+    points: pd.DataFrame  # With the columns of the density, in natural units.
     shared: tuple[str, ...]
-    columns: Columns
-    cells: Integers
+    columns: Columns  # Their axes there.
+    cells: Integers  # Of every point along these, (axes, points).
 
     @classmethod
     def of(cls, name: str, points: pd.DataFrame, domain: Domain, tables: Tables) -> Finer:

@@ -30,21 +30,11 @@ CATEGORY_CHANGES = 0.3
 
 @dataclass(frozen=True)
 class Chains:
-    """States of all chains after the burn-in.
+    """States of all chains after the burn-in."""
 
-    Attributes
-    ----------
-    states : np.ndarray
-        float64 (kept, chains, dimensions), encoded.
-    r_hat : float
-        Largest split R-hat of any coordinate (Gelman et al. 2013, section 11.4); near 1 when chains agree.
-    effective : float
-        Smallest effective number of independent draws of any coordinate.
-    """
-
-    states: np.ndarray
-    r_hat: float
-    effective: float
+    states: np.ndarray  # float64 (kept, chains, dimensions), encoded.
+    r_hat: float  # Largest split R-hat of any coordinate (Gelman et al. 2013, section 11.4); near 1 when chains agree.
+    effective: float  # Smallest effective number of independent draws of any coordinate.
 
 
 def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random: np.random.Generator) -> Chains:

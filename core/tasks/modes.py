@@ -30,32 +30,21 @@ JUDGED_A_MODE = 2  # Hills that are judged, for each mode that is asked for.
 
 @dataclass(frozen=True)
 class Mode:
-    """A place with no denser place beside it: none a step away in a number, none in another category.
+    """A place with no denser place beside it: none a step away in a number, none in another category."""
 
-    Attributes
-    ----------
-    position : dict[str, object]
-        A value by column, in natural units.
-    estimate, low, high : float
-        Kernel sum there and its interval, from all rows. As the place was chosen for being high, the estimate leans
-        upward, by less than its standard error where the mode is significant.
-    prominence : float
-        Height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above zero. From
-        the rows that did not search, at the places that the search found.
-    prominence_error : float
-        Standard error of the prominence.
-    significant : bool
-        Whether the prominence is above zero beyond noise. The chance that an answer calls any mode significant whose
-        exact kernel sum is no higher than that of its pass is at most 1 - level.
-    """
-
-    position: dict[str, object]
+    position: dict[str, object]  # A value by column, in natural units.
+    # Kernel sum there and its interval, from all rows. As the place was chosen for being high, the estimate leans
+    # upward, by less than its standard error where the mode is significant.
     estimate: float
     low: float
     high: float
     density: float
+    # Height above the highest pass that leads to a higher mode, in kernel sum; for the highest mode, above zero. From
+    # the rows that did not search, at the places that the search found.
     prominence: float
-    prominence_error: float
+    prominence_error: float  # Standard error of the prominence.
+    # Whether the prominence is above zero beyond noise. The chance that an answer calls any mode significant whose
+    # exact kernel sum is no higher than that of its pass is at most 1 - level.
     significant: bool
 
     @property

@@ -35,18 +35,10 @@ PICTURE_SEED = 0  # Public seed of the averaging points: the same picture each t
 
 @dataclass(frozen=True)
 class Averaged:
-    """Columns that are averaged over, by equally weighted places.
+    """Columns that are averaged over, by equally weighted places."""
 
-    Attributes
-    ----------
-    names : tuple[str, ...]
-        The columns.
-    places : np.ndarray
-        float64 (k, dimensions), encoded; only the coordinates of ``names`` are meant.
-    """
-
-    names: tuple[str, ...]
-    places: np.ndarray
+    names: tuple[str, ...]  # The columns.
+    places: np.ndarray  # float64 (k, dimensions), encoded; only the coordinates of ``names`` are meant.
 
 
 NOTHING = Averaged((), np.zeros((1, 0)))  # Nothing to average over: every column is either drawn or held.

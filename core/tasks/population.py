@@ -140,24 +140,13 @@ CATEGORY_CHANGES = 0.2  # Share of new places that move to another category, in 
 
 @dataclass(frozen=True)
 class Population:
-    """Weighted places that explain a release.
+    """Weighted places that explain a release."""
 
-    Attributes
-    ----------
-    places : np.ndarray
-        float64 (m, dimensions), encoded.
-    weights : np.ndarray
-        float64 (m,), they add up to 1.
-    scale : np.ndarray
-        float64 (coordinates of numbers,), how far apart neighbouring places are.
-    misfit : float
-        Root mean square difference between the population's kernel sums and the released ones at the places, in root
-        mean square standard errors of the latter: 1 or less when they agree.
-    """
-
-    places: np.ndarray
-    weights: np.ndarray
-    scale: np.ndarray
+    places: np.ndarray  # float64 (m, dimensions), encoded.
+    weights: np.ndarray  # float64 (m,), they add up to 1.
+    scale: np.ndarray  # float64 (coordinates of numbers,), how far apart neighbouring places are.
+    # Root mean square difference between the population's kernel sums and the released ones at the places, in root mean
+    # square standard errors of the latter: 1 or less when they agree.
     misfit: float
 
     def draw(self, box: Box, n: int, random: np.random.Generator) -> np.ndarray:

@@ -42,18 +42,11 @@ MOST_CORNERS = 2_000
 
 @dataclass(frozen=True)
 class Region:
-    """A part of a picture.
+    """A part of a picture."""
 
-    Attributes
-    ----------
-    columns : tuple[str, ...]
-        One or two columns of numbers.
-    corners : tuple[tuple[float, ...], ...]
-        In natural units: the two ends of a stretch of one column, or the corners of an outline over two, in order; an
-        outline that crosses itself holds what is inside an odd number of times.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # One or two columns of numbers.
+    # In natural units: the two ends of a stretch of one column, or the corners of an outline over two, in order; an
+    # outline that crosses itself holds what is inside an odd number of times.
     corners: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:

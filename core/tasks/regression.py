@@ -64,17 +64,10 @@ BARELY, LONGER = 2.25, 1.25
 
 
 class Ridge(NamedTuple):
-    """A ridge that was chosen.
+    """A ridge that was chosen."""
 
-    Attributes
-    ----------
-    size : float
-        λ, in units of records; infinite where slopes say nothing.
-    longer : float
-        How many times as long intervals must be because slopes were taken for what noise made of them, too.
-    """
-
-    size: float
+    size: float  # λ, in units of records; infinite where slopes say nothing.
+    # How many times as long intervals must be because slopes were taken for what noise made of them, too.
     longer: float = 1.0
 
 

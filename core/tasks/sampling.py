@@ -58,32 +58,20 @@ NOT_MEANT_FOR = (
 
 @dataclass(frozen=True)
 class Sample:
-    """Synthetic points, and how far they can be trusted to be what they say.
+    """Synthetic points, and how far they can be trusted to be what they say."""
 
-    Attributes
-    ----------
-    points : pd.DataFrame
-        Frame with the domain's columns, in natural units; the order says nothing.
-    method : str
-        "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves, and
-        "tables" where they were counted by their columns.
-    misfit : float | None
-        Of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or less
-        when they agree. None otherwise.
-    r_hat : float | None
-        Of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
-    effective : float | None
-        Of chains, the smallest number of independent draws that any coordinate's mean is worth.
-    nearness : Nearness | None
-        Of tables, how far the records' counts are from the released ones.
-    """
-
-    points: pd.DataFrame
+    points: pd.DataFrame  # Frame with the domain's columns, in natural units; the order says nothing.
+    # "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves, and
+    # "tables" where they were counted by their columns.
     method: str
+    # Of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or less
+    # when they agree. None otherwise.
     misfit: float | None = None
+    # Of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
     r_hat: float | None = None
+    # Of chains, the smallest number of independent draws that any coordinate's mean is worth.
     effective: float | None = None
-    nearness: Nearness | None = None
+    nearness: Nearness | None = None  # Of tables, how far the records' counts are from the released ones.
 
 
 def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lattice: bool = True) -> Sample:

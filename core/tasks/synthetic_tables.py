@@ -43,20 +43,13 @@ COPIED = 0.5  # Share of the moved records that become copies, which keeps what 
 
 @dataclass(frozen=True)
 class Nearness:
-    """How far synthetic records are from the tables that they were made from, in shares of the records that differ.
+    """How far synthetic records are from the tables that they were made from, in shares of the records that differ."""
 
-    Attributes
-    ----------
-    single, several : float
-        Mean total variation of single columns, and of tables of more.
-    where : tuple[str, ...]
-        The columns of the table that is farthest.
-    """
-
+    # Mean total variation of single columns, and of tables of more.
     single: float
     several: float
     worst: float
-    where: tuple[str, ...]
+    where: tuple[str, ...]  # The columns of the table that is farthest.
     closeness: tuple[Closeness, ...] = ()
 
 

@@ -27,15 +27,10 @@ QUARTERS = ((0.25, "25% below"), (0.5, "median"), (0.75, "75% below"))
 
 @dataclass(frozen=True)
 class Number:
-    """One number about a column, with the interval that holds it.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        In the column's own unit, of dates in steps since the first; NaN where nobody is left to be told from none.
-    """
+    """One number about a column, with the interval that holds it."""
 
     name: str
+    # In the column's own unit, of dates in steps since the first; NaN where nobody is left to be told from none.
     estimate: float
     low: float
     high: float
@@ -44,28 +39,18 @@ class Number:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """One column: the share of every cell, and numbers.
-
-    Attributes
-    ----------
-    share, low, high : np.ndarray
-        Of each cell of values with its interval, float64 (cells,); NaN where nobody is left to be told from none.
-    numbers : tuple[Number, ...]
-        Of a column of numbers or dates its mean, median and quartiles; of missing values, where they are a category,
-        the share.
-    chosen : tuple[int, ...]
-        The cells that are pointed at, where they are of this column.
-    missing : str
-        Why there is nothing to show, in one sentence; "" where there is.
-    """
+    """One column: the share of every cell, and numbers."""
 
     axis: Axis
+    # Of each cell of values with its interval, float64 (cells,); NaN where nobody is left to be told from none.
     share: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    # Of a column of numbers or dates its mean, median and quartiles; of missing values, where they are a category, the
+    # share.
     numbers: tuple[Number, ...] = ()
-    chosen: tuple[int, ...] = ()
-    missing: str = ""
+    chosen: tuple[int, ...] = ()  # The cells that are pointed at, where they are of this column.
+    missing: str = ""  # Why there is nothing to show, in one sentence; "" where there is.
 
     @property
     def name(self) -> str:
@@ -160,20 +145,13 @@ def together(answers: TableAnswers, across: str, up: str, part: Part) -> Togethe
 
 @dataclass(frozen=True)
 class Association:
-    """How two columns of everyone go together, in the numbers of statistics.
+    """How two columns of everyone go together, in the numbers of statistics."""
 
-    Attributes
-    ----------
-    statistic, alone : float
-        The χ² statistic of the released counts, and what noise and chance alone would pass in one of twenty releases of
-        columns that have nothing to do with each other.
-    bits : float
-        Mutual information of the best guess.
-    """
-
+    # The χ² statistic of the released counts, and what noise and chance alone would pass in one of twenty releases of
+    # columns that have nothing to do with each other.
     statistic: float
     alone: float
-    bits: float
+    bits: float  # Mutual information of the best guess.
 
 
 def association(answers: TableAnswers, one: str, other: str) -> Association:

@@ -42,18 +42,11 @@ NORMAL = ndtr(np.arange(-EDGE * FINENESS, EDGE * FINENESS + 2) / FINENESS)
 
 @dataclass(frozen=True)
 class Scatter:
-    """What is known beforehand about how far the true scores of the classes lie apart at a place.
+    """What is known beforehand about how far the true scores of the classes lie apart at a place."""
 
-    Attributes
-    ----------
-    deviation : np.ndarray
-        float64 (J,), standard deviations around the middle of a place.
-    weight : np.ndarray
-        float64 (J, 1 + len(LEADS)), the share of the places that have each, with no class standing out and with one by
-        each lead; they add up to 1.
-    """
-
-    deviation: np.ndarray
+    deviation: np.ndarray  # float64 (J,), standard deviations around the middle of a place.
+    # float64 (J, 1 + len(LEADS)), the share of the places that have each, with no class standing out and with one by
+    # each lead; they add up to 1.
     weight: np.ndarray
 
 
