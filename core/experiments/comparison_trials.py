@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
@@ -15,7 +14,6 @@ import numpy as np
 
 from ..engine.building import check_room
 from ..engine.exact import Exact
-from ..errors import RequestError
 from ..forecast.sizing import choose_size
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
@@ -25,7 +23,7 @@ from ..releases.seal import seal
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from .comparison_methods import Method
-from .comparison_results import Trial, best_sizes
+from .comparison_results import Trial
 from .public_data import PublicData
 
 __all__ = ["Trial", "released", "released_functions", "run_trial"]
@@ -186,43 +184,3 @@ def _l2_error(answers: np.ndarray, truth: np.ndarray) -> float:
 def _seed(*facts: object) -> int:
     """A seed of 128 bits that belongs to these facts alone."""
     return int.from_bytes(hashlib.sha256(repr(facts).encode()).digest()[:16])
-
-
-def tuned_trials(
-    data: PublicData,
-    method: Method,
-    budget: Budget,
-    repetitions: int,
-    tuning: int = 3,
-    sizes: Sequence[int | None] | None = None,
-    measure: str = "relative_error",
-) -> Iterator[Trial]:
-    """Every trial of a method at one promise, as soon as it is there.
-
-    Parameters
-    ----------
-    repetitions : int
-        Reported draws: of the size that public facts choose, and of the best size.
-    tuning : int
-        Draws that each setting is tried on, none of them reported; 0 tunes nothing.
-    sizes : Sequence[int | None] | None
-        Settings to try; all of `Method.sizes` when None.
-
-    Raises
-    ------
-    RequestError
-        When the method cannot answer at any size. Single settings that cannot be made are passed over.
-    """
-    offered = method.sizes(data.domain, data.question, len(data.records)) if sizes is None else sizes
-    tried: list[Trial] = []
-    for size in offered if tuning and len(offered) > 1 else ():
-        for repetition in range(tuning):
-            try:
-                tried.append(run_trial(data, method, size, budget, repetition, tuning=True))
-            except RequestError:
-                break
-            yield tried[-1]
-    best = best_sizes(tried, measure).get((method.key, float(budget.epsilon)))
-    for size in dict.fromkeys((None, best)):
-        for repetition in range(repetitions):
-            yield run_trial(data, method, size, budget, repetition)

@@ -6,7 +6,7 @@ import pytest
 from core.domain import Domain
 from core.experiments.comparison_methods import METHODS
 from core.experiments.comparison_results import Trial, best_sizes, curves
-from core.experiments.comparison_trials import tuned_trials
+from core.experiments.comparison_trials import run_trial
 from core.experiments.public_data import of_points
 from core.forecast.recommendation import Closeness
 from core.geometry.kernels import Euclidean
@@ -45,14 +45,13 @@ def test_trials_without_a_measure_make_no_curve_and_methods_stay_in_order():
     assert [curve.method for curve in curves(trials, "l2_error")] == ["a"]
 
 
-def test_tuning_tries_every_size_and_reports_two_of_them_on_fresh_draws():
+def test_sizes_are_tried_on_other_draws_than_those_that_are_reported():
     points = np.random.default_rng(3).normal(5, 1, (600, 1)).clip(0, 10)
     data = of_points("made up", Domain.of(x=(0, 10)), Closeness(Euclidean(1.0)), points)
-    trials = list(tuned_trials(data, METHODS["race"], Budget("0.1"), 2, tuning=2, sizes=(None, 20, 2000)))
-    tried = [one for one in trials if one.tuning]
-    assert {(one.size, one.repetition) for one in tried} == {(size, n) for size in (None, 20, 2000) for n in (0, 1)}
-    shown = {one.size for one in trials if not one.tuning}
-    assert None in shown and 2000 not in shown
-    assert not {one.relative_error for one in tried} & {one.relative_error for one in trials if not one.tuning}
-    untuned = list(tuned_trials(data, METHODS["race"], Budget(1), 1, tuning=0))
-    assert [one.size for one in untuned] == [None]
+    race, budget = METHODS["race"], Budget("0.1")
+    tried = [run_trial(data, race, size, budget, n, tuning=True) for size in (None, 20, 2000) for n in (0, 1)]
+    best = best_sizes(tried)["race", 0.1]
+    assert best != 2000
+    shown = [run_trial(data, race, size, budget, n) for size in dict.fromkeys((None, best)) for n in (0, 1)]
+    assert all(one.tuning for one in tried) and not any(one.tuning for one in shown)
+    assert not {one.relative_error for one in tried} & {one.relative_error for one in shown}
