@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.experiments.comparison_results import Curve, curves
+from core.experiments.comparison_results import ErrorCurve, curves
 
 from ..words import duration
 from . import published_noise
@@ -22,7 +22,7 @@ TITLES = {key: method.title for key, method in COMPARED.items()} | {published_no
 class Found:
     """Curves by delta, tuned or not, and method."""
 
-    curves: Mapping[tuple[str, bool, str], Curve]
+    curves: Mapping[tuple[str, bool, str], ErrorCurve]
 
     @classmethod
     def of(cls, experiment: Density, records: list[Record]) -> Found:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.experiments.comparison_results import BAND, Curve
+from core.experiments.comparison_results import BAND, ErrorCurve
 from core.figures.comparison_marks import MethodMark, method_marks
 from core.figures.palette import FAINT, INK, RED, faded
 
@@ -68,7 +68,7 @@ class Line:
     warning: bool = False
 
     @classmethod
-    def of(cls, curve: Curve, title: str, warning: bool = False) -> Line:
+    def of(cls, curve: ErrorCurve, title: str, warning: bool = False) -> Line:
         """A curve of the comparison; those with the size that public facts choose are dashed beside tuned ones."""
         notes = [
             "" if size is None else f"<br>size {size:,}, tuned for ε = {paid:g} in all"

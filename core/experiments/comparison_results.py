@@ -46,7 +46,7 @@ BAND = (10.0, 90.0)  # Percentiles over repetitions.
 
 
 @dataclass(frozen=True)
-class Curve:
+class ErrorCurve:
     """The error of one method for several epsilons; tuples of one value an epsilon, ascending."""
 
     method: str  # Its key.
@@ -70,7 +70,7 @@ class Curve:
         )
 
 
-def curves(trials: Iterable[Trial], measure: str = "relative_error") -> list[Curve]:
+def curves(trials: Iterable[Trial], measure: str = "relative_error") -> list[ErrorCurve]:
     """The untuned and the tuned curve of every method that has trials for one, in the order of the first trial.
 
     All trials have one delta and one data set. Those without the measure are passed over.
@@ -92,7 +92,7 @@ def best_sizes(trials: Iterable[Trial], measure: str = "relative_error") -> dict
     return {key: min(sizes, key=lambda size: np.mean(sizes[size])) for key, sizes in errors.items()}
 
 
-def _curve(method: str, trials: Sequence[Trial], measure: str, tuned: bool) -> Curve | None:
+def _curve(method: str, trials: Sequence[Trial], measure: str, tuned: bool) -> ErrorCurve | None:
     best = best_sizes(trials, measure)
     points = []
     for epsilon in sorted({trial.epsilon for trial in trials}):
@@ -106,7 +106,7 @@ def _curve(method: str, trials: Sequence[Trial], measure: str, tuned: bool) -> C
             points.append((epsilon, float(np.mean(errors)), *band, size, tried, len(errors)))
     if not points:
         return None
-    return Curve(method, measure, tuned, *zip(*points, strict=True))
+    return ErrorCurve(method, measure, tuned, *zip(*points, strict=True))
 
 
 def _is_reported(trial: Trial, epsilon: float, size: int | None) -> bool:

@@ -117,7 +117,7 @@ STEPS = 60
 
 
 @dataclass(frozen=True)
-class Curve:
+class RowErrors:
     """Errors of one answer against the number of rows, as standard deviations in people."""
 
     rows: np.ndarray  # int64 (n,), increasing.
@@ -150,7 +150,7 @@ class Curve:
 
 
 @lru_cache(maxsize=64)
-def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
+def curve(epsilon: str, people: int, nearby: float, width: int) -> RowErrors:
     """The curve for made-up people who arrive during a day.
 
     Parameters
@@ -171,7 +171,7 @@ def curve(epsilon: str, people: int, nearby: float, width: int) -> Curve:
     measured = np.array([_measured(budget, each, people, shape) for each in MEASURED])
     best = int(rows[np.hypot(sampling, noise).argmin()])
     bound = np.sqrt(one.bound / rows + noise**2)
-    return Curve(rows, sampling, noise, bound, ample, measured, one.typical, width, one.strangers, best, rule)
+    return RowErrors(rows, sampling, noise, bound, ample, measured, one.typical, width, one.strangers, best, rule)
 
 
 def _sketch(rows: int, nearby: float, width: int, seed: int) -> Race:

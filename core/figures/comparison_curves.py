@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from ..experiments.comparison_methods import METHODS
 from ..experiments.comparison_plan import Advice
-from ..experiments.comparison_results import Curve
+from ..experiments.comparison_results import ErrorCurve
 from ..words.numbers import percent
 from ..words.phrases import listed
 from .comparison_marks import MethodMark
@@ -33,7 +33,7 @@ MEASURES = {
 }
 
 
-def error_at(curve: Curve, epsilon: float) -> float:
+def error_at(curve: ErrorCurve, epsilon: float) -> float:
     """The error at an ε, in between along a straight line on logarithmic axes; NaN outside of what was measured."""
     known = [
         (math.log(at), math.log(centre))
@@ -46,13 +46,13 @@ def error_at(curve: Curve, epsilon: float) -> float:
 
 
 def errors_figure(
-    curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float, span: tuple[float, float]
+    curves: Sequence[ErrorCurve], marks: Mapping[str, MethodMark], present: float, span: tuple[float, float]
 ) -> go.Figure:
     """Error against ε on logarithmic axes; the legend goes from the least error to the greatest.
 
     Parameters
     ----------
-    curves : Sequence[Curve]
+    curves : Sequence[ErrorCurve]
         All of one measure, at most one a method.
     marks : Mapping[str, MethodMark]
         How each is shown, by its key.
@@ -97,7 +97,7 @@ def errors_figure(
     )
 
 
-def errors_in_words(curves: Sequence[Curve], marks: Mapping[str, MethodMark], present: float) -> str:
+def errors_in_words(curves: Sequence[ErrorCurve], marks: Mapping[str, MethodMark], present: float) -> str:
     """The text alternative: every method's error at one ε, the least first."""
     found = [(error_at(curve, present), marks[curve.method].title) for curve in curves]
     known = sorted(one for one in found if math.isfinite(one[0]))
@@ -108,12 +108,12 @@ def errors_in_words(curves: Sequence[Curve], marks: Mapping[str, MethodMark], pr
     return f"Error against ε: {what}. At ε = {present:g}, from the least to the greatest: {said}."
 
 
-def _rank(curve: Curve, present: float) -> tuple[float, str]:
+def _rank(curve: ErrorCurve, present: float) -> tuple[float, str]:
     error = error_at(curve, present)
     return (error if math.isfinite(error) else math.inf), curve.method
 
 
-def _band(curve: Curve, mark: MethodMark) -> go.Scatter:
+def _band(curve: ErrorCurve, mark: MethodMark) -> go.Scatter:
     return go.Scatter(
         x=[*curve.epsilons, *reversed(curve.epsilons)],
         y=[*curve.highs, *reversed(curve.lows)],
@@ -127,7 +127,7 @@ def _band(curve: Curve, mark: MethodMark) -> go.Scatter:
     )
 
 
-def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
+def _line(curve: ErrorCurve, mark: MethodMark) -> go.Scatter:
     return go.Scatter(
         x=curve.epsilons,
         y=curve.centres,
@@ -140,7 +140,7 @@ def _line(curve: Curve, mark: MethodMark) -> go.Scatter:
     )
 
 
-def _step(curves: Sequence[Curve]) -> float | str:
+def _step(curves: Sequence[ErrorCurve]) -> float | str:
     """How far labels of a logarithmic axis are apart, as Plotly names it: powers of ten, or within few of them more."""
     known = [value for curve in curves for value in (*curve.lows, *curve.highs) if 0 < value < math.inf]
     decades = math.log10(max(known) / min(known)) if known else 0.0
@@ -228,7 +228,7 @@ def measured_sentence(data: PublicData, measure: str) -> str:
     )
 
 
-def releases_sentence(curves: Sequence[Curve], setting: str) -> str:
+def releases_sentence(curves: Sequence[ErrorCurve], setting: str) -> str:
     """How many releases a point is the average of: most curves have as many, and those that differ are named.
 
     Parameters
@@ -255,7 +255,7 @@ def _between(counts: Sequence[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def advice_sentence(advice: Advice, curves: Sequence[Curve], epsilon: float, measured: bool) -> str:
+def advice_sentence(advice: Advice, curves: Sequence[ErrorCurve], epsilon: float, measured: bool) -> str:
     """What is recommended from public facts, and why; beside it what was measured, where that is known.
 
     Parameters

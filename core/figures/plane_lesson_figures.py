@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.crowd_lessons import AMPLE, MEASURED, Curve
+from ..experiments.crowd_lessons import AMPLE, MEASURED, RowErrors
 from ..words.numbers import significant
 from . import axes
 from .palette import AMBER, FAINT, INK, TEAL, faded
@@ -93,7 +93,7 @@ def _add_area(figure: go.Figure, corners: np.ndarray, **style) -> None:
     figure.add_trace(go.Scatter(**(facts | {"x": closed[:, 0], "y": closed[:, 1]} | style)))
 
 
-def curve_figure(curve: Curve) -> go.Figure:
+def curve_figure(curve: RowErrors) -> go.Figure:
     """The two parts and their sum on logarithmic axes, with the errors of sketches that were really made as dots."""
     figure = go.Figure()
     for y, name, line in (
@@ -149,7 +149,7 @@ def curve_figure(curve: Curve) -> go.Figure:
     return figure
 
 
-def curve_in_words(curve: Curve) -> str:
+def curve_in_words(curve: RowErrors) -> str:
     best, ample = significant(curve.error_with(curve.best), 2), significant(curve.least_if_ample, 2)
     ends = f"{significant(curve.both[0], 2)} people with {curve.rows[0]:,.0f} rows to"
     return (

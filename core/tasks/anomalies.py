@@ -23,7 +23,7 @@ SHARE = 0.05  # The share of the population that is called anomalous unless said
 
 
 @dataclass(frozen=True)
-class Scores:
+class AnomalyScores:
     """What a release says about n points; arrays (n,)."""
 
     density: np.ndarray  # Average closeness of a record to the point, about 0 to 1.
@@ -49,7 +49,7 @@ def score(
     seed: int = 0,
     share: float = SHARE,
     population: np.ndarray | None = None,
-) -> Scores:
+) -> AnomalyScores:
     """Score points by how dense the released population is around them, and flag those in the emptiest places.
 
     The population is a synthetic one of ten thousand points that explains the release (`core.tasks.sampling.sample`),
@@ -88,7 +88,7 @@ def score(
         # So a place lies below it exactly when its score is at most the share, whatever ties there are.
         threshold = float(densities[int(share * len(densities) + 1e-9)])
     high = answers.high / release.records
-    return Scores(
+    return AnomalyScores(
         answers.density,
         answers.low / release.records,
         high,

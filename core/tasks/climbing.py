@@ -4,9 +4,9 @@ An estimate read off counters is constant inside each combination of cells, so i
 a step along every coordinate and both ways, takes the best one that goes up, and halves the step where none does
 (Kolda, Lewis, Torczon 2003). All places take their step together: one step is one call of the compiled reader.
 
-The height of a hill above its highest pass toward a higher hill is its prominence. Passes are looked for along straight
-segments between hills, over other hills on the way, and along segments bent where they were lowest; a better way that
-none of them finds would make a hill less prominent than it seems.
+The height of a hill above its highest pass (saddle) toward a higher hill is its prominence. Saddles are looked for
+along straight segments between hills, over other hills on the way, and along segments bent where they were lowest; a
+better way that none of them finds would make a hill less prominent than it seems.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ MOST_SIDES = 64
 
 
 @dataclass(frozen=True)
-class Passes:
+class Saddles:
     """The highest known pass from each hill toward a higher one; hills are in the order they were given."""
 
     height: np.ndarray  # float64 (n,), of the pass; -inf for the highest hill, which has none.
@@ -169,9 +169,9 @@ class _Ways:
         return _Ways(*(np.concatenate([a, b]) for a, b in zip(vars(self).values(), vars(more).values(), strict=True)))
 
 
-def highest_passes(
+def highest_saddles(
     box: Box, height: Height, widths: np.ndarray, hills: np.ndarray, heights: np.ndarray, worth_bending: float = 0.0
-) -> Passes:
+) -> Saddles:
     """Find the passes between hills.
 
     Parameters
@@ -204,7 +204,7 @@ def highest_passes(
         dying = _last_ways(levels, ways)
     last = dying[: len(hills)]
     none = last < 0
-    return Passes(
+    return Saddles(
         np.where(none, -np.inf, ways.height[last]) if len(ways.height) else np.full(len(hills), -np.inf),
         np.where(none[:, None], np.nan, ways.place[last]) if len(ways.height) else np.full(hills.shape, np.nan),
     )

@@ -18,7 +18,7 @@ from ..errors import RequestError
 from ..releases.release import Release
 from .answerable import check_closeness
 from .box import Box, half_widths
-from .climbing import Height, affordable_starts, climb, close_to, first_steps, highest_passes, starting_points
+from .climbing import Height, affordable_starts, climb, close_to, first_steps, highest_saddles, starting_points
 from .uncertainty import Splitting
 
 MOST_STARTS = 4096
@@ -200,7 +200,7 @@ def _search(
     points, heights = points[apart], heights[apart]
     noise = _contrast(splitting, searching, points, np.full(points.shape, np.nan))[1]
     noise = np.where(np.isfinite(noise), noise, 0.0)
-    passes = highest_passes(box, height, widths, points, heights, worth_bending=float(np.median(noise)))
+    passes = highest_saddles(box, height, widths, points, heights, worth_bending=float(np.median(noise)))
     prominence, error = _contrast(splitting, searching, points, passes.place)
     error = np.where(np.isfinite(error), error, 0.0)
     real = np.flatnonzero((prominence > error) | np.isinf(passes.height))

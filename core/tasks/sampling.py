@@ -21,9 +21,9 @@ from ..words.numbers import percent
 from ..words.phrases import listed
 from .answerable import READS, check_closeness, counters_read
 from .box import Box, half_widths
-from .finer_values import Finer, closeness
 from .markov_chains import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
+from .sub_cell_sampler import DrawnPoints, closeness
 from .synthetic_tables import Nearness, synthetic_table
 
 MOST_POINTS = 1_000_000
@@ -134,7 +134,7 @@ def _of_parts(release: Release, n: int, random: np.random.Generator, sharpen: bo
     finer = []
     for name, part in densities.items():
         drawn = _drawn(part, points, random, sharpen, lattice)
-        finer.append(Finer.of(name, drawn.points, part.domain, cast(Tables, tables.sketch)))
+        finer.append(DrawnPoints.of(name, drawn.points, part.domain, cast(Tables, tables.sketch)))
     records, nearness = synthetic_table(tables, n, random, finer)
     near = [closeness(name, part, records) for name, part in densities.items()]
     records = as_declared(records, release.domain)

@@ -32,7 +32,7 @@ from ..releases.release import Release
 from ..sketches.tables.answers.best_guess import BestGuess
 from ..sketches.tables.axes import Axis
 from ..sketches.tables.layout import Columns, largest
-from .finer_values import Closeness, Finer
+from .sub_cell_sampler import DrawnPoints, NearDensity
 
 ROUNDS = 25
 WORK = 4e8  # Records times tables times rounds, at most.
@@ -50,17 +50,17 @@ class Nearness:
     several: float
     worst: float
     where: tuple[str, ...]  # The columns of the table that is farthest.
-    closeness: tuple[Closeness, ...] = ()
+    closeness: tuple[NearDensity, ...] = ()
 
 
 def synthetic_table(
-    release: Release, n: int, random: np.random.Generator, densities: Sequence[Finer] = ()
+    release: Release, n: int, random: np.random.Generator, densities: Sequence[DrawnPoints] = ()
 ) -> tuple[pd.DataFrame, Nearness]:
     """Records drawn from released tables, and how near they are to them.
 
     Parameters
     ----------
-    densities : Sequence[Finer]
+    densities : Sequence[DrawnPoints]
         What densities of the same records say within cells, and of columns together.
 
     Raises

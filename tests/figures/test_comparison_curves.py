@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.experiments.comparison_results import Curve
+from core.experiments.comparison_results import ErrorCurve
 from core.figures import palette
 from core.figures.axes import Axis
 from core.figures.comparison_curves import Costs, costs_figure, costs_in_words, error_at, errors_figure, errors_in_words
@@ -16,7 +16,7 @@ from core.figures.comparison_marks import COLOURS, method_marks
 from core.words.numbers import percent, size, taken
 
 MARKS = method_marks({"a": "First", "b": "Second <b>", "c": "Third"})
-GOOD = Curve(
+GOOD = ErrorCurve(
     "a",
     "relative_error",
     False,
@@ -28,10 +28,10 @@ GOOD = Curve(
     (1,) * 3,
     (5,) * 3,
 )
-BAD = Curve(
+BAD = ErrorCurve(
     "b", "relative_error", False, (0.1, 10.0), (4.0, 0.5), (4.0, 0.5), (4.0, 0.5), (None,) * 2, (1,) * 2, (1,) * 2
 )
-ABSENT = Curve("c", "relative_error", False, (0.1,), (math.inf,), (math.inf,), (math.inf,), (None,), (1,), (1,))
+ABSENT = ErrorCurve("c", "relative_error", False, (0.1,), (math.inf,), (math.inf,), (math.inf,), (None,), (1,), (1,))
 
 
 def luminance(colour):
@@ -134,7 +134,9 @@ def test_maps_share_their_colours_and_the_words_say_how_far_off_each_is():
 
 def test_an_axis_of_few_decades_has_labels_between_powers_of_ten():
     def step(*errors):
-        curve = Curve("a", "relative_error", False, (0.1, 1.0), errors, errors, errors, (None, None), (1, 1), (1, 1))
+        curve = ErrorCurve(
+            "a", "relative_error", False, (0.1, 1.0), errors, errors, errors, (None, None), (1, 1), (1, 1)
+        )
         return errors_figure([curve], MARKS, 1.0, (0.1, 1.0)).layout.yaxis.dtick
 
     assert [step(0.4, 0.2), step(0.5, 0.03), step(0.5, 0.001)] == ["D1", "D2", 1]

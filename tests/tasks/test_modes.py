@@ -11,7 +11,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian
 from core.tasks.box import Box
-from core.tasks.climbing import _last_ways, _Ways, highest_passes
+from core.tasks.climbing import _last_ways, _Ways, highest_saddles
 from core.tasks.modes import _contrast, _significant, find_modes
 from core.tasks.uncertainty import Splitting
 from tests.depth import draws
@@ -180,7 +180,7 @@ def test_a_way_is_bent_along_a_curved_ridge():
 
     hills = np.array([[0.8, 0.2], [0.2, 0.2]])
     heights = np.array([1.0, 1.0 - 1e-9])
-    passes = highest_passes(Box(box_of(2), "l2"), arch, np.full(2, 0.1), hills, heights)
+    passes = highest_saddles(Box(box_of(2), "l2"), arch, np.full(2, 0.1), hills, heights)
     assert passes.height[0] == -np.inf and np.isnan(passes.place[0]).all()
     assert 0.7 < passes.height[1] <= 0.81
     assert arch(passes.place[[1]])[0] == passes.height[1]
@@ -192,7 +192,7 @@ def test_the_way_to_a_farther_hill_counts_when_it_is_the_higher_one():
         return np.minimum(ridge, 0.75) + bump(points, 0.2, 0.2, 0.05) + bump(points, 0.5, 0.2, 0.05)
 
     hills = np.array([[0.2, 0.2], [0.5, 0.2], [0.2, 0.75]])
-    passes = highest_passes(Box(box_of(2), "l2"), height, np.full(2, 0.05), hills, np.array([0.9, 1.0, 1.1]))
+    passes = highest_saddles(Box(box_of(2), "l2"), height, np.full(2, 0.05), hills, np.array([0.9, 1.0, 1.1]))
     assert height((hills[[0]] + hills[[1]]) / 2)[0] < 0.1 < 0.5 < passes.height[0]
 
 

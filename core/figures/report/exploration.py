@@ -18,7 +18,7 @@ import pandas as pd
 from ...errors import RequestError
 from ...releases.release import Release
 from ...sketches.answers import Answers
-from ...tasks.anomalies import SHARE, Scores, score
+from ...tasks.anomalies import SHARE, AnomalyScores, score
 from ...tasks.centres import Centre, find_centres
 from ...tasks.density import Curve, Heatmap, Volume, marginal_grid, marginal_line, marginal_volume
 from ...tasks.modes import Mode, find_modes
@@ -29,7 +29,7 @@ SCORES = ("density", "low", "high", "score", "anomalous", "certain")
 PEAKS = ("estimate", "low", "high", "density", "prominence", "prominence_error", "significant")
 FIGURES = ("share", "mean", "mean_low", "mean_high")
 
-Answer = Answers | Scores | Curve | Heatmap | Volume | Sample | Sequence[Mode] | Sequence[Centre]
+Answer = Answers | AnomalyScores | Curve | Heatmap | Volume | Sample | Sequence[Mode] | Sequence[Centre]
 
 
 def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd
     if isinstance(answer, Volume):
         up, back, across = (part.ravel() for part in np.meshgrid(*reversed(answer.places), indexing="ij"))
         return _beside({answer.x: across, answer.y: back, answer.z: up}, answer, ANSWERS)
-    if isinstance(answer, (Answers, Scores)):
+    if isinstance(answer, (Answers, AnomalyScores)):
         return _beside(places or {}, answer, ANSWERS if isinstance(answer, Answers) else SCORES)
     if answer and isinstance(answer[0], Centre):
         return _of_centres(answer)

@@ -37,7 +37,7 @@ WIDTH = 120
 
 
 @dataclass(frozen=True)
-class Question:
+class StepCode:
     """The code that asks a question again: its title without names, a word for it, and lines that fill `answer`."""
 
     title: str
@@ -91,8 +91,8 @@ def opening(exploration: Exploration, remarks: str) -> list[str]:
     ]
 
 
-def questions(exploration: Exploration) -> list[Question]:
-    return [Question(step.title, step.kind, tuple(_lines(step))) for step in exploration.steps]
+def questions(exploration: Exploration) -> list[StepCode]:
+    return [StepCode(step.title, step.kind, tuple(_lines(step))) for step in exploration.steps]
 
 
 def _lines(step: Step) -> list[str]:

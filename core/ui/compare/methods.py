@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...experiments.comparison_methods import METHODS, Method
 from ...experiments.comparison_plan import Outcome, Step
-from ...experiments.comparison_results import Curve, curves
+from ...experiments.comparison_results import ErrorCurve, curves
 from ...figures.comparison_marks import swatch
 from ...words.escapes import in_html
 from ...words.numbers import percent
@@ -42,7 +42,7 @@ def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, l
 
 
 def tuning_sentence(
-    method: Method, sizes: tuple[int | None, ...], default: Curve | None, tuned: Curve | None, epsilon: float
+    method: Method, sizes: tuple[int | None, ...], default: ErrorCurve | None, tuned: ErrorCurve | None, epsilon: float
 ) -> str:
     """What its best setting is near an ε, how much better than the one that public facts choose, and at what cost.
 
@@ -50,7 +50,7 @@ def tuning_sentence(
     ----------
     sizes : tuple[int | None, ...]
         Settings to try, as far as they are known.
-    default, tuned : Curve | None
+    default, tuned : ErrorCurve | None
         Its curves, as far as they are known; nothing is said where one is missing.
     """
     if method.setting is None or len(sizes) == 1:

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ...experiments.bundled_comparisons import bundled
 from ...experiments.comparison_methods import METHODS
 from ...experiments.comparison_plan import Outcome, Step
-from ...experiments.comparison_results import Curve, Trial, curves
+from ...experiments.comparison_results import ErrorCurve, Trial, curves
 from ...experiments.comparison_work import Bench, Results, Turns
 from ...experiments.public_data import PublicData
 from ...figures.comparison_curves import (
@@ -141,7 +141,7 @@ def trials_of(chosen: Chosen, known: Mapping[Step, Outcome]) -> list[Trial]:
     ]
 
 
-def shown_curves(trials: Iterable[Trial], measure: str, tuned: bool) -> list[Curve]:
+def shown_curves(trials: Iterable[Trial], measure: str, tuned: bool) -> list[ErrorCurve]:
     """A curve of every method; at the best setting that was tried, those that have none to tune are as ever."""
     return [
         curve
@@ -232,7 +232,9 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
         measure_again(chosen.subject, further)
 
 
-def _missing(chosen: Chosen, found: list[Trial], drawn: list[Curve], known: Mapping[Step, Outcome]) -> Iterator[str]:
+def _missing(
+    chosen: Chosen, found: list[Trial], drawn: list[ErrorCurve], known: Mapping[Step, Outcome]
+) -> Iterator[str]:
     """What is not there and why; a sentence a method."""
     problems = {step.method: outcome.problem for step, outcome in known.items() if outcome.problem}
     measured = {trial.method for trial in found}
@@ -269,7 +271,7 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
             st.progress(chosen.plan.progress(known), in_markdown(words))
 
 
-def _curves(chosen: Chosen, drawn: list[Curve], tuned: bool) -> None:
+def _curves(chosen: Chosen, drawn: list[ErrorCurve], tuned: bool) -> None:
     present = chosen.present
     words = errors_in_words(drawn, marks(), present)
     show(errors_figure(drawn, marks(), present, chosen.span), f"compare-errors-{drawn[0].measure}-{tuned}", words)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ...experiments.comparison_methods import METHODS
-from ...experiments.comparison_results import MEASURES, Curve, Trial, curves
+from ...experiments.comparison_results import MEASURES, ErrorCurve, Trial, curves
 from ...figures.comparison_curves import errors_figure
 from ...figures.paper import standalone
 from ...words.escapes import in_html
@@ -28,7 +28,7 @@ def curves_table(trials: Sequence[Trial]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _rows(curve: Curve) -> list[dict]:
+def _rows(curve: ErrorCurve) -> list[dict]:
     points = zip(
         curve.epsilons,
         curve.centres,

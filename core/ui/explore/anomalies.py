@@ -17,7 +17,7 @@ from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Step
 from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import Release
 from ...sources.queries import beside
-from ...tasks.anomalies import REFERENCE_POINTS, Scores, score
+from ...tasks.anomalies import REFERENCE_POINTS, AnomalyScores, score
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all
 from ...words.phrases import count, listed, plural
@@ -111,7 +111,7 @@ def _steps(release: Release, table: pa.Table, share: float) -> tuple[Step, ...]:
     return (Anomalies({name: table.column(name).to_pylist() for name in release.domain.names}, share=share),)
 
 
-def _say(scores: Scores, share: float, counted: str) -> None:
+def _say(scores: AnomalyScores, share: float, counted: str) -> None:
     unusual, sure, every = int(scores.anomalous.sum()), int(scores.certain.sum()), len(scores.score)
     st.markdown(how_many_unusual(unusual, sure, every, share, counted))
     note(
@@ -132,7 +132,7 @@ def how_many_unusual(unusual: int, sure: int, every: int, share: float, counted:
     return f"**{which}** {plural(unusual, 'is', 'are')} unusual, {surely}: in emptier places than {rest}."
 
 
-def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, str]:
+def _show(opened: Opened, table: pa.Table, scores: AnomalyScores) -> tuple[go.Figure, str]:
     """Draw the points on the density; the figure and its title."""
     domain = opened.release.domain
     columns = choose_two(domain)
@@ -150,7 +150,7 @@ def _show(opened: Opened, table: pa.Table, scores: Scores) -> tuple[go.Figure, s
     return figure, f"Points on the density over {listed(columns)}"
 
 
-def _most_unusual(release: Release, result: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+def _most_unusual(release: Release, result: pd.DataFrame, scores: AnomalyScores) -> pd.DataFrame:
     """The points to be listed, the most unusual first, their answers in the digits that their errors support."""
     order = scores.score.argsort(kind="stable")[:LISTED]
     error = (scores.high - scores.low)[order] / 4.0 * release.records

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Vector
 from ...errors import RequestError
-from ...figures.regression_figures import (
+from ...figures.model_figures import (
     MOST_SHOWN,
     coefficient_figure,
     coefficients_in_words,

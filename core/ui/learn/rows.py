@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.crowd_lessons import AMPLE, MOST, Curve, curve
+from ...experiments.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...figures.plane_lesson_figures import curve_figure, curve_in_words
 from ...words.numbers import significant
 from ..frame.marks import note
@@ -42,7 +42,7 @@ def experiment() -> None:
         picture(curve_figure(found), "rows", curve_in_words(found))
 
 
-def findings(found: Curve) -> tuple[str, str]:
+def findings(found: RowErrors) -> tuple[str, str]:
     """Where the least error is; what columns have to do with it where they are few, and else what the paper says."""
     typical, error = significant(found.typical, 2), significant(found.error_with(found.best), 2)
     rows = f"{found.best:,} rows" + (" or more" if found.best >= MOST else "")

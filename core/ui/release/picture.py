@@ -8,7 +8,7 @@ import streamlit as st
 from ...domain import Vector
 from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
-from ...figures.regression_figures import correlation_figure, correlations_in_words
+from ...figures.model_figures import correlation_figure, correlations_in_words
 from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
 from ...releases.release import Release

@@ -9,8 +9,7 @@ import streamlit as st
 
 from ...domain import Dates, Vector
 from ...errors import RequestError
-from ...figures.model_figures import model_figure, model_in_words
-from ...figures.regression_figures import coefficient_figure, coefficients_in_words
+from ...figures.model_figures import coefficient_figure, coefficients_in_words, model_figure, model_in_words
 from ...figures.share.shared_page import share_html
 from ...models.contest.choice import chosen_among
 from ...models.linear_model import LinearModel

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.domain import Domain
 from core.experiments.comparison_methods import METHODS
 from core.experiments.comparison_plan import Outcome, Plan, Step
-from core.experiments.comparison_results import Curve, Trial
+from core.experiments.comparison_results import ErrorCurve, Trial
 from core.experiments.public_data import from_sample
 from core.figures.comparison_curves import advice_sentence, measured_sentence
 from core.figures.comparison_marks import swatch
@@ -176,7 +176,7 @@ def test_what_is_recommended_stands_beside_what_was_measured():
     advice = subject.work(Step("", Decimal(1), Decimal(0), advising=True))
     assert advice == subject.work(Step("", Decimal(1), Decimal(0), advising=True)) and advice.method == "histogram"
     ours, theirs = (
-        Curve(key, "relative_error", False, (1.0,), (error,), (error,), (error,), (None,), (1,), (1,))
+        ErrorCurve(key, "relative_error", False, (1.0,), (error,), (error,), (error,), (None,), (1,), (1,))
         for key, error in (("histogram", 0.2), ("mst", 0.1))
     )
     said = advice_sentence(advice, [ours, theirs], 1.0, True)
@@ -224,8 +224,8 @@ def test_kernels_to_compare_with_are_half_gone_at_the_same_distance():
 
 def test_what_tuning_would_cost_is_said():
     method = METHODS["race"]
-    default = Curve("race", "relative_error", False, (1.0,), (0.2,), (0.1,), (0.3,), (None,), (1,), (5,))
-    tuned = Curve("race", "relative_error", True, (1.0,), (0.1,), (0.1,), (0.1,), (500,), (6,), (3,))
+    default = ErrorCurve("race", "relative_error", False, (1.0,), (0.2,), (0.1,), (0.3,), (None,), (1,), (5,))
+    tuned = ErrorCurve("race", "relative_error", True, (1.0,), (0.1,), (0.1,), (0.1,), (500,), (6,), (3,))
     sentence = tuning_sentence(method, (None, 100, 500), default, tuned, 1.0)
     assert sentence == (
         "At ε = 1 its error is 20% at the setting that public facts choose and 10% at the best one (rows: 500). "

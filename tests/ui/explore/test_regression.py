@@ -2,7 +2,7 @@
 
 from core import Budget, release
 from core.cli.regress import of_ridge
-from core.figures.regression_figures import coefficient_figure, component_figure, correlation_figure, strongest
+from core.figures.model_figures import coefficient_figure, component_figure, correlation_figure, strongest
 from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.tasks.product_sums import components, correlations

@@ -36,7 +36,7 @@ QUERIES, COMPARED = 256, 20_000
 
 
 @dataclass(frozen=True)
-class Closeness:
+class NearDensity:
     """How far the closeness of made-up records is from a released one, where they are.
 
     Attributes
@@ -51,7 +51,7 @@ class Closeness:
 
 
 @dataclass(frozen=True, eq=False)
-class Finer:
+class DrawnPoints:
     """Points drawn from a released density, and where they lie in the cells of tables."""
 
     name: str
@@ -61,7 +61,7 @@ class Finer:
     cells: Integers  # Of every point along these, (axes, points).
 
     @classmethod
-    def of(cls, name: str, points: pd.DataFrame, domain: Domain, tables: Tables) -> Finer:
+    def of(cls, name: str, points: pd.DataFrame, domain: Domain, tables: Tables) -> DrawnPoints:
         """Points of a density of a domain, beside these tables."""
         theirs = {column.name for column in domain.columns}
         kept = tuple(column for column in tables.domain.columns if column.name in theirs)
@@ -130,7 +130,7 @@ def _replaced(values: pd.Series, others: pd.Series, rows: Integers) -> pd.Series
     return pd.Series(list(kept) if kept.dtype == object else kept, name=values.name)
 
 
-def closeness(name: str, part: Release, records: pd.DataFrame) -> Closeness | None:
+def closeness(name: str, part: Release, records: pd.DataFrame) -> NearDensity | None:
     """How far records are from a released density; None where none of them has all its columns."""
     domain = part.sketch.query_domain
     vectors = [column.name for column in domain.columns if isinstance(column, Vector)]
@@ -144,4 +144,4 @@ def closeness(name: str, part: Release, records: pd.DataFrame) -> Closeness | No
     told = part.answer_points(queries)
     size = float(np.sqrt(np.mean(told.density**2)))
     error = float(np.sqrt(np.mean((told.standard_error / part.records) ** 2)))
-    return Closeness(name, float(np.sqrt(np.mean((exact - told.density) ** 2))) / size, error / size)
+    return NearDensity(name, float(np.sqrt(np.mean((exact - told.density) ** 2))) / size, error / size)

@@ -19,8 +19,8 @@ from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
-from core.tasks.finer_values import Finer, closeness
 from core.tasks.sampling import NOT_MEANT_FOR_BOTH, nearness_words, sample
+from core.tasks.sub_cell_sampler import DrawnPoints, closeness
 from tests.tasks.test_synthetic_tables import counts_of
 
 PEOPLE = 20_000
@@ -117,7 +117,7 @@ def test_a_record_gets_a_point_of_its_own_cells_or_none():
     """Worked out by hand: cells of x are 2.5 wide, and nobody was drawn in the third."""
     tables = Tables.of(COUNTED, 4)
     points = pd.DataFrame({"x": [1.0, 3.0, 4.0, 9.0], "y": [0.0, 1.0, 2.0, 3.0]})
-    finer = Finer.of("places", points, PLACES, tables)
+    finer = DrawnPoints.of("places", points, PLACES, tables)
     assert finer.shared == ("x",) and finer.columns == (0,) and finer.cells.tolist() == [[0, 1, 1, 3]]
     cells = np.array([[0, 1, 2, 3] * 50, [0] * 200, [0] * 200])
     rows = finer.placed(cells, np.random.default_rng(0))
