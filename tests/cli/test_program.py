@@ -101,3 +101,13 @@ def test_work_beside_a_server_is_that_of_this_library_and_reads_nothing_of_its_t
     ((python, safe, _, program, option), options) = begun[0]
     assert (python, safe, option) == (sys.executable, "-P", "--beside") and options == {"stdin": subprocess.DEVNULL}
     assert str(ROOT) in program and "'core.warming'" in program
+
+
+@pytest.mark.deep
+def test_the_first_use_of_all_says_that_it_compiles_and_the_second_does_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    people().to_parquet(tmp_path / "people.parquet")
+    release = ("release", "people.parquet", *SKETCH, "--epsilon", "1", "--overwrite", "--out", "people.npz")
+    first, second = (run(*release, "--dataset", name, folder=tmp_path) for name in ("one", "two"))
+    assert (first.returncode, first.stdout, second.returncode) == (0, b"", 0)
+    assert first.stderr.startswith(b"Compiling") and b"Compiling" not in second.stderr
