@@ -70,13 +70,7 @@ class Method:
     def build(
         self, domain: Domain, question: Question, budget: Budget, size: int | None = None, seed: int | None = None
     ) -> LinearSketch | Adaptive:
-        """The mechanism, perhaps without a size yet.
-
-        Parameters
-        ----------
-        size : int | None
-            Its one setting; None leaves it to public facts.
-        """
+        """The mechanism, perhaps without a size yet."""
         facts = replace(question.facts(domain, budget), size=size, seed=seed)
         refusal = self.card.refusal(facts)
         if refusal is not None:

@@ -42,11 +42,6 @@ def run_trial(
     ----------
     size : int | None
         Of the method; None leaves it to public facts, as in a private release.
-
-    Raises
-    ------
-    RequestError
-        When the method cannot answer; see `Method.refusal`.
     """
     made = _make(data, method, size, budget, repetition, tuning)
     start = perf_counter()

@@ -30,13 +30,7 @@ def nothing(identity: str) -> dict[Step, Outcome]:
 
 
 class Results:
-    """What came of the steps of several comparisons, by the identity of the comparison. Any thread may ask it.
-
-    Parameters
-    ----------
-    before : Callable[[str], dict[Step, Outcome]]
-        What was known of a comparison before anyone asked for it here.
-    """
+    """What came of the steps of several comparisons, by the identity of the comparison. Any thread may ask it."""
 
     def __init__(self, before: Callable[[str], dict[Step, Outcome]] = nothing) -> None:
         self._known: OrderedDict[str, dict[Step, Outcome]] = OrderedDict()

@@ -54,8 +54,6 @@ def errors_figure(
     ----------
     curves : Sequence[ErrorCurve]
         All of one measure, at most one a method.
-    marks : Mapping[str, MethodMark]
-        How each is shown, by its key.
     present : float
         The ε that is marked, and by which the legend is ordered.
     span : tuple[float, float]
@@ -229,13 +227,7 @@ def measured_sentence(data: PublicData, measure: str) -> str:
 
 
 def releases_sentence(curves: Sequence[ErrorCurve], setting: str) -> str:
-    """How many releases a point is the average of: most curves have as many, and those that differ are named.
-
-    Parameters
-    ----------
-    setting : str
-        At which setting they were made, in words.
-    """
+    """How many releases a point is the average of: most curves have as many, and those that differ are named."""
     counts = [releases for curve in curves for releases in curve.releases]
     usual = max(set(counts), key=lambda count: (counts.count(count), count))
     average = "one release" if usual == 1 else f"the average of {usual} releases"

@@ -40,14 +40,10 @@ def curves_figure(
 
     Parameters
     ----------
-    x : Axis
-        Places along the column.
     exact : np.ndarray
         Answers there without any noise, float64 (n,).
     released : Mapping[str, np.ndarray]
         Answers of one release of each method, float64 (n,), by its key.
-    marks : Mapping[str, MethodMark]
-        How each method is shown, by its key.
     """
     figure = go.Figure(
         go.Scatter(
@@ -103,8 +99,6 @@ def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], 
     ----------
     values : np.ndarray
         Answers, float64 (y places, x places); those beyond an end of the scale have its colour.
-    ends : tuple[float, float]
-        Of the scale: see `map_ends`.
     """
     figure = go.Figure(
         go.Heatmap(

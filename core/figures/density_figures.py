@@ -118,14 +118,8 @@ def density_line(
 
     Parameters
     ----------
-    curve : Curve
-        Answers along ``column``.
-    noun : str
-        What is counted: "people" or "records".
     marks : Marks | None
         Modes; their ``y`` are kernel sums.
-    asked : object
-        The value that is asked.
     """
     x = Axis.of(column, curve.values)
     hidden = hidden_by_noise(curve)
@@ -182,19 +176,7 @@ def density_map(
     asked: tuple[object, object] | None = None,
     lines: tuple[np.ndarray, ...] | None = None,
 ) -> go.Figure:
-    """The density over two columns: colours and contours where it stands out from the noise, hatching elsewhere.
-
-    Parameters
-    ----------
-    heatmap : Heatmap
-        Answers over the two ``columns``, x first.
-    noun : str
-        What is counted: "people" or "records".
-    marks : Marks | None
-        Modes.
-    asked : tuple[object, object] | None
-        The values of x and y that are asked.
-    """
+    """The density over two columns: colours and contours where it stands out from the noise, hatching elsewhere."""
     x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
     ordered = not x.categories and not y.categories
     hidden = hidden_by_noise(heatmap)

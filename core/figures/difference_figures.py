@@ -177,13 +177,7 @@ GREY = faded(FAINT.shape, 0.3)
 
 
 def cell_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
-    """More and less in colours, and grey where noise alone may have made the difference.
-
-    Parameters
-    ----------
-    shares : bool
-        Whether they are shares, which are written as such.
-    """
+    """More and less in colours, and grey where noise alone may have made the difference."""
     told = (found.low > 0.0) | (found.high < 0.0)
     x, y = side_by_side(found.across), side_by_side(found.up)
     words = _words(found, told, shares)

@@ -53,8 +53,6 @@ def distance_figure(
         Of distance, "" where there is none.
     marks : Marks | None
         Centres.
-    asked : tuple[object, ...] | None
-        The values of the picture's columns that are asked.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):
@@ -262,16 +260,10 @@ def possible_distances(
 
     Parameters
     ----------
-    low, high : float
-        Bounds of the column, in its unit.
     sketch : LinearSketch
         Of distances, with its size.
     coordinates : np.ndarray
         Encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
-    records : float
-        How many the crowd has.
-    counter_variance : float
-        Of the noise in one counter.
     """
     share = np.linspace(0, 1, PLACES)
     people = imagined_crowd(share)

@@ -45,8 +45,6 @@ def error_figure(
         Increasing, shape (n,).
     pure, slack : Sequence[float]
         Typical errors with and without a δ, as shares of ``whole``, shape (n,).
-    has_slack : bool
-        Whether the present promise has a δ.
     whole : str
         What errors are shares of, "all records" or "the distance".
     """
@@ -140,8 +138,6 @@ def possible_releases(
 
     Parameters
     ----------
-    low, high : float
-        Bounds of the column, in its unit.
     kernel : Kernel
         Of the sketch, for encoded points.
     coordinates : np.ndarray
@@ -242,11 +238,6 @@ def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) ->
     ----------
     estimate, standard_error : float
         In the number's own unit; a standard error of 0 gives the same outcome every time.
-
-    Returns
-    -------
-    np.ndarray
-        float64 array of shape (dots,), increasing.
     """
     unit = NormalDist()
     steps = np.array([unit.inv_cdf((i + 0.5) / dots) for i in range(dots)])
@@ -274,8 +265,6 @@ def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.s
     ----------
     outcomes : Sequence[float] | np.ndarray
         Shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases.
-    name : str
-        Title of the axis, with its unit.
     colour : str
         ``#RRGGBB``; teal unless the number is private.
     """

@@ -157,8 +157,6 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     ----------
     epsilon : float
         Promised with certainty, all rows together.
-    parts : int
-        Number of rows.
     spent : float
         The ε that is hardly ever passed, at the ledger's δ.
     """

@@ -32,8 +32,6 @@ def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -
     ----------
     figure : go.Figure
         A map of the same two columns; it is changed.
-    axes : tuple[Axis, Axis]
-        Of the decided places.
     """
     x, y = axes
     for code, name in enumerate(drawn.classes):
@@ -87,8 +85,6 @@ def add_distances(figure: go.Figure, heatmap: Heatmap, axes: tuple[Axis, Axis], 
         A map of the same two columns; it is changed.
     heatmap : Heatmap
         Average distances, not sums.
-    axes : tuple[Axis, Axis]
-        Of its places.
     unit : str
         Of distance, "" where there is none.
     """
@@ -138,8 +134,6 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
     ----------
     points : pd.DataFrame
         A column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
-    columns : tuple[Column, ...]
-        One or two.
     """
     axes = tuple(_axis(column) for column in columns)
     if len(axes) == 1:

@@ -294,12 +294,8 @@ def training_figure(
     ----------
     epsilons, right : Sequence[float]
         Increasing ε, and the share right at each, shape (n,).
-    epsilon : float
-        The present one, which is among them.
     common, best : float
         Shares right of always the most common answer, and of a model with hardly any noise.
-    measure : Measure
-        What is forecast.
     """
     figure = go.Figure(
         go.Scatter(

@@ -33,8 +33,6 @@ def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = N
     ----------
     table : pd.DataFrame
         As `core.local.release.LocalRelease.table` gives it.
-    people : int
-        How many reports were counted.
     truth : Sequence[int] | None
         How many really gave each answer, of a made-up class that is revealed.
     """

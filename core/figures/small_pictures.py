@@ -44,8 +44,6 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True,
     ----------
     near : bool
         Whether the pictures say how many are near, and not how far everyone is.
-    cell : int
-        Least height of a small picture, in pixels.
     """
     names = pairs.columns
     size = len(names)
@@ -168,8 +166,6 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
     ----------
     columns : Sequence[str]
         Names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
-    size : int
-        Pixels of a side.
 
     Returns
     -------

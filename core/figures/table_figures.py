@@ -47,8 +47,6 @@ def column_figure(shown: Profile, whole: Profile) -> go.Figure:
     ----------
     shown : Profile
         Of a part, or of everyone; ``customdata`` of a bar is the number of its cell.
-    whole : Profile
-        Of everyone.
     """
     rows = rows_of(whole)
     upright = not whole.axis.categories

@@ -44,8 +44,6 @@ def film_figure(
         One a frame, of the same cells.
     words, names : Sequence[str]
         What stands above each frame, and its mark on the slider.
-    start : int
-        The frame that is shown first.
     prefix : str
         What stands before the mark of the frame that is shown.
     top : float | None
@@ -140,13 +138,7 @@ def heights(volume: Volume) -> np.ndarray:
 
 
 def shells_figure(volume: Volume, domain: Domain, noun: str) -> go.Figure:
-    """The shells of a density over three columns, the densest inside.
-
-    Parameters
-    ----------
-    volume : Volume
-        Answers over three columns of ``domain``.
-    """
+    """The shells of a density over three columns, the densest inside."""
     axes = axes_of_volume(volume, domain)
     sure = heights(volume)
     levels = shell_levels(sure)

@@ -101,13 +101,7 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
 
 
 def nearest_place(release: Release) -> dict[str, object]:
-    """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take longer.
-
-    Parameters
-    ----------
-    release : Release
-        Of distances, of one population.
-    """
+    """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take longer."""
     check_one_population(release)
     box = Box.of(release.sketch)
     place = _finder(release, box)(release, None)
@@ -295,16 +289,6 @@ def means(release: Release) -> Means:
     """The mean of all records, or one a class.
 
     The error of a quotient S / n, to first order: (v + (S/n)^2 w) / n^2 with v and w the variances of sum and number.
-
-    Parameters
-    ----------
-    release : Release
-        Of moments, or of classes of moments.
-
-    Raises
-    ------
-    RequestError
-        When the release is of another mechanism.
     """
     classes = release.sketch.classes
     sketch = cast(Moments, release.sketch.one_answer[0])

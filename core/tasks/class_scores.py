@@ -46,12 +46,8 @@ def direction_scores(
 
     Parameters
     ----------
-    sketch : Directions
-        Of one class.
     tables : np.ndarray
         Noisy sums, int64 (K, dimensions).
-    counter_variance : float
-        Of the noise in one counter.
     points : np.ndarray
         Encoded places, float32 or float64 (n, d); scores are not finite where they are not.
     """

@@ -176,14 +176,6 @@ def highest_saddles(
 
     Parameters
     ----------
-    height : Height
-        Estimated kernel sums at encoded points.
-    widths : np.ndarray
-        Half-widths of the kernel by coordinate of numbers.
-    hills : np.ndarray
-        Encoded, (n, dimensions).
-    heights : np.ndarray
-        Theirs, (n,).
     worth_bending : float
         Only passes that lie more than this below their hill are looked at again.
     """

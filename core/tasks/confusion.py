@@ -66,8 +66,6 @@ def confusion(
 
     Parameters
     ----------
-    queries : object
-        n places, as `classify` takes them.
     labels : Sequence
         The n true classes, by name (numbers and truth values as a column of categories reads them).
     level : float

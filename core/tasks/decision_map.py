@@ -54,8 +54,6 @@ def decision_map(
         averaged over the bounds and categories of those that are not.
     resolution : int
         Cells along a column of numbers; a category is one cell.
-    rule, level : str | None, float
-        As in `classify`.
 
     Raises
     ------

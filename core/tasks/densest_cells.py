@@ -71,8 +71,6 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
     ----------
     release : Release
         Of a RACE sketch whose cells were not rehashed, at least in enough rows.
-    level : float
-        Probability with which the interval of the answer holds the exact kernel sum.
 
     Raises
     ------

@@ -101,8 +101,6 @@ def line(
 
     Parameters
     ----------
-    column : str
-        A column of numbers or categories; a category is one bar.
     at : Mapping[str, object] | None
         A value, in natural units, of every other column.
     points : int
@@ -150,8 +148,6 @@ def grid(
         A value, in natural units, of every other column.
     size : int
         Cells along a column of numbers; a category is one cell.
-    level : float
-        Probability with which each interval holds the exact kernel sum.
 
     Raises
     ------
@@ -187,10 +183,6 @@ def pairs(
     ----------
     columns : Sequence[str] | None
         From one to eight columns of numbers or categories; all of them when None.
-    size : int
-        Cells along a column of numbers.
-    level : float
-        Probability with which each interval holds the exact kernel sum, averaged.
     reads : float
         Bounds the work of all pictures together, and with it the number of places that are averaged over.
 
@@ -302,10 +294,6 @@ def marginal_volume(
     ----------
     at : Mapping[str, object] | None
         A value, in natural units, of other columns.
-    size : int
-        Cells along a column of numbers; a category is one cell.
-    level : float
-        Probability with which each interval holds the exact kernel sum, averaged.
     reads : float
         Bounds the work, and with it the number of places that are averaged over.
 

@@ -44,12 +44,6 @@ def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random:
     ----------
     density : Height
         Estimated kernel sums at encoded points, up to any factor.
-    widths : np.ndarray
-        Half-widths of the kernel by coordinate of numbers.
-    kept : int
-        States to keep of each chain.
-    random : np.random.Generator
-        For starts, steps and acceptance.
 
     Raises
     ------

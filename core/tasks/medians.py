@@ -27,8 +27,6 @@ def masses_on_a_line(sums: np.ndarray, pitch: float, records: float) -> np.ndarr
     ----------
     sums : np.ndarray
         F at the places, (n,).
-    pitch : float
-        Distance of neighbouring places.
     """
     below = (np.diff(sums) / pitch + records) / 2.0
     below = np.clip(isotonic_regression(below).x, 0.0, records)

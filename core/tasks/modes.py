@@ -69,11 +69,6 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
         Places to search from; as many as take a few seconds, at most 128, when None.
     level : float
         One minus the chance that a bump of noise is called significant, all modes together.
-
-    Raises
-    ------
-    RequestError
-        When an argument is out of range.
     """
     check_integer(count, "The number of modes", 1, MOST_MODES)
     starts = affordable_starts(release) if starts is None else starts

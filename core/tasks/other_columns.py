@@ -49,11 +49,6 @@ def averaging(release: Release, names: tuple[str, ...], cells: int, reads: float
 
     Numbers follow a scrambled Sobol sequence. Categories are enumerated, each combination equally often, as long as
     there are fewer combinations than places; otherwise they follow the sequence too.
-
-    Parameters
-    ----------
-    cells : int
-        How many averages are wanted.
     """
     if not names:
         return NOTHING
@@ -90,8 +85,6 @@ def averaged_answers(
         Encoded coordinates, (m, width) a column.
     held : Mapping[str, np.ndarray]
         Encoded coordinates (width,) of the columns held at one value.
-    averaged : Averaged
-        All other columns.
     level : float
         Probability with which an interval holds the exact sum, averaged over the same places.
 

@@ -55,8 +55,6 @@ def lattice_population(
 
     Parameters
     ----------
-    box : Box
-        What the records lie in.
     widths : np.ndarray
         Half widths of the kernel, float64 (coordinates of numbers,); places are at most so far apart.
 
@@ -102,8 +100,6 @@ class Smoothing:
 
     Parameters
     ----------
-    shape : tuple[int, ...]
-        Places along each axis.
     pitch : np.ndarray
         How far apart they are, float64 (d,).
     """

@@ -89,8 +89,6 @@ def choose_ridge(
         s, of the noise in each.
     means : np.ndarray | None
         Of the p coordinates and, last, of the target; 0 when None.
-    records : float
-        How many there are, as released.
     """
     values, axes = np.linalg.eigh(sums)
     size = len(sums)

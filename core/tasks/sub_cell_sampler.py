@@ -79,15 +79,7 @@ class DrawnPoints:
         return cls(name, points, shared, columns, own.cells_of(alone.encode_queries(points[list(shared)], METRIC)))
 
     def joint(self, guess: BestGuess, sizes: Sequence[int], measured: Sequence[Columns]) -> np.ndarray | None:
-        """Shares of the cells of the shared columns together, with guessed margins; None where that adds nothing.
-
-        Parameters
-        ----------
-        sizes : Sequence[int]
-            Cells of all axes.
-        measured : Sequence[Columns]
-            The tables.
-        """
+        """Shares of the cells of the shared columns together, with guessed margins; None where that adds nothing."""
         shape = [sizes[place] for place in self.columns]
         known = any(set(self.columns) <= set(table) for table in measured)
         if len(shape) < 2 or known or math.prod(shape) * POINTS_A_CELL > self.cells.shape[1]:

@@ -116,11 +116,6 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
     is known and not measured); so the exact sum is the estimate plus as many standard errors, and the interval of
     `Answers` at 95% holds 95% of a great many dots.
 
-    Parameters
-    ----------
-    index : int
-        Which of its queries.
-
     Returns
     -------
     np.ndarray
@@ -146,13 +141,6 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
     varies as the estimates do, and answers that move together in truth move together here (a multiplier bootstrap;
     Chernozhukov, Chetverikov, Kato 2013). Its scale is drawn from the inverse chi distribution, as the spread of a few
     groups is itself uncertain: each answer by itself follows Student's t around the estimate.
-
-    Parameters
-    ----------
-    queries : object
-        As `Release.answer` takes them; n of them.
-    seed : int
-        The same seed gives the same outcomes.
 
     Returns
     -------

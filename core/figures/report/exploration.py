@@ -286,13 +286,7 @@ def plain_places(places: Mapping[str, Sequence]) -> dict[str, list]:
 
 
 def plain_value(value: object) -> object:
-    """A value that can be written down: text, a finite number, a truth value, None, or lists and mappings of these.
-
-    Raises
-    ------
-    RequestError
-        For anything else.
-    """
+    """A value that can be written down: text, a finite number, a truth value, None, or lists and mappings of these."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, date):  # a time is one, too

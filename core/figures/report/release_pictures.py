@@ -43,8 +43,6 @@ def picture_figure(
     ----------
     marks : Marks | None
         Modes or centres.
-    asked : tuple[object, ...] | None
-        The values of the picture's columns that are asked.
     lines : tuple[np.ndarray, ...] | None
         An outline under a map of coordinates, longitudes and latitudes; None for coasts and borders.
     """

@@ -138,11 +138,6 @@ def report_html(
         Of a release with classes, the one that was asked, or all together, and its name in words.
     compared : tuple[Comparison, str] | None
         Of tables, the difference to another release, and what that one is called.
-
-    Raises
-    ------
-    RequestError
-        When a step cannot be asked of this release.
     """
     label = privacy_label(release, file)
     steps = _overview(release) if steps is None else steps

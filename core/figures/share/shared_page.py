@@ -153,11 +153,6 @@ class Shared:
 def share_html(file: PublicFile, data: bytes, name: str) -> str:
     """One HTML file that lets people ask a release without Python and without a network.
 
-    Parameters
-    ----------
-    data : bytes
-        The contents of its file, which the page carries.
-
     Raises
     ------
     RequestError

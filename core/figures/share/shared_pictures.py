@@ -191,8 +191,6 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
 
     Parameters
     ----------
-    release : Release
-        Of one population.
     share : float
         Of the room that a page has for numbers, where there are several populations.
     """
