@@ -17,9 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.experiments.bundled_comparisons import COMPARISONS, bundled, keep
 from core.experiments.comparison_plan import Outcome, Plan, Step
-from core.experiments.comparison_work import FAULT, tried
+from core.experiments.comparison_work import COMPARISONS, FAULT, bundled, keep, tried
 from core.forecast.recommendation import Closeness
 from core.machine.threads import one_core
 from core.sources.samples import sample, samples

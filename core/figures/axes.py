@@ -42,36 +42,17 @@ ORIGIN = {"Y": -1970}  # Years are counted from the year 0, as those that are di
 
 @dataclass(frozen=True)
 class Axis:
-    """A column as an axis.
-
-    Attributes
-    ----------
-    name, unit : str
-        Of the column; the unit may be "".
-    values : np.ndarray
-        float64 (n,), increasing and evenly spaced places in the column's own unit; for a column of categories 0 … n −
-        1.
-    low, high : float
-        Where the axis ends.
-    categories : tuple[str, ...]
-        The categories at ``values``; empty for a column of numbers.
-    dates : Dates | None
-        The column, where it is one of dates: ``values`` are numbers of its steps then.
-    measure : str
-        In what lengths along the axis are told, such as "km"; "" where they have no unit.
-    length : float
-        Of the whole axis, in that unit.
-    """
+    """A column as an axis."""
 
     name: str
-    values: np.ndarray
-    low: float
+    values: np.ndarray  # float64 (n,), evenly spaced and increasing in the column's own unit; of categories 0 … n − 1.
+    low: float  # Where the axis begins; it ends at ``high``.
     high: float
     unit: str = ""
-    categories: tuple[str, ...] = ()
-    dates: Dates | None = None
-    measure: str = ""
-    length: float = 0.0
+    categories: tuple[str, ...] = ()  # The categories at ``values``; empty for a column of numbers.
+    dates: Dates | None = None  # The column, where it is one of dates: ``values`` are numbers of its steps then.
+    measure: str = ""  # In what lengths along the axis are told, such as "km"; "" where they have no unit.
+    length: float = 0.0  # Of the whole axis, in that unit.
 
     @classmethod
     def of(cls, column: Column, values: np.ndarray) -> Axis:

@@ -101,7 +101,7 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
 
 
 def nearest_place(release: Release) -> dict[str, object]:
-    """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take longer."""
+    """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take long."""
     check_one_population(release)
     box = Box.of(release.sketch)
     place = _finder(release, box)(release, None)

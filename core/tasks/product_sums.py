@@ -1,5 +1,4 @@
-"""A release of sums of products as a noisy matrix: what its coordinates mean, correlations, and principal
-components."""
+"""A release of sums of products as a noisy matrix: what its coordinates mean, correlations and axes."""
 
 from __future__ import annotations
 

@@ -10,11 +10,10 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...experiments.bundled_comparisons import bundled
 from ...experiments.comparison_methods import METHODS
 from ...experiments.comparison_plan import Outcome, Step
 from ...experiments.comparison_results import ErrorCurve, Trial, curves
-from ...experiments.comparison_work import Bench, Results, Turns
+from ...experiments.comparison_work import Bench, Results, Turns, bundled
 from ...experiments.public_data import PublicData
 from ...figures.comparison_curves import (
     Costs,
