@@ -15,9 +15,9 @@ from ..tasks.modes import Mode
 from ..words.escapes import in_markdown
 from ..words.numbers import best_guess, number, percent, percent_within, rounded, rounded_all, rounded_range
 from ..words.phrases import day, listed
-from .axes import Axis
 from .density_figures import UNSURE, close_by
 from .distance_figures import distance_unit
+from .figure_axes import Axis
 from .report import meaning
 from .report.label import PrivacyLabel
 from .report.meaning import clipped

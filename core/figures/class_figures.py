@@ -18,8 +18,8 @@ from ..tasks.decision_map import DecisionMap
 from ..words.escapes import in_plotly
 from ..words.numbers import percent
 from ..words.phrases import shortened
-from . import axes
-from .axes import Axis, apply
+from . import figure_axes
+from .figure_axes import Axis, apply
 from .hatching import PATTERN, hatch
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
@@ -64,7 +64,7 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
             _lattice(x, y, drawn, asked),
         ]
     )
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     apply(figure, x, y)
     # Below, as the buttons that zoom and save stand above.
     return _laid_out(figure, MAP_HEIGHT).update_layout(legend={"y": -0.14, "yanchor": "top"})
@@ -227,7 +227,7 @@ def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] 
         )
     ]
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return axes.targets(xs.ravel(), ys.ravel(), words, place)
+    return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
 
 
 def _said(drawn: DecisionMap, code: int, confidence: float, certain: bool) -> str:

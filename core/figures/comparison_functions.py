@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from ..words.escapes import in_plotly
 from ..words.numbers import percent
-from .axes import Axis, apply
 from .comparison_curves import LEGEND_LINE
 from .comparison_marks import MethodMark
+from .figure_axes import Axis, apply
 from .palette import FAINT, INK
 
 EXACT = "exact"

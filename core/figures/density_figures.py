@@ -16,8 +16,8 @@ from ..domain import Categorical, Column, Domain, Ordered
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import best_guess, rounded, rounded_all, rounded_range
-from . import axes
-from .axes import Axis, apply
+from . import figure_axes
+from .figure_axes import Axis, apply
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, hidden_by_noise, polygon
 from .outlines import is_map, outline, world
 from .palette import FAINT, INK, PAPER, TEAL, faded
@@ -207,7 +207,7 @@ def density_map(
         figure.add_trace(outline(world() if lines is None else lines, x, y, columns))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     apply(figure, x, y)
     figure.add_annotation(
         text=close_by(noun),
@@ -269,7 +269,13 @@ def _bars(x: Axis, curve: Curve, shown: np.ndarray, name: str, marker: dict) -> 
     }
     heights = np.where(shown, curve.estimate, np.nan)
     return go.Bar(
-        x=x.values, y=heights, error_y=spread, marker=marker, hoverinfo="skip", name=name, unselected=axes.UNFADED
+        x=x.values,
+        y=heights,
+        error_y=spread,
+        marker=marker,
+        hoverinfo="skip",
+        name=name,
+        unselected=figure_axes.UNFADED,
     )
 
 
@@ -314,7 +320,7 @@ def _lattice(
     words = [f"{at}<br>{said}" for at, said in zip(places, answers_in_words(*parts, noun), strict=True)]
     xs, ys = np.meshgrid(x.values[across], y.values[up])
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return axes.targets(xs.ravel(), ys.ravel(), words, place)
+    return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
 
 
 def evenly(n: int) -> np.ndarray:
@@ -331,7 +337,7 @@ def add_column_targets(figure: go.Figure, x: Axis, heights: np.ndarray, words: l
     if asked is not None:
         at = x.place(asked)
         place = (at, float(np.interp(at, x.values, heights)))
-    figure.add_trace(axes.targets(x.values, heights, said, place))
+    figure.add_trace(figure_axes.targets(x.values, heights, said, place))
 
 
 def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
@@ -349,7 +355,7 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
             textfont={"size": 12, "color": INK.light},
             hoverinfo="skip",
             name="Modes",
-            unselected=axes.UNFADED,
+            unselected=figure_axes.UNFADED,
         )
     )
 
@@ -357,7 +363,7 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
 def laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:
     apply(figure, x)
     figure.update_yaxes(title={"text": close_by(noun)}, tickformat=",", rangemode="tozero", zeroline=False, nticks=6)
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     return laid_out(figure, HEIGHT).update_layout(hovermode="x")
 
 

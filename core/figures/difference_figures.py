@@ -18,9 +18,9 @@ from ..tasks.table_profile import words_for_cells
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened
-from .axes import Axis, apply
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR
+from .figure_axes import Axis, apply
 from .palette import FAINT, INK, TEAL, faded
 from .table_figures import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
 

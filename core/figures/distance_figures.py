@@ -17,8 +17,7 @@ from ..sketches.linear import LinearSketch
 from ..tasks.density import Curve, Heatmap
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded_all
-from . import axes
-from .axes import Axis, apply
+from . import figure_axes
 from .density_figures import (
     COLOUR_BAR,
     CONTOURS,
@@ -30,6 +29,7 @@ from .density_figures import (
     add_column_targets,
     laid_out,
 )
+from .figure_axes import Axis, apply
 from .forecast_figures import PLACES, SIMULATED, PossibleReleases, imagined_crowd
 from .palette import FAINT, INK, PAPER, TEAL, faded
 
@@ -99,7 +99,7 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
                 marker={"color": TEAL.shape},
                 hoverinfo="skip",
                 name="best guess, and where it very likely is",
-                unselected=axes.UNFADED,
+                unselected=figure_axes.UNFADED,
             )
         )
     else:
@@ -131,7 +131,7 @@ def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: 
     add_column_targets(figure, x, curve.estimate, words, asked)
     apply(figure, x)
     figure.update_yaxes(title={"text": distance_title(unit)}, tickformat=",", zeroline=False, nticks=6)
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     return laid_out(figure, HEIGHT).update_layout(hovermode="x", bargap=0.35)
 
 
@@ -168,7 +168,7 @@ def _map(
         figure.add_trace(_rings(x, y, values))
     _add_centres(figure, marks)
     figure.add_trace(_targets(x, y, heatmap, unit, asked))
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     apply(figure, x, y)
     figure.add_annotation(
         text=distance_title(unit),
@@ -216,7 +216,7 @@ def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object,
     words = [f"{at}<br>{in_plotly(text)}" for at, text in zip(places, said, strict=True)]
     xs, ys = np.meshgrid(across, up)
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return axes.targets(xs.ravel(), ys.ravel(), words, place)
+    return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
 
 
 def _places(axis: Axis) -> np.ndarray:
@@ -240,7 +240,7 @@ def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
             marker=cross,
             hoverinfo="skip",
             name=name,
-            unselected=axes.UNFADED,
+            unselected=figure_axes.UNFADED,
         )
     )
 

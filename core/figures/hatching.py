@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from scipy.ndimage import uniform_filter
 
 from ..tasks.density import Picture
-from .axes import Axis
+from .figure_axes import Axis
 from .palette import FAINT
 
 HATCHED = "Hidden by the noise: may be empty"  # The legend's words for it.

@@ -15,9 +15,9 @@ from ..tasks.decision_map import DecisionMap
 from ..tasks.density import Heatmap
 from ..words.escapes import in_plotly
 from ..words.phrases import shortened
-from .axes import Axis, apply
 from .class_figures import class_colour
 from .distance_figures import distance_title
+from .figure_axes import Axis, apply
 from .palette import INK, PAPER, TEAL, faded
 
 BORDER = 2.5  # How wide the outline of a group is.

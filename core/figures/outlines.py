@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from ..domain import Column
 from ..domain.coordinate import LATITUDE, Coordinate
 from ..errors import RequestError
-from .axes import Axis
+from .figure_axes import Axis
 from .palette import FAINT
 
 WORLD = Path(__file__).with_name("world.json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from ..words.escapes import in_html
-from . import axes
+from . import figure_axes
 from .palette import FAINT, INK, LIGHT_SHADES, PAPER, TEAL, colour_scale
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'Segoe UI', system-ui, sans-serif"
@@ -52,7 +52,7 @@ def on_paper(figure: go.Figure) -> go.Figure:
 
     Nothing can be asked on paper, so no point is ringed.
     """
-    drawn = go.Figure(figure).update_traces(selectedpoints=[], selector={"name": axes.NAME})
+    drawn = go.Figure(figure).update_traces(selectedpoints=[], selector={"name": figure_axes.NAME})
     return drawn.update_layout(template=TEMPLATE, margin={"l": 48, "r": 24, "b": 48})
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from ..experiments.crowd_lessons import AMPLE, MEASURED, RowErrors
 from ..words.numbers import significant
-from . import axes
+from . import figure_axes
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
             _add_area(figure, plane.stripe(row, cell), fill="none", line={"color": FAINT.shape, "width": 1.3})
     places = np.linspace(0.0, plane.side, TARGETS)
     x, y = (axis.ravel() for axis in np.meshgrid(places, places))
-    figure.add_trace(axes.targets(x, y, [f"{a:g}, {b:g}" for a, b in zip(x, y, strict=True)]))
+    figure.add_trace(figure_axes.targets(x, y, [f"{a:g}, {b:g}" for a, b in zip(x, y, strict=True)]))
     figure.add_trace(
         go.Scatter(
             x=plane.people[:, 0],
@@ -54,7 +54,7 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
             hoverinfo="skip",
             showlegend=False,
             marker={"size": 11, "color": AMBER.shape},
-            unselected=axes.UNFADED,
+            unselected=figure_axes.UNFADED,
         )
     )
     if asked is not None:
@@ -66,14 +66,14 @@ def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | Non
                 hoverinfo="skip",
                 showlegend=False,
                 marker={"symbol": "x-thin", "size": 15, "line": {"width": 3.5, "color": INK.shape}},
-                unselected=axes.UNFADED,
+                unselected=figure_axes.UNFADED,
             )
         )
     line = {"showgrid": False, "zeroline": False, "nticks": 6, "fixedrange": True, "range": [-0.05, plane.side + 0.05]}
     figure.update_xaxes(**line, constrain="domain")
     figure.update_yaxes(**line, scaleanchor="x", constrain="domain")
     figure.update_layout(height=390, margin={"l": 8, "r": 8, "t": 8, "b": 8}, showlegend=False)
-    axes.clickable(figure)
+    figure_axes.clickable(figure)
     figure.update_layout(dragmode=False)
     return figure
 

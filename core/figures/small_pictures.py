@@ -18,9 +18,9 @@ from ..tasks.decision_map import decision_map
 from ..tasks.density import Curve, Heatmap, Pairs, marginal_grid, marginal_line
 from ..words.escapes import in_plotly
 from ..words.phrases import shortened
-from .axes import Axis, clickable
 from .class_figures import class_colour
 from .density_figures import highest
+from .figure_axes import Axis, clickable
 from .hatching import CLEAR, hatch, hidden_by_noise
 from .palette import TEAL, faded, rgb
 

@@ -18,9 +18,9 @@ from ..tasks.table_profile import Association, Profile, Together, in_order, is_t
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant
 from ..words.phrases import shortened
-from . import axes
-from .axes import Axis, date_ticks, marked
+from . import figure_axes
 from .density_figures import COLOUR_BAR
+from .figure_axes import Axis, date_ticks, marked
 from .hatching import CLEAR, PATTERN, hatch
 from .palette import FAINT, INK, TEAL, faded
 
@@ -77,7 +77,12 @@ def column_figure(shown: Profile, whole: Profile) -> go.Figure:
 def _outline(whole: Profile, rows: np.ndarray, upright: bool) -> dict:
     """The shares of everyone, as a line in front of those of a part: along the tops of bars, or a mark in each row."""
     share = np.clip(np.nan_to_num(whole.share[rows]), 0.0, None)
-    facts = {"hoverinfo": "skip", "showlegend": False, "unselected": axes.UNFADED, "selected": axes.UNFADED}
+    facts = {
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "unselected": figure_axes.UNFADED,
+        "selected": figure_axes.UNFADED,
+    }
     if not upright:
         symbol = {"symbol": "line-ns-open", "size": 13, "color": INK.shape, "line": {"width": 2, "color": INK.shape}}
         return facts | {"type": "scatter", "x": share, "y": np.arange(len(rows)), "mode": "markers", "marker": symbol}
@@ -115,8 +120,8 @@ def pairs_figure(strengths: pd.DataFrame) -> go.Figure:
         text=[f"{one:.2f} ({least:.2f} to {most:.2f})" for one, least, most in zip(value, low, high, strict=True)],
         textposition="none",
         hovertemplate="%{text}<extra></extra>",
-        selected=axes.UNFADED,
-        unselected=axes.UNFADED,
+        selected=figure_axes.UNFADED,
+        unselected=figure_axes.UNFADED,
         showlegend=False,
     )
     figure = go.Figure(bars)
@@ -233,8 +238,8 @@ def _bars(
         "text": words,
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "selected": axes.UNFADED,
-        "unselected": axes.UNFADED,
+        "selected": figure_axes.UNFADED,
+        "unselected": figure_axes.UNFADED,
         "showlegend": False,
     }
 

@@ -15,8 +15,8 @@ from ..domain import Domain
 from ..tasks.density import Heatmap, Volume
 from ..words.numbers import percent, significant
 from ..words.phrases import listed
-from .axes import Axis
 from .density_figures import Marks, close_by, density_map, highest
+from .figure_axes import Axis
 from .hatching import hatch, hidden_by_noise
 from .palette import FAINT, LIGHT_SHADES, colour_scale
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.figures.axes import NAME
 from core.figures.class_figures import (
     CLASS_COLOURS,
     UNSURE,
@@ -21,6 +20,7 @@ from core.figures.class_figures import (
     probability_figure,
     probability_in_words,
 )
+from core.figures.figure_axes import NAME
 from core.figures.palette import AMBER, RED, rgb
 from core.figures.paper import on_paper
 from core.tasks.classification import Classification

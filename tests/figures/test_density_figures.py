@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Numeric
-from core.figures.axes import NAME
 from core.figures.density_figures import MAX_TARGETS, Marks, density_bars, density_line, density_map, picture_in_words
+from core.figures.figure_axes import NAME
 from core.figures.hatching import HATCHED, hatch, hidden_by_noise
 from core.figures.palette import TEAL
 from core.figures.paper import on_paper
@@ -81,7 +81,7 @@ def test_the_map_has_no_colours_of_its_own_so_that_the_theme_decides(heatmap):
 def test_hatching_covers_exactly_the_hidden_cells(shape):
     mask = np.random.default_rng(3).random(shape) < 0.4
     mask[0, 0] = True
-    from core.figures.axes import Axis
+    from core.figures.figure_axes import Axis
 
     x, y = (Axis.of(Numeric("x", 0, n), np.arange(n) + 0.5) for n in (shape[1], shape[0]))
     trace = hatch(mask, x, y)

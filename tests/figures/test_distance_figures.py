@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from core.domain import Domain, Numeric
-from core.figures.axes import NAME
 from core.figures.density_figures import MAX_TARGETS, Marks
 from core.figures.distance_figures import (
     CENTRES,
@@ -23,6 +22,7 @@ from core.figures.distance_figures import (
     possible_distances,
     possible_distances_in_words,
 )
+from core.figures.figure_axes import NAME
 from core.figures.forecast_figures import PLACES, SIMULATED
 from core.figures.hatching import HATCHED
 from core.figures.paper import on_paper

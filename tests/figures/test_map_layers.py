@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.domain import Categorical, Domain, Numeric
-from core.figures.axes import Axis
+from core.figures.figure_axes import Axis
 from core.figures.map_layers import JITTER, MAX_DRAWN, add_distances, add_groups, add_points, round_step, sample_figure
 from core.figures.palette import TEAL
 from core.figures.third_column import film_figure, heights, shell_levels, shells_figure, shells_in_words, with_buttons

@@ -10,7 +10,7 @@ import pytest
 from core.domain import Numeric
 from core.domain.coordinate import position
 from core.errors import RequestError
-from core.figures.axes import Axis
+from core.figures.figure_axes import Axis
 from core.figures.outlines import is_map, outline, read_outlines, world
 
 

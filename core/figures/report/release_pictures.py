@@ -14,9 +14,9 @@ from ...tasks.density import Curve, Heatmap
 from ...words.numbers import best_guess, rounded, rounded_range
 from ...words.phrases import listed, shown
 from ..answer_sentences import one_sided, place_words
-from ..axes import Axis, View
 from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..distance_figures import distance_figure, distance_unit
+from ..figure_axes import Axis, View
 from ..paper import on_paper
 from .exploration import table_of
 from .meaning import counted

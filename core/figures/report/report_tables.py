@@ -25,8 +25,8 @@ from ...tasks.table_profile import Number, Profile, place_columns
 from ...words.escapes import in_html
 from ...words.numbers import significant
 from ...words.phrases import listed, shown
-from ..axes import Axis
 from ..difference_figures import difference_words, strength_words
+from ..figure_axes import Axis
 from ..table_figures import MOST_PAIRS, column_in_words, rows_of, share_words
 from .svg import shares_svg
 

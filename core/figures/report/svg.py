@@ -17,7 +17,7 @@ from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_html
 from ...words.numbers import significant
 from ...words.phrases import shortened, shown
-from ..axes import THOUSANDS_FROM, Axis, date_ticks
+from ..figure_axes import THOUSANDS_FROM, Axis, date_ticks
 from ..hatching import HATCHED, hidden_by_noise
 from ..palette import LIGHT_SHADES
 from .release_pictures import axes_of, height, in_units, in_words

@@ -33,8 +33,8 @@ from ...tasks.box import Box, places_along
 from ...tasks.centres import nearest_place
 from ...tasks.other_columns import FEWEST_PLACES
 from ...words.numbers import number
-from ..axes import Axis as PictureAxis
-from ..axes import date_ticks
+from ..figure_axes import Axis as PictureAxis
+from ..figure_axes import date_ticks
 from ..report.release_pictures import in_units
 
 

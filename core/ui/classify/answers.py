@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures.axes import View
+from ...figures.figure_axes import View
 from ...releases.release import Release
 from ...tasks.classification import Classification, classify
 from ...tasks.decision_map import DecisionMap, decision_map

@@ -9,8 +9,8 @@ import streamlit as st
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...figures.axes import View
 from ...figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
+from ...figures.figure_axes import View
 from ...models.decisions import model_map, probabilities_in_order, unlike
 from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel

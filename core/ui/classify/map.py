@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from ...figures.answer_sentences import RULES, asked_domain, decision_sentence, drowned_sentence, rules
-from ...figures.axes import Axis
 from ...figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
+from ...figures.figure_axes import Axis
 from ...releases.release import Release
 from ...tasks.decision_map import DecisionMap
 from ...words.escapes import in_html

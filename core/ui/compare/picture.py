@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...domain import Categorical, Column, Scalar, Vector
 from ...experiments.public_data import PublicData, exact_sums
-from ...figures.axes import Axis
+from ...figures.figure_axes import Axis
 from ...forecast.recommendation import Closeness
 from ...words.numbers import significant
 

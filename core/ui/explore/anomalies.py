@@ -10,8 +10,8 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.answer_sentences import counted_close_by, noun
-from ...figures.axes import View
 from ...figures.density_figures import close_by
+from ...figures.figure_axes import View
 from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Step
 from ...figures.report.release_pictures import in_words, picture_figure

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ...figures.axes import Axis, View
+from ...figures.figure_axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...geometry.kernels import stationary

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ...domain import Column
 from ...figures.answer_sentences import inside_sentence, noun
-from ...figures.axes import View
+from ...figures.figure_axes import View
 from ...tasks.region import Region, count_inside, countable
 from ...words.escapes import in_markdown
 from ..frame.marks import note

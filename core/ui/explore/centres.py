@@ -9,8 +9,8 @@ import streamlit as st
 from ...domain import Column
 from ...errors import RequestError
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
-from ...figures.axes import View
 from ...figures.distance_figures import distance_unit
+from ...figures.figure_axes import View
 from ...figures.report.exploration import Centres, Density, table_of
 from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
 from ...releases.release import Release

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain, Items, Vector
 from ...errors import RequestError
-from ...figures.axes import View
+from ...figures.figure_axes import View
 from ...words.escapes import in_markdown
 from ..frame.session import Opened
 from .values import read_value, value_field

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...figures.answer_sentences import SHARED_NOISE
-from ...figures.axes import View, for_areas
+from ...figures.figure_axes import View, for_areas
 from ...figures.report.exploration import Density, Points, Step
 from ...figures.report.release_pictures import (
     axes_of,

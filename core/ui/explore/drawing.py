@@ -12,8 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.axes import View, ring
 from ...figures.density_figures import Marks
+from ...figures.figure_axes import View, ring
 from ...figures.report.release_pictures import axes_of, picture_figure
 from ...figures.small_pictures import pairs_matrix
 from ...releases.release import Release

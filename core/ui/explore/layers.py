@@ -11,9 +11,9 @@ import streamlit as st
 from ...domain import Categorical
 from ...errors import RequestError
 from ...figures.answer_sentences import noun, rules
-from ...figures.axes import Axis, View
 from ...figures.density_figures import Marks
 from ...figures.distance_figures import distance_unit
+from ...figures.figure_axes import Axis, View
 from ...figures.map_layers import add_distances, add_groups
 from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons

@@ -18,10 +18,10 @@ from ...figures.answer_sentences import (
     noun,
     root_sentence,
 )
-from ...figures.axes import Axis, View
 from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.density_figures import close_by
 from ...figures.distance_figures import distance_title, distance_unit
+from ...figures.figure_axes import Axis, View
 from ...figures.forecast_figures import dots, dots_in_words
 from ...releases.release import Release
 from ...sketches.answers import Answers

@@ -11,7 +11,7 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...figures.axes import NAME
+from ...figures.figure_axes import NAME
 
 RADIUS = 9
 """Of the ring, in pixels."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ...figures.answer_sentences import answer_sentence, noun
-from ...figures.axes import View
+from ...figures.figure_axes import View
 from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_releases, sample

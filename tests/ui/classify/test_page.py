@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.figures.answer_sentences import RULES, decision_sentence, rules
-from core.figures.axes import View
+from core.figures.figure_axes import View
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
 from core.tasks.classification import classify

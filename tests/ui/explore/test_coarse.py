@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
-from core.figures.axes import View
+from core.figures.figure_axes import View
 from core.geometry import kernels
 from core.tasks import density
 from core.ui.explore import answers

@@ -7,7 +7,7 @@ import pytest
 
 from core import Budget, Domain, Numeric, release
 from core.figures.answer_sentences import answer_sentence
-from core.figures.axes import Axis
+from core.figures.figure_axes import Axis
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
 from core.figures.report.report_html import report_html

@@ -6,8 +6,8 @@ import numpy as np
 import plotly.io
 import pytest
 
-from core.figures.axes import NAME, View, for_areas
 from core.figures.density_figures import Marks
+from core.figures.figure_axes import NAME, View, for_areas
 from core.figures.paper import standalone
 from core.figures.report.release_pictures import picture_figure
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix

@@ -11,8 +11,8 @@ from core.domain import Cyclic, Dates, Domain, Ordered
 from core.domain.coordinate import position
 from core.engine.exact import Exact
 from core.figures.answer_sentences import place_words
-from core.figures.axes import Axis, date_ticks
 from core.figures.bandwidth_figures import kernel_figure, kernel_in_words
+from core.figures.figure_axes import Axis, date_ticks
 from core.figures.report.exploration import Exploration, Points
 from core.figures.report.programs import script_for
 from core.geometry import kernels

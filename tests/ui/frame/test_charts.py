@@ -5,8 +5,8 @@ import plotly.graph_objects as go
 import pytest
 
 from core.domain import Numeric
-from core.figures.axes import Axis, apply
 from core.figures.density_figures import SCALE
+from core.figures.figure_axes import Axis, apply
 from core.ui.frame import charts
 from core.ui.frame.charts import fit_stage, for_screen, shape_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain import Categorical, Numeric
 from core.domain.coordinate import position
-from core.figures.axes import Axis, apply, equal_shape
+from core.figures.figure_axes import Axis, apply, equal_shape
 from core.words.escapes import in_plotly
 from core.words.phrases import shortened
 
