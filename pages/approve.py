@@ -1,6 +1,6 @@
 """Approve: releases above the limit wait here for the yes of somebody else than their owner."""
 
-from core.ui.approve.waiting import waiting
+from core.ui.approve_page import waiting
 from core.ui.frame.frame import APPROVE, frame
 
 with frame(APPROVE):

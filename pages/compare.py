@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.ui.compare.page import compare, nothing_yet
+from core.ui.compare.compare_page import compare, nothing_yet
 from core.ui.frame.frame import COMPARE, frame
 from core.words.escapes import in_markdown
 

@@ -10,10 +10,8 @@ from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.owner import stranger
 from core.ui.frame.session import Session
-from core.ui.ledger.accounts import PICK, pick_account, show_account
 from core.ui.ledger.opening import note_stranger, open_ledger, open_sandbox
-from core.ui.ledger.register import register_data_set
-from core.ui.ledger.what_if import explain_composition, what_if
+from core.ui.ledger_page import PICK, explain_composition, pick_account, register_data_set, show_account, what_if
 from core.ui.release.kept import kept_releases
 from core.ui.release.payer import WHAT_IS_FORGOTTEN, begin_again
 from core.words.escapes import in_markdown

@@ -3,9 +3,7 @@
 import streamlit as st
 
 from core.ui.frame.frame import LOCAL, frame
-from core.ui.local.collector import collector_view
-from core.ui.local.person import person_view
-from core.ui.local.poll import poll_view
+from core.ui.local_page import collector_view, person_view, poll_view
 
 VIEWS = {"Be one person": person_view, "Be the collector": collector_view, "Ask a class": poll_view}
 

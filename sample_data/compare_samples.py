@@ -22,7 +22,7 @@ from core.experiments.comparison_work import COMPARISONS, FAULT, bundled, keep, 
 from core.forecast.recommendation import Closeness
 from core.machine.threads import one_core
 from core.sources.samples import sample, samples
-from core.ui.compare.choice import first_shown
+from core.ui.compare.choosing_methods import first_shown
 from core.ui.compare.subject import Subject, sample_subject
 
 OFTEN = 20

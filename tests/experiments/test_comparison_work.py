@@ -16,7 +16,7 @@ from core.forecast.recommendation import Closeness
 from core.machine.attendance import Attendance
 from core.machine.threads import cores
 from core.sources.samples import sample
-from core.ui.compare.choice import first_plan, first_shown
+from core.ui.compare.choosing_methods import first_plan, first_shown
 from core.ui.compare.subject import sample_subject
 from tests.depth import sampled
 

@@ -9,7 +9,7 @@ from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowe
 from websockets.sync.client import connect
 
 from core.serving.settings import read_settings
-from core.ui.serving.server import options
+from core.ui.serving.app_server import options
 
 PUBLIC = "https://frostglass.example.org"
 RULES = """

@@ -18,7 +18,7 @@ from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
-from core.ui.compare.choice import marks
+from core.ui.compare.choosing_methods import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)
 
 TOY = """

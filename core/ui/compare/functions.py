@@ -22,9 +22,9 @@ from ...words.phrases import listed
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.markup import draw
-from .choice import Chosen, choose_several, first_drawn, marks, plainly
-from .picture import Picture
+from .choosing_methods import Chosen, choose_several, first_drawn, marks, plainly
 from .results import LOOK_EVERY
+from .subject import Picture
 
 NEXT_EVERY = 1.2
 """Seconds that a draw is shown while they play."""

@@ -1,4 +1,4 @@
-"""Curves of error, and what each method costs, as they come in."""
+"""Curves of error and what each method costs, as they come in, and each method in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...experiments.comparison_methods import METHODS
+from ...experiments.comparison_methods import METHODS, Method
 from ...experiments.comparison_plan import Outcome, Step
 from ...experiments.comparison_results import ErrorCurve, Trial, curves
 from ...experiments.comparison_work import Bench, Results, Turns, bundled
@@ -25,12 +25,14 @@ from ...figures.comparison_curves import (
     measured_sentence,
     releases_sentence,
 )
+from ...figures.comparison_marks import swatch
 from ...machine.attendance import Attendance
-from ...words.escapes import in_markdown
-from ...words.numbers import size, taken, wait
+from ...words.escapes import in_html, in_markdown
+from ...words.numbers import percent, size, taken, wait
 from ..frame.charts import show
 from ..frame.marks import note
-from .choice import Chosen, marks, plainly
+from ..frame.markup import draw
+from .choosing_methods import Chosen, marks, plainly
 from .subject import Subject
 
 LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
@@ -314,3 +316,57 @@ def _costs(found: Iterable[Trial], measured: bool, computer: str) -> None:
                 show(costs_figure(costs, marks()), f"compare-{attribute}", costs_in_words(costs, marks()))
     where = f"on one core of {computer}" if measured else "roughly, on two cores"
     note(f"Times are {where}, at the setting that public facts choose; the scale is logarithmic.")
+
+
+def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, looking: bool) -> None:
+    """A list of the methods that take part; ``looking`` while their best settings are still looked for."""
+    if looking and chosen.subject.data is not None:
+        note("What tuning would gain, and what it would cost, is said here when all is tried.")
+    drawn = curves(trials_of(chosen, known), measure)
+    by_key = {(curve.method, curve.tuned): curve for curve in drawn}
+    items = []
+    for key in chosen.plan.methods:
+        method = METHODS[key]
+        said = (
+            ""
+            if chosen.subject.data is None
+            else tuning_sentence(
+                method, chosen.plan.sizes(key, known), by_key.get((key, False)), by_key.get((key, True)), chosen.present
+            )
+        )
+        idea = f"<small>{in_html(method.idea)}</small>" if method.idea else ""
+        tuning = f"<small>{in_html(said)}</small>" if said else ""
+        items.append(
+            f"<li>{swatch(marks()[key])}<strong>{in_html(method.title)}</strong> "
+            f'<span class="fg-paper">{in_html(method.paper)}</span>{idea}{tuning}</li>'
+        )
+    draw(f'<ul class="fg-facts">{"".join(items)}</ul>')
+
+
+def tuning_sentence(
+    method: Method, sizes: tuple[int | None, ...], default: ErrorCurve | None, tuned: ErrorCurve | None, epsilon: float
+) -> str:
+    """What its best setting is near an ε, how much better than the one that public facts choose, and at what cost.
+
+    Parameters
+    ----------
+    sizes : tuple[int | None, ...]
+        Settings to try, as far as they are known.
+    default, tuned : ErrorCurve | None
+        Its curves, as far as they are known; nothing is said where one is missing.
+    """
+    if method.setting is None or len(sizes) == 1:
+        return "Public facts choose its setting; there is none to tune."
+    if tuned is None or default is None:
+        return ""
+    place = min(range(len(tuned.epsilons)), key=lambda i: abs(tuned.epsilons[i] / epsilon - 1))
+    at = tuned.epsilons[place]
+    if at not in default.epsilons:
+        return ""
+    chosen, best, size = default.centres[default.epsilons.index(at)], tuned.centres[place], tuned.sizes[place]
+    error = f"At ε = {at:g} its error is {percent(chosen)} at the setting that public facts choose"
+    paid = f"ε = {tuned.paid[place]:g} in place of {at:g}"
+    cost = f"Trying {tuned.tried[place]} settings on private data would cost {paid}"
+    if size is None:
+        return f"{error}, and none of the {tuned.tried[place] - 1} others that were tried was better. {cost}."
+    return f"{error} and {percent(best)} at the best one ({method.setting}: {size:,}). {cost}."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ...errors import RequestError
 from ...serving.door import Door
-from .server import serve
+from .app_server import serve
 
 if __name__ == "__main__":
     try:

@@ -11,7 +11,7 @@ from ...serving.approvals import Request, State
 from ...serving.ledger import OwnLedger
 from ...words.escapes import in_markdown
 from ..frame.marks import main_action, note
-from ..release.making import Order
+from .making import Order
 
 
 def asks_first(order: Order, account: Account, said: str) -> bool:

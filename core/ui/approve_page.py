@@ -1,4 +1,4 @@
-"""The stewards' side: what waits for a yes, with all that there is to know about it."""
+"""The page Approve, for stewards: what waits for a yes, with all that there is to know about it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from ...errors import RequestError
-from ...privacy.ledger.store import Store
-from ...serving.approvals import Approvals, Request
-from ...serving.door import Visitor, the_door
-from ...serving.roles import Role
-from ...sketches.registry import card
-from ...words.escapes import in_markdown
-from ...words.phrases import day, listed
-from ..frame.marks import Visibility, facts, note, rail
-from ..frame.visiting import visitor_now
+from ..errors import RequestError
+from ..privacy.ledger.store import Store
+from ..serving.approvals import Approvals, Request
+from ..serving.door import Visitor, the_door
+from ..serving.roles import Role
+from ..sketches.registry import card
+from ..words.escapes import in_markdown
+from ..words.phrases import day, listed
+from .frame.marks import Visibility, facts, note, rail
+from .frame.visiting import visitor_now
 
 
 def waiting() -> None:

@@ -1,4 +1,4 @@
-"""Lesson: what a sketch is."""
+"""Lessons on sketches: what one is, and where its rows and cells come from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 import streamlit as st
 
 from ...errors import RequestError
+from ...experiments.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...experiments.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
-from ...figures.plane_lesson_figures import plane_figure, plane_in_words
+from ...figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
 from ...releases.release import Release
 from ...words.escapes import in_html, in_markdown
-from ...words.numbers import rounded
+from ...words.numbers import rounded, significant
 from ..frame.marks import Visibility, mark, note
 from ..frame.markup import draw
-from .lesson import EPSILONS, FIXED, Lesson, say
-from .playing import advance, play_button, playing
+from .lesson import EPSILONS, FIXED, Lesson, advance, choose_epsilon, picture, play_button, playing, say
 
 PEOPLE, ASKED, COUNTED, CLICK, CROWD, NOISE, CUTS = "people", "ask", "rows", "click", "crowd", "noise", "cuts"
 """Keys of the controls, and their names in the address."""
@@ -22,10 +22,10 @@ CHART = "learn-plane"
 START = "1.5 2, 2 3, 2.5 2.5, 2.75 3.5, 3.5 2.25, 3 3, 6.5 7, 7 6.25, 7.25 7.5, 7.5 6.75, 8 7.25, 8.5 4"
 NONE = "none"
 ADDS, ASKS = "adds a person", "asks there"
-CROWDS = (1, 10, 100)
+PLANE_CROWDS = (1, 10, 100)
 
 
-def experiment() -> None:
+def cells_experiment() -> None:
     st.fragment(_experiment, run_every=playing(COUNTED))()
 
 
@@ -37,7 +37,9 @@ def _experiment() -> None:
         st.segmented_control(
             "A click on the plane", [ADDS, ASKS], default=ADDS, required=True, key=CLICK, bind="query-params"
         )
-        crowd = st.segmented_control("People per dot", CROWDS, default=1, required=True, key=CROWD, bind="query-params")
+        crowd = st.segmented_control(
+            "People per dot", PLANE_CROWDS, default=1, required=True, key=CROWD, bind="query-params"
+        )
     plane, asked = _plane(crowd)
     with plane_side:
         row = counted - 1 if counted else None
@@ -165,7 +167,7 @@ def _answer(plane: Plane, counted: int, asked: tuple[float, float] | None, made:
     say(f"About {rounded(float(met.mean()), error)} people are near {asked[0]:g}, {asked[1]:g}.", meaning)
 
 
-LESSON = Lesson(
+CELLS_LESSON = Lesson(
     "cells",
     "What is a sketch?",
     "Press Play, and watch the plane being cut four times. Then click on the plane to add people or to ask somewhere.",
@@ -192,5 +194,84 @@ LESSON = Lesson(
             "people, and the answer stays.",
         ),
     ),
-    experiment,
+    cells_experiment,
+)
+
+
+ROWS_PEOPLE, NEARBY, WIDTH = "records", "nearby", "width"
+CROWDS = (100, 300, 1000, 3000)
+HOURS = {"15 minutes": 0.25, "30 minutes": 0.5, "an hour": 1.0, "two hours": 2.0, "four hours": 4.0}
+WIDTHS = (2, 4, 8, 16, AMPLE)
+
+
+def rows_experiment() -> None:
+    controls, drawn = st.columns([1, 2], gap="large")
+    with controls:
+        epsilon = choose_epsilon()
+        people = st.select_slider(
+            "People in the data",
+            CROWDS,
+            value=1000,
+            key=ROWS_PEOPLE,
+            bind="query-params",
+            format_func=lambda number: f"{number:,}",
+        )
+        nearby = st.select_slider(
+            "Near means within about", list(HOURS), value="an hour", key=NEARBY, bind="query-params"
+        )
+        width = st.select_slider("Columns W", WIDTHS, value=AMPLE, key=WIDTH, bind="query-params")
+        note(
+            "R is the number of rows: how many times everyone is cut into cells. W is how many counts a row may keep; "
+            "with too few, strangers have to share them."
+        )
+    found = curve(epsilon, people, HOURS[nearby], width)
+    with drawn:
+        say(*rows_findings(found))
+        picture(curve_figure(found), "rows", curve_in_words(found))
+
+
+def rows_findings(found: RowErrors) -> tuple[str, str]:
+    """Where the least error is; what columns have to do with it where they are few, and else what the paper says."""
+    typical, error = significant(found.typical, 2), significant(found.error_with(found.best), 2)
+    rows = f"{found.best:,} rows" + (" or more" if found.best >= MOST else "")
+    finding = f"Best with {rows}: about {error} people off, where the truth is {typical}."
+    if found.width < AMPLE:
+        return finding, (
+            f"With {found.width} columns, about {significant(found.strangers, 2)} people from far away share a column "
+            "with those who are near. So many are subtracted, but luck decides how many there were. With "
+            f"{AMPLE} columns (the thin teal line) the best is {significant(found.least_if_ample, 2)} people off."
+        )
+    return finding, (
+        f"The paper on RACE has the rule R = f̃ε/√2, here {found.rule:,}; f̃ adds up the square roots of how close "
+        "everyone is. It is the best for a bound (the thin line) that is on the safe side. Dots are real sketches."
+    )
+
+
+ROWS_LESSON = Lesson(
+    "rows",
+    "How many rows, and how many columns?",
+    f"Move ε from 1 down to {EPSILONS[1]} and back. Do the same with the people, what is near, and the columns.",
+    "The ring, where the error is least, moves to fewer rows; with fewer columns to more, and up.",
+    (
+        (
+            "Luck of the cuts",
+            "With one row it is a matter of luck who shares your cell. The average over R rows evens that luck out: "
+            "four "
+            "times the rows, half the error. That is the falling line. Without any noise, more rows would always be "
+            "better.",
+        ),
+        (
+            "Price of a row",
+            "But everyone is counted once in each row, so R counts must hide each person. They share ε, and each gets "
+            "noise R times as large as one alone would. Averaging R of them gives back a factor of √R, not of R. So "
+            "noise grows like √R: the rising line. Where the two lines cross, their sum is lowest.",
+        ),
+        (
+            "And columns",
+            "A row may have more cells than there is room for. Then cells share a column, and one in W strangers is "
+            "counted as a neighbour. That can be subtracted on average, but the luck involved cannot, and subtracting "
+            "stretches the noise as well: both lines move up. Columns cost no privacy, only space, so take enough.",
+        ),
+    ),
+    rows_experiment,
 )

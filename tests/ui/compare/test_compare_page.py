@@ -21,14 +21,12 @@ from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.sources import Source
 from core.sources.samples import sample
-from core.ui.compare import page as compare_page
+from core.ui.compare import compare_page
 from core.ui.compare import results as compare_results
-from core.ui.compare.choice import marks
-from core.ui.compare.data import DECLARED, ON_FACTS, ON_FILE
-from core.ui.compare.methods import tuning_sentence
-from core.ui.compare.picture import picture_of
-from core.ui.compare.results import shown_curves
-from core.ui.compare.subject import SHAPES, Subject, kernels_like
+from core.ui.compare.choosing_methods import marks
+from core.ui.compare.choosing_subject import DECLARED, ON_FACTS, ON_FILE
+from core.ui.compare.results import shown_curves, tuning_sentence
+from core.ui.compare.subject import SHAPES, Subject, kernels_like, picture_of
 from core.ui.data.picking import OWN_FILE
 from core.ui.frame.session import KEY, OwnData, Session
 

@@ -17,10 +17,10 @@ from core.releases.sandbox import Sandbox
 from core.releases.shelf import shelf_of
 from core.ui.frame.session import Session
 from core.ui.ledger.opening import open_ledger
-from core.ui.ledger.what_if import cost_of_rows
+from core.ui.ledger_page import cost_of_rows
 from tests.releases_for_tests import small_release
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 SLACK = "0.000001"
 
 

@@ -13,12 +13,12 @@ from core.ui.frame.frame import LOCAL
 from tests.local.oracles.written_out import all_reports
 from tests.ui.explore.visiting import field, labels, shown
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.ui.local.poll.usual_file", lambda: tmp_path / "polls.sqlite")
+    monkeypatch.setattr("core.ui.local_page.usual_file", lambda: tmp_path / "polls.sqlite")
     monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page(LOCAL.path).run()
 

@@ -1,4 +1,4 @@
-"""Starting the app for others, in this process, with the options that its configuration asks for."""
+"""Starting the app for others, in this process, with the options that its configuration asks for; and its log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 
 from ...machine.faults import keep_values_out_of_logs
 from ...machine.installation import APP
-from ...serving.door import Door, open_door
+from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.log import Did, Log
+from ...serving.door import Door, open_door, the_door
+from ...serving.people import Person
 from ...serving.settings import Settings
 
 COOKIE_SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
@@ -71,7 +74,6 @@ def serve(door: Door, port: int) -> None:
     from streamlit.web.bootstrap import load_config_options
 
     from .guard import Guard
-    from .journal import came, downloaded
     from .media import keep_uploads_in_memory, sessions_with
 
     # Of a sign-in that fails, what a provider has answered is in the traceback: a code, or the client's secret.
@@ -108,3 +110,20 @@ def serve(door: Door, port: int) -> None:
 def _without_traceback(record: logging.LogRecord) -> bool:
     record.exc_info = record.exc_text = None
     return True
+
+
+def came(person: Person) -> None:
+    """Somebody has opened a page: written down once a sign-in, as far as this process remembers."""
+    if the_door().first_time(person):
+        log().write(person.name, Did.SIGNED_IN)
+
+
+def downloaded(name: str, file: str) -> None:
+    """Somebody is about to get a file; RequestError when that cannot be written down, and they must not then."""
+    log().write(name, Did.DOWNLOADED, {"file": file})
+
+
+def log() -> Log:
+    """The log of the served app, in its ledger."""
+    settings = the_door().started
+    return Ledger(settings.ledger_place, settings.witness).log

@@ -1,1 +1,0 @@
-"""The page Approve, where others are served."""

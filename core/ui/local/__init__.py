@@ -1,1 +1,0 @@
-"""The page Local reports: make a poll, be one person, be the collector."""
