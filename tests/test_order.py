@@ -44,10 +44,12 @@ from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
 from core.releases.job import Job, kind_of
+from core.releases.plain import Plain
 from core.releases.private_bounds import private_bounds
 from core.releases.private_quantiles import private_quantiles
+from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
 from core.releases.release import Release
-from core.releases.spread import spread_first
+from core.releases.stages import Spread
 from core.sketches.adaptive import Adaptive
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
@@ -250,6 +252,15 @@ def test_every_method_of_numbers_trains_the_same(method, same_in_any_order):
 
 
 PLANE = Domain.of(x=(0, 10), y=(-1, 1))
+
+
+def release_plan(frame: pd.DataFrame) -> Purchasing[Plain]:
+    """A table of settled size, before which it is bought how far records lie apart."""
+    sketch = Race(PLANE, Euclidean(2.0), rows=20, seed=1)
+    plan = PurchasePlan([Spread(PLANE)], Known(Budget(30), RECORDS), lambda known: Plain(sketch, known.left))
+    return Purchasing(plan, open_source(frame), None)
+
+
 PURCHASES: dict[str, Callable[[pd.DataFrame], object]] = {
     "bounds": lambda frame: private_bounds(
         open_source(frame), {"x": Grid(-100, 100), "y": Grid(-5, 5)}, Budget(2), spend=lambda cost: None
@@ -263,9 +274,7 @@ PURCHASES: dict[str, Callable[[pd.DataFrame], object]] = {
         Moments(PLANE, radius=4.0), frame, Budget(3), centre=CentrePurchase(), records=RECORDS
     ),
     "a count and a table": lambda frame: release(Race(PLANE, Euclidean(2.0), seed=1), frame, Budget(3)),
-    "how far records lie apart": lambda frame: spread_first(
-        PLANE, open_source(frame), Budget(30), RECORDS, None, lambda left: None
-    ),
+    "how far records lie apart": lambda frame: release_plan(frame).run().known.spread,
     "what predicts best": lambda frame: choose_classifier(open_source(frame), PEOPLE, "kind", Budget(9), None, RECORDS),
     "objective perturbation": lambda frame: str(
         ObjectivePerturbation(PEOPLE, "kind").fit(open_source(frame), Budget(3)).to_dict()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,15 +22,14 @@ from .output import check_writable, reading, say
 from .payment import billed, dataset_name
 
 if TYPE_CHECKING:
-    from ..privacy.accounting import Cost
     from ..privacy.budget import Budget
     from ..privacy.quantiles import Bounds
     from ..privacy.unit import PrivacyUnit
     from ..releases.bounded import BoundsPurchase
-    from ..releases.counted import Counted
     from ..releases.job import Job
     from ..releases.kind import Kind
     from ..releases.payment import Payer
+    from ..releases.purchase_plan import Known, PurchasePlan
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -88,10 +86,10 @@ def release(
     """
     from ..engine.engines import check_engine
     from ..figures.report.meaning import table
-    from ..releases.counted import covered
-    from ..releases.job import Job, kind_of
+    from ..releases.job import Job
     from ..releases.payment import Payer, unit_words
-    from ..releases.spread import suiting
+    from ..releases.purchase_plan import Purchasing
+    from ..releases.shelf import paid_name
     from ..releases.wide_columns import wide_column
     from ..sketches.adaptive import Adaptive
     from ..sources import open_source
@@ -120,15 +118,12 @@ def release(
             bill.payer = bill.payer or Payer(books.open(), name, budget, unit_words(unit))
             return bill.payer
 
-        counted = _counted(opened, payer_opened, budget, data, shape, guess, purchase)
-        guess = replace(guess, records=guess.records or counted.records)
-        counted, guess, spread = _spread(opened, payer_opened, counted, data, shape, guess, purchase)
-
-        def planned(spread: float | None) -> Kind:
-            known = guess if spread is None else replace(guess, spread=spread)
-            return kind_of(_sketch(data, shape, known, counted.left, purchase), counted.left, bounds=purchase)
-
-        kind = planned(None) if spread is None else suiting(spread, bill.payer, planned)
+        plan = _plan(data, shape, guess, budget, purchase)
+        payer = payer_opened(plan.stages[0].of.unit) if plan.stages else None
+        if payer is not None:
+            payer.file = paid_name(name)
+        settled = Purchasing(plan, opened, payer).run()
+        kind, known = settled.made, settled.known
         sketch = kind.sketch
         say_presets(data)
         compares = purchase is None and shape.like is None and wide_column(sketch) is not None
@@ -136,11 +131,11 @@ def release(
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
         if not isinstance(sketch, Adaptive):
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
-        kind, payer = covered(kind, counted), payer_opened(sketch.domain.unit)
+        payer = payer_opened(sketch.domain.unit)
         keeping = None
-        if purchase is None and not counted.bought and not isinstance(sketch, Adaptive):
+        if purchase is None and not known.costs and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
-        job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, say=say)
+        job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, bought=known.costs, say=say)
         made = _run(job, opened)
     if purchase is not None:
         _say_bounds(purchase.bounds_of(made))
@@ -190,76 +185,59 @@ def _sketch(
     return sketch
 
 
-def _counted(
-    source: Source,
-    payer_opened: Callable[[PrivacyUnit], Payer],
-    budget: Budget,
-    data: DataOptions,
-    shape: SketchOptions,
-    guess: GuessOptions,
-    purchase: BoundsPurchase | None,
-) -> Counted:
-    """How many records there are, bought where a size follows from it and nobody said it."""
+def _plan(
+    data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
+) -> PurchasePlan[Kind]:
+    """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
     from ..forecast.sizing import ANY_RECORDS
-    from ..releases.counted import Counted, count_first
     from ..releases.job import kind_of
-    from .mechanisms import recommended, supposing
-
-    if purchase is not None or guess.records is not None:
-        return Counted(guess.records or 1.0, budget)
-    chosen = shape.mechanism == "auto"
-    if chosen:
-        domain = declared_domain(data, shape)
-    else:
-        sketch = declared_sketch(data, shape, budget)
-        domain = sketch.domain
-        if sketch.sized or not sketch.needs_records:
-            return Counted(1.0 if sketch.sized else ANY_RECORDS, budget)
-
-    def priced(left: Budget, ordinary: float) -> Cost:
-        supposed = supposing(shape, domain, replace(guess, records=ordinary))
-        return kind_of(recommended(shape, domain, left, supposed)[0] if chosen else sketch, left, ordinary).cost
-
-    counted = count_first(domain, source, budget, payer_opened(domain.unit), priced)
-    price = f"for ε = {counted.bought[0].epsilon:f}" if counted.bought else "at no cost, as their number is public"
-    say(f"No --records says how many there are, so they were counted first, {price}: about {counted.records:,.0f}.")
-    return counted
-
-
-def _spread(
-    source: Source,
-    payer_opened: Callable[[PrivacyUnit], Payer],
-    counted: Counted,
-    data: DataOptions,
-    shape: SketchOptions,
-    guess: GuessOptions,
-    purchase: BoundsPurchase | None,
-) -> tuple[Counted, GuessOptions, float | None]:
-    """How far apart records are, bought where a bandwidth follows from it and nobody said either; else as supposed."""
-    from ..releases.job import kind_of
-    from ..releases.spread import spread_first
+    from ..releases.purchase_plan import Known, PurchasePlan, Stage
+    from ..releases.stages import Count, Spread
     from .mechanisms import needs_spread, recommended, supposing
 
-    if purchase is not None or guess.spread is not None or shape.mechanism != "auto":
-        return counted, guess, None
-    domain = declared_domain(data, shape)
-    if not needs_spread(shape, domain):
-        return counted, guess, None
-    supposed = supposing(shape, domain, guess)
+    chosen, records, stages, sketch = shape.mechanism == "auto", guess.records or 1.0, list[Stage](), None
+    if purchase is None and chosen:
+        domain = declared_domain(data, shape)
+        stages += [Count(domain)] if guess.records is None else []
+        if guess.spread is None and needs_spread(shape, domain):
+            stages.append(Spread(domain if shape.label is None else domain.without(shape.label)))
+    elif purchase is None and guess.records is None:
+        sketch = declared_sketch(data, shape, budget)
+        if not sketch.sized:
+            records = ANY_RECORDS
+            stages += [Count(sketch.domain)] if sketch.needs_records else []
 
-    def priced(left: Budget) -> Cost:
-        return kind_of(recommended(shape, domain, left, supposed)[0], left, counted.records).cost
+    def supposed(known: Known) -> GuessOptions:
+        seen = replace(guess, records=known.records, spread=guess.spread if known.spread is None else known.spread)
+        return supposing(shape, domain, seen) if chosen and purchase is None else seen
 
-    compared = domain if shape.label is None else domain.without(shape.label)
-    found = spread_first(compared, source, counted.left, counted.records, payer_opened(domain.unit), priced)
-    if found.value is None:
+    def ordinary(known: Known) -> Kind:
+        priced = recommended(shape, domain, known.left, supposed(known))[0] if sketch is None else sketch
+        return kind_of(priced, known.left, known.records)
+
+    def made(known: Known) -> Kind:
+        _say_bought(known, any(isinstance(stage, Spread) for stage in stages))
+        return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
+
+    return PurchasePlan(stages, Known(budget, records), made, ordinary if stages else None)
+
+
+def _say_bought(known: Known, spread_wanted: bool) -> None:
+    """What was bought, for how much, and what was not."""
+    from ..releases.stages import Count, Spread
+
+    count, spread = known.of(Count.name), known.of(Spread.name)
+    if count is not None:
+        price = "at no cost, as their number is public" if count.cost is None else f"for ε = {count.cost.epsilon:f}"
+        say(f"No --records says how many there are, so they were counted first, {price}: about {known.records:,.0f}.")
+    if spread is not None and spread.cost is not None:
+        price = f"for ε = {spread.cost.epsilon:f}"
+        say(f"No --bandwidth is said, so how far records lie apart was bought first, {price}.")
+    elif spread_wanted:
         say(
             "No --bandwidth is said, and how far records lie apart was not bought, as noise would hide it or the total "
-            "has no room for an entry more; --spread says it from public knowledge, and the usual one is supposed."
+            "has no room for it; --spread says it from public knowledge, and the usual one is supposed."
         )
-        return counted, supposed, None
-    say(f"No --bandwidth is said, so how far records lie apart was bought first, for ε = {found.bought[0].epsilon:f}.")
-    return found.after(counted), supposed, found.value
 
 
 def _run(job: Job, source: Source) -> Release:

@@ -21,9 +21,10 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.bounds_paid import promising
-from ..releases.counted import Counted, count_first
 from ..releases.payment import Payer, payer_of, saying_spent
+from ..releases.purchase_plan import Known, PurchasePlan, Purchasing
 from ..releases.release import Release
+from ..releases.stages import Count
 from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
 from ..sources import Source, open_source
@@ -158,16 +159,14 @@ class PrivateChosenClassifier(LabelledEstimator):
         made = self._candidates(points, y)
         beside = self._one_class_for_everyone(domain, points, labels, budget)
 
-        def settled(left: Budget, records: float) -> Contest:
-            return contest(made, left, records, domain.unit, apart=True, beside=beside)
+        def settled(known: Known) -> Contest:
+            return contest(made, known.left, known.records, domain.unit, apart=True, beside=beside)
 
-        if self.records is None:
-            source = open_source(as_table(domain, points, labels))
-            counted = count_first(domain, source, budget, payer, lambda *guess: settled(*guess).cost)
-        else:
-            counted = Counted(self.records, budget)
+        plan = PurchasePlan(
+            [Count(domain)] if self.records is None else [], Known(budget, self.records or 1.0), settled
+        )
         with saying_spent(payer):
-            planned = settled(counted.left, counted.records)
+            planned = Purchasing(plan, open_source(as_table(domain, points, labels)), payer).run().made
             if payer is not None:
                 payer.check(planned.cost)
                 payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
 from numbers import Real
 from typing import cast
 
@@ -19,12 +18,12 @@ from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
-from ..releases.counted import Counted, count_first, covered
 from ..releases.job import Job, kind_of
 from ..releases.kind import Kind
-from ..releases.payment import payer_of, saying_spent
+from ..releases.payment import payer_of
+from ..releases.purchase_plan import Known, PurchasePlan, Stage
 from ..releases.release import Release
-from ..releases.spread import spread_first, suiting
+from ..releases.stages import Count, Spread
 from ..releases.wide_columns import warn_of_wide_columns
 from ..sketches.linear import LinearSketch
 from ..sources import open_source
@@ -135,23 +134,16 @@ class PrivateEstimator(BaseEstimator):
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
 
-        @cache  # a price is asked for before a purchase and after it
-        def kind(left: Budget, records: float, spread: float | None = None) -> Kind:
-            sketch = make(records, left, spread)
+        def made(known: Known) -> Kind:
+            sketch = make(known.records, known.left, known.spread)
             warn_of_wide_columns(sketch)
-            return kind_of(sketch, left, records, centre=centre)
+            return kind_of(sketch, known.left, known.records, centre=centre)
 
-        if settled or self.records is not None:
-            counted = Counted(self.records or 1.0, budget)
-        else:
-            counted = count_first(domain, source, budget, payer, lambda *guess: kind(*guess).cost)
-        with saying_spent(payer):
-            known, spread = counted.records, None
-            if apart is not None:
-                found = spread_first(apart, source, counted.left, known, payer, lambda left: kind(left, known).cost)
-                spread, counted = found.value, found.after(counted)
-            made = suiting(spread, payer, partial(kind, counted.left, known))
-            return Job(covered(made, counted), source, payer).run()
+        stages: list[Stage] = [] if settled or self.records is not None else [Count(domain)]
+        if apart is not None:
+            stages.append(Spread(apart))
+        plan = PurchasePlan(stages, Known(budget, self.records or 1.0), made)
+        return Job(plan, source, payer).run()
 
     def _hash_seed(self) -> int | None:
         """None, for a fresh public seed, unless the hash functions are to be the same again; noise never is."""

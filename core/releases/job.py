@@ -6,14 +6,10 @@ between kinds of releases lies in `core.releases.kind`; who pays in `core.releas
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-
-import numpy as np
 
 from ..engine.checkpoint import Checkpoints
 from ..engine.engines import LOCAL, check_engine
@@ -21,11 +17,10 @@ from ..engine.exact import Exact
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
 from ..forecast.sizing import ANY_RECORDS
-from ..machine.files import strict_json
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.noise.noise import check_drawable, has_room
+from ..privacy.noise.noise import check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
@@ -34,21 +29,20 @@ from ..sketches.parts import Parts
 from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
+from .bounds_paid import covering_bounds
 from .centred import Centred, CentrePurchase
-from .counted import Counted, count_first, covered
 from .file import copy, room_for
-from .kind import Filling, Kind, Reader
+from .kind import Filling, Kind, Reader, most_bytes
 from .manifest import check_describable
 from .payment import Payer, payer_of, saying_spent
 from .plain import Plain
+from .purchase_plan import Known, PurchasePlan, Purchasing
 from .release import Release
 from .seal import paid_for
-from .shelf import Place, public_name, shelf_of
+from .shelf import Place, paid_name, public_name, shelf_of
 from .sizing import with_chosen_size
+from .stages import Count
 from .wide_columns import warn_of_wide_columns
-
-BESIDE_THE_TABLE = 1 << 20
-"""Bytes that the rest of a file takes at most, beside its counters and its manifest."""
 
 
 class Job:
@@ -62,8 +56,8 @@ class Job:
 
     Parameters
     ----------
-    kind : Kind
-        What is released, how, and for how much; `kind_of` finds it.
+    kind : Kind | PurchasePlan[Kind]
+        What is released, how, and for how much; `kind_of` finds it. Or a plan, whose first reading is for what it buys.
     source : Source
         The private records.
     payer : Payer | None
@@ -74,6 +68,8 @@ class Job:
         Who reads; see `core.engine.engines`.
     keeping : Keeping | None
         Where a long first reading is written down, if anywhere.
+    bought : tuple[Cost, ...]
+        What was paid before it and is shown by its size: part of what the file promises.
     noise_source : NoiseSource | None
         None in any real release; see `core.releases.seal.seal`.
     say : Callable[[str], object]
@@ -82,7 +78,7 @@ class Job:
     Attributes
     ----------
     kind : Kind
-        As given, or with the seeds of the run that is continued.
+        As given, or with the seeds of the run that is continued; of a plan at first that for ordinary records.
     kept : Path | None
         Where the release is on the disk, once it is.
 
@@ -95,19 +91,27 @@ class Job:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: Kind | PurchasePlan[Kind],
         source: Source,
         payer: Payer | None = None,
         *,
         out: Path | None = None,
         engine: str = LOCAL,
         keeping: Keeping | None = None,
+        bought: tuple[Cost, ...] = (),
         noise_source: NoiseSource | None = None,
         say: Callable[[str], object] = lambda words: None,
     ):
+        self._purchasing: Purchasing[Kind] | None = None
+        if isinstance(kind, PurchasePlan):
+            self._purchasing = Purchasing(kind, source, payer, noise_source)
+            if payer is not None:
+                payer.file = paid_name(payer.dataset)
+            kind = kind.forecast().made
         self.kind = kind
         self.kept: Path | None = None
         self._payer, self._out, self._noise_source, self._say = payer, out, noise_source, say
+        self._bought = bought
         self._reader = Reader(source, engine, keeping, say)
         self._first: Filling | None = None
 
@@ -144,17 +148,35 @@ class Job:
         return self._first.rows if isinstance(self._first, ResumableBuilding) else 0
 
     def __iter__(self) -> Iterator[int]:
+        if self._purchasing is not None:
+            yield from self._purchasing
+            if self._purchasing.buys:
+                return
+            self._settle()
         self.begin()
         if self._first is not None:
             for rows in self._first:
                 self._reader.rows = rows
                 yield rows
 
-    def check_read(self) -> Exact:
-        """What was read; RuntimeError while that is not everything, as half a table must never be released."""
+    def check_read(self) -> None:
+        """RuntimeError while not everything was read, as half a table must never be released."""
+        if self._purchasing is not None:
+            self._purchasing.check_read()
+        else:
+            self._exact()
+
+    def _exact(self) -> Exact:
         if self._first is None:
             raise RuntimeError("The table is not finished: iterate over the job to its end first.")
         return self._first.exact
+
+    def _settle(self, progress: Callable[[int], object] = lambda rows: None) -> None:
+        """Buy what decides what is released, if anything is left to buy."""
+        if self._purchasing is not None:
+            settled = self._purchasing.finish(progress)
+            self._purchasing = None
+            self.kind, self._bought = settled.made, settled.known.costs
 
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
@@ -171,14 +193,18 @@ class Job:
         BudgetError
             When the ledger refuses; nothing was spent.
         """
-        exact = self.check_read()
+        if self._purchasing is not None:
+            with saying_spent(self._payer):
+                self._settle(progress)
+                return self.run(progress)
+        exact = self._exact()
         self.kind.check(int(self.kind.table.records_in(exact.records)))
         self._reader.progress = progress
         made = None
         try:
             with self._place() as place:
                 held = paid_for(exact, self.kind.cost, self._spend)
-                made = self.kind.noised(held, self._reader, self._noise_source)
+                made = covering_bounds(self.kind.noised(held, self._reader, self._noise_source), self._bought)
                 if place is not None:
                     place.put(made)
             self.kept = None if place is None else place.path
@@ -211,7 +237,9 @@ class Job:
         size = most_bytes(self.kind)
         with ExitStack() as taken:
             try:
-                place = taken.enter_context(shelf_of(self._payer.ledger).room(self._payer.dataset, size))
+                place = taken.enter_context(
+                    shelf_of(self._payer.ledger).room(self._payer.dataset, size, self._payer.file)
+                )
                 self._payer.note = self._payer.note | {"file": public_name(place.path.name)}
             except RequestError as problem:
                 if self._out is None:
@@ -231,16 +259,6 @@ class Job:
             copy(self.kept, self._out)
         except RequestError as problem:
             raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
-
-
-def most_bytes(kind: Kind) -> int:
-    """Bytes that the file of a release takes at most, from public facts."""
-    sketch = kind.table
-    widest = all(noise is None or has_room(np.dtype(sketch.counter_type), noise) for noise in kind.noises)
-    counter = np.dtype(sketch.counter_type).itemsize if widest else 8
-    table = counter * math.prod(sketch.shape) + 8 * math.prod(sketch.count_shape)
-    facts = strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()])
-    return table + table // 500 + 4 * len(facts) + BESIDE_THE_TABLE  # four bytes a character, and packing may add a bit
 
 
 def kind_of(
@@ -326,7 +344,7 @@ def release(
         is left to the caller. A name that the ledger does not know is registered with exactly what this release spends.
     records : float | None
         How many records there are at least, as anybody may know, for choosing the size of the table. Where it is
-        needed and left out, a count is bought first; see `core.releases.counted`. Tables suppose 10,000 instead.
+        needed and left out, a count is bought first; see `core.releases.purchase_plan`. Tables suppose 10,000 instead.
     bounds : BoundsPurchase | None
         Bounds to be bought with a share of the budget; see `core.releases.bounded`.
     centre : CentrePurchase | None
@@ -356,31 +374,20 @@ def release(
     warn_of_wide_columns(sketch)
     source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
 
-    @cache  # a price is asked for before a count and after it
-    def kind_within(left: Budget, records: float | None) -> Kind:
-        return kind_of(sketch, left, records, bounds=bounds, centre=centre)
+    needs_count = records is None and not sketch.sized and sketch.needs_records
+    if needs_count and checkpoints is not None:
+        raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
 
-    if records is None and not sketch.sized and sketch.needs_records:
-        if checkpoints is not None:
-            raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
-        counted = count_first(
-            sketch.domain,
-            source,
-            budget,
-            payer,
-            lambda left, ordinary: kind_within(left, ordinary).cost,
-            noise_source,
-        )
-    else:
-        counted = Counted(records or (1.0 if sketch.sized else ANY_RECORDS), budget)
-    with saying_spent(payer):
-        kind = kind_within(counted.left, counted.records)
-    if checkpoints is not None and not isinstance(kind, Plain):
-        raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
+    def made(known: Known) -> Kind:
+        return kind_of(sketch, known.left, known.records, bounds=bounds, centre=centre)
+
+    known = Known(budget, records or (1.0 if sketch.sized else ANY_RECORDS))
+    plan = PurchasePlan([Count(sketch.domain)] if needs_count else [], known, made)
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)
-    job = Job(covered(kind, counted), source, payer, engine=engine, keeping=keeping, noise_source=noise_source)
-    with saying_spent(payer):
-        return job.run(progress)
+    job = Job(plan, source, payer, engine=engine, keeping=keeping, noise_source=noise_source)
+    if checkpoints is not None and not isinstance(job.kind, Plain):
+        raise RequestError(f"Checkpoints are for tables filled in one go, and {sketch.name!r} is not: leave them.")
+    return job.run(progress)
 
 
 def _keeping(folder: Path, payer: Payer | None) -> Keeping:

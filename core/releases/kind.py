@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,15 +15,19 @@ import numpy as np
 from ..engine.engines import LOCAL, building_on
 from ..engine.exact import Exact
 from ..engine.resuming import Keeping
+from ..machine.files import strict_json
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
+from ..privacy.noise.noise import has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import Source
 from .release import Release
 
+BESIDE_THE_TABLE = 1 << 20
+"""Bytes that the rest of a file takes at most, beside its counters and its manifest."""
 Held = tuple[np.ndarray, "int | np.ndarray"]
 """Exact sums and number of records, handed over by `Exact.use_up`."""
 
@@ -119,3 +124,13 @@ class Kind(Protocol):
 
     def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
         """Draw all noise, and read again where that is needed. Called once, after `cost` was written to the ledger."""
+
+
+def most_bytes(kind: Kind) -> int:
+    """Bytes that the file of a release takes at most, from public facts."""
+    sketch = kind.table
+    widest = all(noise is None or has_room(np.dtype(sketch.counter_type), noise) for noise in kind.noises)
+    counter = np.dtype(sketch.counter_type).itemsize if widest else 8
+    table = counter * math.prod(sketch.shape) + 8 * math.prod(sketch.count_shape)
+    facts = strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()])
+    return table + table // 500 + 4 * len(facts) + BESIDE_THE_TABLE  # four bytes a character, and packing may add a bit

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Protocol
 
+from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
 from .remembered import check_remembered
+from .shelf import public_name
 
 MOST_NOTED = 100
 """Columns that a ledger's note names; a file of more of them says them all."""
@@ -50,6 +53,12 @@ class Payer:
         Whether the price was written down by this payer; None while that is being done.
     before : Decimal
         ε of what is bought first, once that was written down as an entry of its own.
+    file : str | None
+        The name under which the release will be kept, where it is settled before it is known what is released.
+    parts : tuple[str, ...]
+        What was bought first, in words.
+    prepaid : tuple[Fraction, Fraction] | None
+        (ε, δ) that is left of one entry for everything, where that was written first: all prices come out of it then.
     registered : bool
         Whether the ledger had not known the data set.
     """
@@ -63,6 +72,9 @@ class Payer:
     spent: bool | None = False
     registered: bool = False
     before: Decimal = Decimal(0)
+    file: str | None = None
+    parts: tuple[str, ...] = ()
+    prepaid: tuple[Fraction, Fraction] | None = None
 
     @property
     def gone(self) -> Decimal:
@@ -71,19 +83,43 @@ class Payer:
 
     def check(self, cost: Cost) -> None:
         """Raise what `spend` would raise now; for before long work."""
+        if self.prepaid is not None:
+            return
         check_remembered(self.ledger, self.dataset)
         if self.total is None or self.dataset in self.ledger.names():
             self.ledger.check(self.dataset, cost, self.budget.neighbours, self.unit)
 
     def has_room_for(self, *costs: Cost) -> bool:
-        """Whether the total admits these prices one after the other, each an entry of its own."""
+        """Whether the total admits these prices one after the other, each an entry of its own; or they are prepaid."""
+        if self.prepaid is not None:
+            return min(self._prepaid_less(*costs)) >= 0
         known = self.ledger.status(self.dataset) if self.dataset in self.ledger.names() else None
         total = known or self.total or self.budget
         before = [] if known is None else [entry.cost for entry in known.releases]
         return admits_each(before, costs, total.epsilon, total.delta)
 
-    def spend_part(self, cost: Cost, released: Noted) -> None:
+    def prepay(self, whole: Cost, released: Noted) -> None:
+        """Write down one price for everything that follows: promises that add up to no more are paid for by it."""
+        if self.file is not None:
+            self.note = self.note | {"file": public_name(self.file)}
+        self.spend(whole, released)
+        self.prepaid = Fraction(whole.epsilon), Fraction(whole.delta)
+
+    def _prepaid_less(self, *costs: Cost) -> tuple[Fraction, Fraction]:
+        """What prices would leave of what is prepaid; below zero where it does not cover them."""
+        epsilon, delta = self.prepaid or (Fraction(0), Fraction(0))
+        for cost in costs:
+            epsilon, delta = epsilon - Fraction(cost.epsilon), delta - Fraction(cost.delta)
+        return epsilon, delta
+
+    def spend_part(self, cost: Cost, released: Noted, bought: str) -> None:
         """Write down the first of several prices that make up the budget; a new data set is promised all of it."""
+        self.parts = (*self.parts, bought)
+        if self.prepaid is not None:
+            left = self._prepaid_less(cost)
+            self.spend(cost, released)
+            self.prepaid = left
+            return
         if self.total is None and self.dataset not in self.ledger.names():
             relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
             self.ledger.register(self.dataset, self.budget.epsilon, self.budget.delta, **relation)
@@ -101,6 +137,11 @@ class Payer:
         BudgetError, RequestError
             When the ledger refuses; nothing was spent.
         """
+        if self.prepaid is not None:
+            if min(self._prepaid_less(cost)) < 0:
+                raise RuntimeError("What was paid for everything together does not cover this.")
+            self.prepaid = None  # one release is made of it, and no other
+            return
         relation = {"neighbours": self.budget.neighbours, "unit": self.unit}
         self.spent = None
         try:
@@ -116,15 +157,42 @@ class Payer:
         self.spent = True
 
 
+@dataclass(frozen=True)
+class Together:
+    """What the ledger notes of a stage and all that follows it, in one entry.
+
+    Attributes
+    ----------
+    first : str
+        The stage that was bought first.
+    domain : Domain
+        The columns that are read for it.
+    """
+
+    first: str
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """For the ledger's list."""
+        return f"{self.first} and release"
+
+    def parameters(self) -> dict[str, Any]:
+        """The parts."""
+        return {"bought first": self.first}
+
+
 @contextmanager
-def saying_spent(payer: Payer | None, on: str = "what decides its size") -> Iterator[None]:
-    """Say in a refusal what was spent before it, on what is bought first."""
+def saying_spent(payer: Payer | None) -> Iterator[None]:
+    """Say in a refusal what was spent before it, on what is bought first; once, in whichever of these it comes out."""
     try:
         yield
     except RequestError as problem:
-        if payer is None or payer.spent is not False or not payer.before:
+        first = payer is not None and (payer.prepaid is not None or (payer.spent is False and payer.before > 0))
+        if payer is None or not first or " was spent " in str(problem):
             raise
-        words = f"{str(problem).removesuffix('.')}; ε = {payer.before:f} was spent on {on}."
+        on = " and ".join(payer.parts) if payer.prepaid is None else "all of it together"
+        words = f"{str(problem).removesuffix('.')}; ε = {payer.gone:f} was spent on {on}."
         raise type(problem)(words) from None
 
 

@@ -45,6 +45,11 @@ LONGEST = 150
 """Characters of a data set's name in that of a file, whose name may have 255."""
 
 
+def paid_name(dataset: str) -> str:
+    """A new name for a release that the ledger is about to pay for."""
+    return _name(dataset, PAID)
+
+
 @dataclass(frozen=True)
 class Entry:
     """One release on a shelf.
@@ -97,8 +102,10 @@ class Shelf:
         return place.path
 
     @contextmanager
-    def room(self, dataset: str, size: int) -> Iterator[Place]:
+    def room(self, dataset: str, size: int, name: str | None = None) -> Iterator[Place]:
         """Room for a file of at most so many bytes, which nothing else on the disk can take meanwhile.
+
+        Its name is new, unless the ledger was told one already; see `paid_name`.
 
         What is put there is on the shelf when the room is left; where nothing could be put there, nothing is.
 
@@ -107,7 +114,7 @@ class Shelf:
         RequestError
             When there is no such room.
         """
-        path = self.folder / _name(dataset, PAID)
+        path = self.folder / (name or paid_name(dataset))
         with ExitStack() as taken:
             try:
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

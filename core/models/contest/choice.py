@@ -24,9 +24,9 @@ from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.bounds_paid import covering_bounds, promising
-from ...releases.counted import Counted, count_first
 from ...releases.payment import Payer, saying_spent
-from ...releases.spread import Spread, spread_first
+from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
+from ...releases.stages import ORDINARY, Count, Spread
 from ...sketches.classes import Classes
 from ...sources import Source
 from ...sources.drawn import Drawn
@@ -83,7 +83,12 @@ class Choice:
         """What is worth making."""
         entrants = usual_entrants(self.domain, self.label, self.spread)
         found = prospect(entrants, self.budget, self.records, self.spread)
-        return replace(found, entrants=priced_pair(self.domain, self.label)) if self.as_priced else found
+        return replace(found, entrants=self.entrants) if self.as_priced else found
+
+    @cached_property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """What is made."""
+        return priced_pair(self.domain, self.label) if self.as_priced else tuple(self.prospect.entrants)
 
     @property
     def buys_spread(self) -> bool:
@@ -96,14 +101,14 @@ class Choice:
 
     @cached_property
     def _contest(self) -> Contest[File]:
-        contestants = [Competing(one, self._held) for one in self.prospect.entrants]
+        contestants = [Competing(one, self._held) for one in self.entrants]
         beside = () if self.counts_alone else self._one_class_for_everyone()
         return contest(contestants, self.budget, self.records, self.domain.unit, beside=beside)
 
     @property
     def counts_alone(self) -> bool:
         """Whether nothing that is learnt of the columns is worth its price, and so classes are only counted."""
-        return all(isinstance(one, Counts) for one in self.prospect.entrants)
+        return all(isinstance(one, Counts) for one in self.entrants)
 
     def _one_class_for_everyone(self) -> list[Way[File]]:
         """Every class as the answer for everyone."""
@@ -121,7 +126,7 @@ class Choice:
 
     def parameters(self) -> dict[str, Any]:
         """What the ledger notes."""
-        return {"label": self.label, "candidates": [one.title for one in self.prospect.entrants]}
+        return {"label": self.label, "candidates": [one.title for one in self.entrants]}
 
     def fit(
         self,
@@ -263,35 +268,25 @@ def choose_classifier(
         When something is refused; nothing was spent.
     """
     Task(domain, label).check_classes()
-    if records is None:
-        source = readable(source, domain)  # whatever cannot be held is refused before a count is paid for
+    stages: list[Stage] = [Count(domain)] if records is None else []
+    if Choice(domain, label, budget, records or ORDINARY).buys_spread:
+        stages.append(Spread(domain.without(label)))
 
-        def priced(left: Budget, guess: float) -> Cost:
-            return price_of(domain, label, left, guess)
+    def made(known: Known, as_priced: bool = False) -> Choice:
+        return Choice(domain, label, known.left, known.records, known.spread, as_priced)
 
-        counted = count_first(domain, source, budget, payer, priced)
-    else:
-        counted = Counted(records, budget)
-
-    def rest(left: Budget) -> Cost:
-        return price_of(domain, label, left, counted.records)
-
-    if payer is not None and not counted.bought:
-        payer.check(rest(counted.left))
+    plan = PurchasePlan(stages, Known(budget, records or ORDINARY), made, partial(made, as_priced=True))
+    if payer is not None:
+        payer.check(plan.ordinary(plan.known).cost)
+    records_of = readable(source, domain)  # whatever cannot be held is refused before anything is paid for
     with saying_spent(payer):
-        spread = Spread(None, counted.left)
-        records_of = source if isinstance(source, Drawn) else readable(source, domain)
-        if Choice(domain, label, counted.left, counted.records).buys_spread:
-            spread = spread_first(domain.without(label), records_of, counted.left, counted.records, payer, rest)
-        choice = Choice(domain, label, spread.left, counted.records, spread.value)
-        if payer is not None and not payer.has_room_for(choice.cost):
-            # What was bought on the way must not be lost to a refusal, and the ledger was asked about these beforehand.
-            choice = replace(choice, as_priced=True)
+        settled = Purchasing(plan, records_of, payer).run()
+        choice = settled.made
         say(choice)
         file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
     if isinstance(file, LinearModel):
         return replace(file, budget=budget)
-    return covering_bounds(file, (*counted.bought, *spread.bought))
+    return covering_bounds(file, settled.known.costs)
 
 
 def readable(source: Source, domain: Domain) -> Drawn:
@@ -300,12 +295,6 @@ def readable(source: Source, domain: Domain) -> Drawn:
     for batch in drawn.batches(domain):
         domain.encode(batch)
     return drawn
-
-
-def price_of(domain: Domain, label: str, budget: Budget, records: float) -> Cost:
-    """What a choice costs before it is known what is worth making: all of the promise, as two of any kind would."""
-    pair = priced_pair(domain, label)
-    return contest([Competing(one, Held()) for one in pair], budget, records, domain.unit).cost
 
 
 def priced_pair(domain: Domain, label: str) -> tuple[Entrant, ...]:

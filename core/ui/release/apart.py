@@ -10,9 +10,11 @@ from ...forecast.draft import Draft
 from ...forecast.reference_population import DEFAULT_SPREAD
 from ...forecast.scales import has_scales
 from ...models.contest.prospects import class_kernel
+from ...privacy.accounting import Cost
 from ...privacy.ledger.ledger import Ledger
-from ...releases.apart import ApartFirst
-from ...releases.spread import BROADEST, NARROWEST, Offered, offered
+from ...releases.plain import Plain
+from ...releases.purchase_plan import Known, Offer, PurchasePlan
+from ...releases.stages import BROADEST, NARROWEST, Spread
 from ...serving.ledger import OwnLedger
 from ...words.numbers import amount, percent
 from ..frame.marks import note
@@ -36,7 +38,7 @@ def finding_first(draft: Draft, ledger: Ledger) -> Draft:
 
     Where noise would hide how far they lie apart, or there is no room for two entries, nothing is bought.
     """
-    one = offered(draft.compared, draft.promise, draft.records)
+    one = Spread(draft.compared).offered(Known(draft.promise, draft.records))
     left = None if one is None else _usual(replace(draft, budget=one.left, whole=draft.promise, first=one.cost))
     if one is None or left is None or not _may_buy(left, one, ledger):
         note(
@@ -63,14 +65,20 @@ def supposed(draft: Draft) -> Draft:
     return _usual(draft)
 
 
-def apart_first(draft: Draft) -> ApartFirst | None:
-    """What a finished draft buys first, and what it makes of that; None where it buys nothing."""
+def apart_first(draft: Draft, bought: tuple[Cost, ...]) -> PurchasePlan[Plain] | None:
+    """What a finished draft buys first, and what it makes of that beside bounds that were bought; None where nothing.
+
+    As the draft was settled for ordinary records, it is what is made where nothing better is known.
+    """
     if draft.first is None:
         return None
-    picked, one = picked_way(draft), offered(draft.compared, draft.total, draft.records)
-    if one is None:
-        return None
-    return ApartFirst(draft.compared, one, lambda spread: _suited(draft, spread).sketch_of(picked))
+    picked = picked_way(draft)
+
+    def made(known: Known) -> Plain:
+        sketch = draft.sketch if known.spread is None else _suited(draft, known.spread).sketch_of(picked)
+        return Plain(sketch, known.left, bought)
+
+    return PurchasePlan([Spread(draft.compared)], Known(draft.total, draft.records), made)
 
 
 def _usual(draft: Draft) -> Draft:
@@ -99,7 +107,7 @@ def _suited(draft: Draft, spread: float) -> Draft:
     return replace(draft, kernel=class_kernel(draft.domain, draft.label, draft.promise, draft.records, spread))
 
 
-def _may_buy(left: Draft, one: Offered, ledger: Ledger) -> bool:
+def _may_buy(left: Draft, one: Offer, ledger: Ledger) -> bool:
     """Whether an offer may be bought beside the release with what it leaves."""
     account = left.account
     if account is None:

@@ -24,11 +24,11 @@ from ...machine.scarcity import TOO_LITTLE
 from ...machine.waiting import Line
 from ...privacy.budget import Budget
 from ...releases.adaptive import Choosing
-from ...releases.apart import ApartFirst, ApartJob
 from ...releases.bounds_paid import promised_with
 from ...releases.job import Job
 from ...releases.payment import Payer, unit_words
 from ...releases.plain import Plain
+from ...releases.purchase_plan import PurchasePlan
 from ...releases.release import Release
 from ...sketches.adaptive import Adaptive
 
@@ -61,7 +61,7 @@ class Order:
         Name of the bundled sample that is released, or None for anyone's own data.
     bought : tuple[Cost, ...]
         What the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    first : ApartFirst | None
+    first : PurchasePlan[Plain] | None
         What is bought first, out of the budget, and settles the sketch: `sketch` is that of ordinary records then.
     ticket : str
         Tells this order from every other.
@@ -76,7 +76,7 @@ class Order:
     note: dict = field(default_factory=dict)
     sample: str | None = None
     bought: tuple[Cost, ...] = ()
-    first: ApartFirst | None = None
+    first: PurchasePlan[Plain] | None = None
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @cached_property
@@ -84,13 +84,12 @@ class Order:
         """How it is released."""
         if isinstance(self.sketch, Adaptive):
             return Choosing(self.sketch, self.budget, self.bought)
-        left = self.budget if self.first is None else self.first.offered.left
-        return Plain(self.sketch, left, self.bought)
+        return Plain(self.sketch, self.budget, self.bought) if self.first is None else self.first.forecast().made
 
     @property
     def cost(self) -> Cost:
         """The price of everything."""
-        return self.kind.cost if self.first is None else self.first.cost(self.kind.cost, self.budget)
+        return self.kind.cost if self.first is None else self.first.cost
 
     @property
     def promised(self) -> Decimal:
@@ -102,11 +101,9 @@ class Order:
         unit = unit_words(self.sketch.domain.unit)
         return Payer(self.ledger, self.dataset, self.budget, unit, self.total, self.note)
 
-    def job(self, payer: Payer, say: Callable[[str], object]) -> Job | ApartJob:
+    def job(self, payer: Payer, say: Callable[[str], object]) -> Job:
         """What makes it."""
-        if self.first is not None and isinstance(self.kind, Plain):
-            return ApartJob(self.first, self.kind, self.source, payer, say=say)
-        return Job(self.kind, self.source, payer, say=say)
+        return Job(self.first or self.kind, self.source, payer, say=say)
 
 
 class Stage(StrEnum):
@@ -158,7 +155,7 @@ class Making:
         self.left_alone = False
         self.ahead = 0
         self._payer = order.payer()
-        self._job: Job | ApartJob | None = order.job(self._payer, self._hear)
+        self._job: Job | None = order.job(self._payer, self._hear)
         self._steps: Iterator[int] = iter(self._job)
         self._stage_lock, self._reading_lock = Lock(), Lock()
         self._over = Event()

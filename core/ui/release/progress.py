@@ -46,9 +46,9 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
     # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
     st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{order.dataset}”.")
-    if order.first is not None:
+    if draft.first is not None:
         st.markdown(
-            f"ε = {amount(order.first.offered.cost.epsilon)} of it finds out first how far records lie apart, as an "
+            f"ε = {amount(draft.first.epsilon)} of it finds out first how far records lie apart, as an "
             f"entry of its own in the ledger. {_may_change(draft)}"
         )
     if order.bought:

@@ -71,7 +71,7 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
         note,
         own.sample,
         own.bought,
-        apart_first(draft),
+        apart_first(draft, own.bought),
     )
 
 

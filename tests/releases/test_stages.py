@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain
-from core.privacy.accounting import Cost
+from core.privacy.accounting import Cost, Gaussian, PureParts
 from core.privacy.calibration import calibrate
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
+from core.privacy.zcdp import largest_rho
 from core.releases.payment import Payer
-from core.releases.spread import MOST, UNIT, Pairs, SpreadPurchase, offered, spread_first, suiting
+from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
+from core.releases.stages import MOST, UNIT, Pairs, Spread
 from core.sources import open_source
 from core.sources.drawn import Drawn
 
@@ -27,6 +29,23 @@ def records(spread, count=4000):
     return Drawn.of(open_source({name: points[:, place] for place, name in enumerate(BOX.names)}), BOX, 10**6)
 
 
+def priced(known):
+    """A table that takes what is left."""
+    moved = Sensitivity(1, 1)
+    epsilon = known.left.epsilon
+    return SimpleNamespace(cost=Cost.of([(moved, calibrate(moved, Fraction(epsilon)))], epsilon), known=known)
+
+
+def spread_first(source, budget, count, payer, made, noise_source=None):
+    """What is known once how far they lie apart was bought, where it was."""
+    plan = PurchasePlan([Spread(BOX)], Known(budget, count), made)
+    return Purchasing(plan, source, payer, noise_source).run().known
+
+
+def offered(budget, count):
+    return Spread(BOX).offered(Known(budget, count))
+
+
 def summed(points, drawn, cut=0, buckets=None):
     """Of records that are read in two batches."""
     pairs = Pairs(buckets or int(max(drawn, default=0)) + 1, points.shape[1])
@@ -38,9 +57,9 @@ def summed(points, drawn, cut=0, buckets=None):
 
 @pytest.mark.parametrize("spread", [0.04, 0.1, 0.25])
 def test_it_is_about_what_it_is(spread):
-    found = spread_first(BOX, records(spread), Budget(1), 4000, None, lambda left: None, SeededSource(1))
-    assert found.value == pytest.approx(spread, abs=0.4 * max(spread, 0.1))  # noise hides what is narrower
-    assert found.left.epsilon + found.bought[0].epsilon == 1 and found.bought[0].epsilon <= MOST
+    found = spread_first(records(spread), Budget(1), 4000, None, priced, SeededSource(1))
+    assert found.spread == pytest.approx(spread, abs=0.4 * max(spread, 0.1))  # noise hides what is narrower
+    assert found.left.epsilon + found.costs[0].epsilon == 1 and found.costs[0].epsilon <= MOST
 
 
 def test_one_record_more_moves_the_sum_by_one_pair_at_most_and_some_by_all_of_it():
@@ -81,22 +100,27 @@ def test_a_pair_counts_the_same_whoever_else_is_there():
 
 
 def test_nothing_is_bought_where_it_would_say_too_little_or_the_ledger_has_no_room(tmp_path):
-    assert offered(BOX, Budget(1), 150) is None and offered(BOX, Budget("0.01"), 10_000) is None
+    assert offered(Budget(1), 150) is None and offered(Budget("0.01"), 10_000) is None
     ledger = Ledger(tmp_path / "ledger.db")
+    ledger.register("people", "0.99")
     payer = Payer(ledger, "people", Budget(1), "record")
-    paid = spread_first(BOX, records(0.1), Budget(1), 4000, payer, lambda left: offered(BOX, left, 1e6).cost)
-    assert len(ledger.status("people").releases) == 1 and float(paid.bought[0].epsilon) == ledger.status("people").spent
+    known = spread_first(records(0.1), Budget(1), 4000, payer, priced)
+    assert known.spread is None and known.left == Budget(1) and not ledger.status("people").releases
 
 
 def test_what_suits_a_spread_but_not_the_total_is_made_for_ordinary_records(tmp_path):
+    """After Gaussian noise a total has room for pure noise in many parts, and not for as much of it in one."""
     ledger = Ledger(tmp_path / "ledger.db")
-    ledger.register("people", 1)
-    payer = Payer(ledger, "people", Budget(1), "record")
+    ledger.register("people", 1, "3e-7")
+    before = Cost((Gaussian(Fraction(largest_rho(0.5, 1e-7))),), "0.5", "1e-7")
+    ledger.spend("people", before, {"mechanism": "other"})
 
-    def planned(spread):
-        moved, epsilon = Sensitivity(1, 1), Budget("0.9" if spread is None else 2).epsilon
-        return SimpleNamespace(spread=spread, cost=Cost.of([(moved, calibrate(moved, Fraction(epsilon)))], epsilon))
+    def made(known):
+        parts = 400 if known.spread is None else 1
+        cost = Cost((PureParts(Fraction(known.left.epsilon) / parts, parts),), known.left.epsilon)
+        return SimpleNamespace(cost=cost)
 
-    assert suiting(0.1, None, planned).spread == 0.1 and suiting(0.1, payer, planned).spread is None
-    payer.spend_part(planned(None).cost, SpreadPurchase())
-    assert payer.spent is False and payer.gone == payer.before == Budget("0.9").epsilon
+    payer = Payer(ledger, "people", Budget("0.8"), "record")
+    known = spread_first(records(0.1), Budget("0.8"), 4000, payer, made)
+    assert known.spread is None and len(known.costs) == 1 and payer.has_room_for(made(known).cost)
+    assert payer.spent is False and payer.gone == payer.before == known.costs[0].epsilon

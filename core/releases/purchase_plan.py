@@ -1,0 +1,400 @@
+"""The plan of a release in stages: what is bought about the records first, one number a stage, and then the table.
+
+A table that is sized for the wrong number of records, or smoothed for records that lie further apart than these, may
+lose half of what it could tell. So what nobody says is never guessed: each stage buys one such number with a share of
+epsilon, and the table is planned with what is left, in view of the numbers. This is the one place that settles what is
+bought, for how much, and what is refused: `PurchasePlan` says it beforehand, from public facts alone, and `Purchasing`
+reads, pays and draws. Everyone who makes a release drives these two. Bounds and centres, whose noise and that of the
+table are fixed together beforehand, are stages of the table's own entry (`core.releases.kind`).
+
+**What is promised.** A stage that is epsilon'-DP, and then anything that is (epsilon'', delta)-DP whatever the stage
+said, is (epsilon' + epsilon'', delta)-DP together: basic composition, which holds for mechanisms that are chosen by
+earlier outputs (Dwork, Roth 2014, Theorem 3.16 and section 3.5). Every stage is pure, what it costs and what it leaves
+are exact fractions that add up, and whatever the plan makes must promise no more than what is left, whichever numbers
+came out; both are checked before anything is paid for. By induction over the stages all of it keeps the whole promise.
+
+**How it is paid for.** By an entry in the ledger for each stage and for the table, each written before its noise
+exists, so that a release that fails between them has cost no more than what was drawn. A total with slack admits
+several entries for a little less than one (`core.privacy.accounting`, rule iii), and may have room for one release
+alone. Then everything is one entry with two parts, the first stage and, by its promise alone, whatever follows. That
+entry is fixed before any output exists and is (epsilon, delta)-DP by the composition above, which is all that rule iii
+asks; as a promise alone is within no bound of Rényi's, the total admits nothing after it.
+
+**What is refused** is refused before the first payment: every later stage and the table are priced for ordinary
+records. What they cost a total with slack depends on their sizes too, as fewer rows of pure noise hide less; so what
+came out is taken only where the total admits what follows from it, and otherwise something nearer to the ordinary.
+Nothing bought is lost to a refusal, unless somebody else spends in between. All of this follows from public prices and
+from numbers as they were released; the exact ones decide nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from ..domain import Domain
+from ..errors import RequestError
+from ..privacy.accounting import Alone, Cost, PureParts
+from ..privacy.budget import Budget, exact_decimal
+from ..privacy.calibration import NoiseScale, calibrate
+from ..privacy.neighbours import Sensitivity
+from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..sources import Source
+from .payment import Payer, Together
+
+
+@dataclass(frozen=True)
+class Bought:
+    """One number that was bought, or that is to be.
+
+    Attributes
+    ----------
+    stage : str
+        Its name.
+    cost : Cost | None
+        Its price; None where it is public.
+    noise : NoiseScale | None
+        Of the number; None where it is public.
+    noisy : int | None
+        The number as it was released; None beforehand.
+    """
+
+    stage: str
+    cost: Cost | None
+    noise: NoiseScale | None
+    noisy: int | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the records before their table is planned, and what knowing it has left.
+
+    Attributes
+    ----------
+    left : Budget
+        For everything else.
+    records : float
+        About how many there are, at least 1.
+    spread : float | None
+        Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
+    bought : tuple[Bought, ...]
+        What was bought, in its order.
+    """
+
+    left: Budget
+    records: float
+    spread: float | None = None
+    bought: tuple[Bought, ...] = ()
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What was paid; part of what every file promises whose size shows it."""
+        return tuple(one.cost for one in self.bought if one.cost is not None)
+
+    def of(self, stage: str) -> Bought | None:
+        """What was bought in a stage, by its name."""
+        return next((one for one in self.bought if one.stage == stage), None)
+
+    def after(self, stage: Stage, offer: Offer, noisy: int | None = None) -> Known:
+        """The same once an offer is paid for, of which nothing is learnt yet."""
+        bought = Bought(stage.name, offer.cost, offer.noise, noisy)
+        return replace(self, left=offer.left, bought=(*self.bought, bought))
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One number that can be bought.
+
+    Attributes
+    ----------
+    noise : NoiseScale | None
+        Of the number; None where it is public.
+    cost : Cost | None
+        Its price; None where it is public.
+    left : Budget
+        What it leaves for everything else.
+    """
+
+    noise: NoiseScale | None
+    cost: Cost | None
+    left: Budget
+
+    @classmethod
+    def of(cls, name: str, moved: Sensitivity, epsilon: Fraction, budget: Budget) -> Offer:
+        """A number that one person moves so far, for an exact part of a budget."""
+        noise = calibrate(moved, epsilon)
+        check_drawable(noise)
+        cost = Cost.of([(moved, noise)], exact_decimal(epsilon, f"The price of the {name}"))
+        left = exact_decimal(Fraction(budget.epsilon) - epsilon, f"What the {name} leaves")
+        return cls(noise, cost, replace(budget, epsilon=left))
+
+
+class Stage(ABC):
+    """One number about the records that is bought before their table; all but `read` follows from what is public."""
+
+    of: Domain
+    """The columns that are read for it."""
+    name: ClassVar[str]
+    """In the ledger's note."""
+    learns: ClassVar[str]
+    """What is bought, in words."""
+    needed: ClassVar[bool] = False
+    """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
+
+    @abstractmethod
+    def offered(self, known: Known) -> Offer | None:
+        """The purchase with what is left; None where it is not worth its price. RequestError when there is none."""
+
+    @abstractmethod
+    def read(self, known: Known, source: Source, noise_source: NoiseSource | None) -> Generator[int, None, int]:
+        """The exact number, which is private, by one reading; each step yields the rows read so far."""
+
+    @abstractmethod
+    def learnt(self, known: Known, offer: Offer, noisy: int) -> Iterable[Known]:
+        """What is known once a number was paid for and drawn; best first, then what may be supposed in view of it."""
+
+    def supposed(self, known: Known) -> Known:
+        """What ordinary records would let one know, for prices beforehand and where nothing better is admitted."""
+        return known
+
+    def parameters(self) -> dict[str, Any]:
+        """What the ledger notes beside the name: nothing."""
+        return {}
+
+
+class Priced(Protocol):
+    """Whatever has a price."""
+
+    @property
+    def cost(self) -> Cost: ...
+
+
+Made = TypeVar("Made", bound=Priced)
+
+
+@dataclass(frozen=True)
+class Settled(Generic[Made]):
+    """What is known once everything was bought, and what is made of it, which is not paid for yet."""
+
+    known: Known
+    made: Made
+
+
+class PurchasePlan(Generic[Made]):
+    """What a release buys, and what is made of it: a public value, the same for any records.
+
+    Parameters
+    ----------
+    stages : Sequence[Stage]
+        In the order in which they are bought; none where everything is known.
+    known : Known
+        What is known from public knowledge, and the promise of everything together.
+    made : Callable[[Known], Made]
+        What is released in view of all that is known, with what is left; RequestError where there is no such thing.
+    ordinary : Callable[[Known], Made] | None
+        What is priced beforehand, and made where the total does not admit the price of the other; None is the same.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        known: Known,
+        made: Callable[[Known], Made],
+        ordinary: Callable[[Known], Made] | None = None,
+    ) -> None:
+        self.stages, self.known = tuple(stages), known
+        self._made = cache(made)  # asked before a purchase and after it
+        self._ordinary = self._made if ordinary is None else cache(ordinary)
+
+    def made(self, known: Known) -> Made:
+        """What is released in view of what is known; RuntimeError when it promises more than is left."""
+        return self._checked(known, self._made(known))
+
+    def ordinary(self, known: Known) -> Made:
+        """What is priced beforehand; RuntimeError when it promises more than is left."""
+        return self._checked(known, self._ordinary(known))
+
+    def _checked(self, known: Known, made: Made) -> Made:
+        left = known.left
+        parts = sum((Fraction(cost.epsilon) for cost in known.costs), Fraction(left.epsilon))
+        whole = sum((Fraction(cost.epsilon) for cost in self.known.costs), Fraction(self.known.left.epsilon))
+        slack = any(cost.delta for cost in known.costs) or left.delta > self.known.left.delta
+        if parts != whole or slack or made.cost.epsilon > left.epsilon or made.cost.delta > left.delta:
+            raise RuntimeError("What is bought and what follows from it do not add up to the promise.")
+        return made
+
+    def forecast(self, known: Known | None = None, stages: Sequence[Stage] | None = None) -> Settled[Made]:
+        """Everything as it would be bought and made of ordinary records: the first one, or what is left of it."""
+        known = self.known if known is None else known
+        for stage in self.stages if stages is None else stages:
+            offer = stage.offered(known)
+            known = known if offer is None else stage.supposed(known.after(stage, offer))
+        return Settled(known, self.ordinary(known))
+
+    @property
+    def cost(self) -> Cost:
+        """Of everything together, as it would be for ordinary records."""
+        whole = self.known.left
+        events = (event for cost in self.costs(self.known, self.stages) for event in cost.events)
+        return Cost(tuple(events), whole.epsilon, whole.delta)
+
+    def costs(self, known: Known, stages: Sequence[Stage]) -> tuple[Cost, ...]:
+        """The prices of the same one after the other, that of the table last."""
+        settled = self.forecast(known, stages)
+        return (*settled.known.costs[len(known.costs) :], settled.made.cost)
+
+
+class Purchasing(Generic[Made]):
+    """One run of a plan, driven as a `Job` is: iterate to read for the first stage, at no cost, then `finish`.
+
+    Parameters
+    ----------
+    plan : PurchasePlan[Made]
+        What is bought.
+    source : Source
+        The private records.
+    payer : Payer | None
+        Who pays; nobody where adding up is left to the caller.
+    noise_source : NoiseSource | None
+        None in any real purchase.
+    """
+
+    def __init__(
+        self, plan: PurchasePlan[Made], source: Source, payer: Payer | None, noise_source: NoiseSource | None = None
+    ) -> None:
+        self._plan, self._source, self._payer, self._noise_source = plan, source, payer, noise_source
+        self._known, self._later = plan.known, list(plan.stages)
+        self._offer: Offer | None = None
+        self._exact: int | None = None
+        self._finished = False
+
+    def __iter__(self) -> Iterator[int]:
+        """Refuse what can be refused, and read for the next stage that is bought, if any."""
+        while self._later:
+            self._offer = self._later[0].offered(self._known)
+            if self._offer is not None and self._may_pay(self._offer):
+                self._exact = yield from self._later[0].read(self._known, self._source, self._noise_source)
+                return
+            self._later.pop(0)
+
+    @property
+    def buys(self) -> bool:
+        """Whether there is something to pay for, as far as is known yet."""
+        return bool(self._later)
+
+    def check_read(self) -> None:
+        """RuntimeError while not everything was read for the next stage, and once all was bought."""
+        if self._finished or (self._later and self._exact is None):
+            raise RuntimeError("Not all records are read for what is bought: iterate first, and finish once.")
+
+    def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Settled[Made]:
+        """Pay for every stage, draw its noise, and read for the next one, until all is known; once.
+
+        Raises
+        ------
+        RequestError, BudgetError
+            When something is refused; the payer knows what was spent by then.
+        """
+        self.check_read()
+        self._finished = True
+        while self._later:
+            self._buy()
+            for rows in self:
+                progress(rows)
+        made = self._plan.made(self._known)
+        if self._payer is not None and not self._payer.has_room_for(made.cost):
+            made = self._plan.ordinary(self._known)
+        return Settled(self._known, made)
+
+    def run(self, progress: Callable[[int], object] = lambda rows: None) -> Settled[Made]:
+        """Read, then `finish`."""
+        for rows in self:
+            progress(rows)
+        return self.finish(progress)
+
+    def _buy(self) -> None:
+        """Pay for the next stage, draw its noise, and take what is known then."""
+        exact, offer, self._exact, self._offer = self._exact, self._offer, None, None
+        if exact is None or offer is None:
+            raise RuntimeError("Nothing is bought of records that were not read.")
+        may, stage = self._may_pay(offer), self._later[0]  # others may have spent while records were read
+        if may and self._payer is not None and offer.cost is not None:
+            if not self._in_turn():
+                self._payer.prepay(_together(offer, self._known.left), Together(stage.name, stage.of))
+            self._payer.spend_part(offer.cost, stage, stage.learns)
+        self._later.pop(0)
+        if may:
+            noisy = exact if offer.noise is None else _with_noise(exact, offer.noise, self._noise_source)
+            known = self._known.after(stage, offer, noisy)
+            self._known = self._admitted(stage.learnt(known, offer, noisy), stage.supposed(known))
+
+    def _may_pay(self, offer: Offer) -> bool:
+        """Whether the ledger has room for the next stage and what follows; where it has not, what is needed is refused.
+
+        What cannot be made of ordinary records is refused as well.
+        """
+        (stage, *later), known = self._later, self._known
+        self._plan.costs(known, (stage, *_needed(later)))
+        if self._payer is None or offer.cost is None:
+            return True
+        if self._in_turn():
+            self._payer.check(offer.cost)
+            return True
+        # Nothing pure is dearer than in one part: where there is no room for the parts there is none for that.
+        whole = _in_one_part(known.left) if known.left.pure else _together(offer, known.left)
+        if stage.needed:
+            self._payer.check(whole)  # says what the total has left
+        if stage.needed and not self._payer.has_room_for(whole):
+            raise RequestError(f"The total has no room for {stage.learns} beside what follows from it; say it instead.")
+        return self._payer.has_room_for(whole)
+
+    def _in_turn(self) -> bool:
+        """Whether the ledger has room for an entry each, for the next stage and at least what is needed after it."""
+        (stage, *later), known = self._later, self._known
+        if self._payer is None:
+            return True
+        return any(
+            self._payer.has_room_for(*self._plan.costs(known, stages))
+            for stages in ((stage, *later), (stage, *_needed(later)))
+        )
+
+    def _admitted(self, learnt: Iterable[Known], supposed: Known) -> Known:
+        """The best that can be made of what was learnt within the total; at the latest that of ordinary records."""
+        return next((known for known in learnt if self._has_room(known)), supposed)
+
+    def _has_room(self, known: Known) -> bool:
+        """Whether what follows from this can be made, and the ledger has room for it."""
+        try:
+            costs = self._plan.costs(known, _needed(self._later))
+        except RequestError:
+            return False
+        if self._payer is None or (known.left.pure and self._payer.has_room_for(_in_one_part(known.left))):
+            return True
+        return self._payer.has_room_for(*costs)
+
+
+def _needed(stages: Iterable[Stage]) -> tuple[Stage, ...]:
+    return tuple(stage for stage in stages if stage.needed)
+
+
+def _with_noise(exact: int, noise: NoiseScale, noise_source: NoiseSource | None) -> int:
+    return int(add_noise(np.array([exact], dtype=np.int64), noise, noise_source)[0])
+
+
+def _in_one_part(left: Budget) -> Cost:
+    """All of a pure promise as one event, than which no parts of it are dearer by any rule."""
+    return Cost((PureParts(Fraction(left.epsilon), 1),), left.epsilon)
+
+
+def _together(offer: Offer, whole: Budget) -> Cost:
+    """A stage and, by its promise alone, whatever follows it: one entry, fixed before any output exists."""
+    rest = Alone(Fraction(offer.left.epsilon), Fraction(offer.left.delta))
+    events = () if offer.cost is None else offer.cost.events
+    return Cost((*events, rest), whole.epsilon, whole.delta)

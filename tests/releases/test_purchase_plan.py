@@ -1,0 +1,346 @@
+"""What is bought before a release: in which order it is priced, paid for and drawn, and what is refused."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core import Budget, Domain, Ledger, Race, release
+from core.domain import Numeric, PrivacyUnit
+from core.errors import BudgetError, RequestError
+from core.forecast.nearness import kernel_apart
+from core.geometry.kernels import Euclidean, Laplacian
+from core.privacy.accounting import Alone, Cost, admits_each
+from core.privacy.calibration import calibrate, calibrate_gaussian
+from core.privacy.neighbours import Sensitivity
+from core.privacy.noise.randomness import SeededSource
+from core.releases.job import Job, kind_of
+from core.releases.payment import Payer
+from core.releases.plain import Plain
+from core.releases.purchase_plan import Known, Offer, PurchasePlan, Purchasing, Stage
+from core.releases.remembered import check_all_remembered
+from core.releases.shelf import shelf_of
+from core.releases.stages import SHARE, Count, Spread
+from core.sources import open_source
+from tests.depth import deep, draws
+
+PLANE = Domain.of(x=(0, 1), y=(0, 1))
+SKETCH = Race(PLANE, Laplacian(0.2), width=50)
+MOVED = Sensitivity(1, 1, unit_shifts=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What follows, at a price."""
+
+    cost: Cost
+
+
+PRICE = Table(Cost.of([(MOVED, calibrate(MOVED, Fraction("0.9")))], "0.9"))
+
+
+def count_first(domain, source, budget, payer, made, noise_source=None):
+    """A count, and what follows from it."""
+    return Purchasing(PurchasePlan([Count(domain)], Known(budget, 1.0), made), source, payer, noise_source).run()
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def people(records: int = 3000) -> np.ndarray:
+    return np.random.default_rng(1).random((records, 2))
+
+
+@pytest.mark.parametrize("delta", [deep(0), "1e-6"])
+def test_count_and_release_make_up_the_budget_and_the_file_says_so(ledger, delta):
+    ledger.register("d", 2 if delta else 1, "1e-4" if delta else 0)
+    made = release(SKETCH, people(), Budget(1, delta), ledger=ledger, dataset="d")
+    assert made.privacy.epsilon == 1 and made.privacy.delta == Budget(1, delta).delta
+    first, second = (spending.cost for spending in ledger.status("d").releases)
+    assert Fraction(first.epsilon) == SHARE and first.delta == 0
+    assert Fraction(first.epsilon) + Fraction(second.epsilon) == 1
+    assert delta or ledger.status("d").left == 0
+    (entry,) = shelf_of(ledger).entries()
+    assert shelf_of(ledger).load(entry.name).privacy.epsilon == 1  # what is kept promises no less than was spent
+
+
+def test_the_size_follows_the_number_of_records():
+    sizes = (1000, draws(40_000, 200_000))
+    few, many = (release(SKETCH, people(records), Budget(1)).sketch.rows for records in sizes)
+    assert many > few
+
+
+def test_a_public_number_costs_nothing(ledger):
+    domain = Domain(PLANE.columns, outside="clamp", missing="refuse")
+    sketch = Race(domain, Laplacian(0.2), width=50)
+    made = release(sketch, people(), Budget(1, neighbours="replace_one"), ledger=ledger, dataset="d")
+    assert made.records == 3000 and ledger.status("d").left == 0
+    said = release(sketch, people(), Budget(1, neighbours="replace_one"), records=3000)
+    assert made.sketch.rows == said.sketch.rows
+
+
+def test_a_total_for_one_release_with_slack_has_room_for_a_count_and_the_table_too(ledger):
+    """Two entries would cost a little more than one: it is one, whose parts the ledger names, and its file is known."""
+    made = release(SKETCH, people(), Budget(1, "1e-6"), ledger=ledger, dataset="d")
+    (entry,) = ledger.status("d").releases
+    assert made.privacy.epsilon == 1 == entry.cost.epsilon and entry.cost.delta == Decimal("1e-6")
+    count, rest = entry.cost.events
+    assert Fraction(SHARE) == count.epsilon and rest == Alone(Fraction("0.98"), Fraction("1e-6"))
+    assert entry.note["parameters"] == {"bought first": "count"} and entry.note["columns"] == ["x", "y"]
+    (kept,) = shelf_of(ledger).entries()
+    assert check_all_remembered(ledger) == 1 and shelf_of(ledger).load(kept.name) == made
+    with pytest.raises(BudgetError):
+        release(SKETCH, people(), Budget("0.01"), ledger=ledger, dataset="d", records=3000)
+
+
+def test_a_new_data_set_is_promised_all_of_it(ledger):
+    release(SKETCH, people(), Budget(1), ledger=ledger, dataset="new")
+    assert ledger.status("new").epsilon == 1 and ledger.status("new").left == 0
+
+
+def test_a_budget_for_the_count_alone_is_refused_before_anything_is_read_or_spent(ledger):
+    ledger.register("d", "0.5")
+    with pytest.raises(BudgetError):
+        release(SKETCH, people(), Budget(1), ledger=ledger, dataset="d")
+    assert ledger.status("d").left == Budget("0.5").epsilon
+
+
+def test_what_no_size_makes_possible_is_refused_before_the_count_is_paid_for(ledger):
+    ledger.register("d", 5)
+
+    def impossible(known):
+        raise RequestError("There is no such table.")
+
+    with pytest.raises(RequestError, match="no such table"):
+        count_first(PLANE, open_source(people()), Budget(1), _payer(ledger), impossible)
+    assert ledger.status("d").left == 5
+
+
+def test_records_that_cannot_be_read_are_refused_before_the_count_is_paid_for(ledger):
+    ledger.register("d", 5)
+    domain = Domain((Numeric("x", 0, 1),), missing="refuse")
+    with pytest.raises(RequestError):
+        count_first(domain, open_source(np.array([[0.5], [np.nan]])), Budget(1), _payer(ledger), lambda known: PRICE)
+    assert ledger.status("d").left == 5
+
+
+def test_a_person_with_several_records_moves_the_count_by_all_of_them():
+    unit = PrivacyUnit("id", 4)
+    domain = Domain((Numeric("x", 0, 1),), unit=unit)
+    table = {"x": np.full(400, 0.5), "id": np.repeat(np.arange(100), 4)}
+    many = draws(40, 200)
+    found = [
+        count_first(domain, open_source(table), Budget(20), None, lambda known: PRICE).known.records
+        for _ in range(many)
+    ]
+    # Discrete Laplace noise of scale m / (epsilon / 50) = 10, or 2.5 if a person were one record. The magnitudes of 40
+    # draws average to less than 3.49 or more than 21.6 in one of 10^8 runs; those of one record do in 99 of 100.
+    assert 3.49 < np.abs(np.array(found) - 400).mean() < 21.6
+    assert abs(np.mean(found) - 400) < 6 * 14.2 / np.sqrt(many)
+
+
+def _payer(ledger):
+    from core.releases.payment import payer_of
+
+    return payer_of(ledger, "d", Budget(1), PLANE.unit)
+
+
+@pytest.fixture
+def crowded(ledger):
+    """A ledger with slack, of which Gaussian noise has left room for ordinary records and not for few."""
+    ledger.register("d", 2, "1e-6")
+    cost = Cost.of([(MOVED, calibrate_gaussian(MOVED, Fraction("0.25"), Fraction("1e-6")))], "0.25", "1e-6")
+    while True:
+        before = [entry.cost for entry in ledger.status("d").releases]
+        if not admits_each([*before, cost], prices(10_000), 2, Decimal("1e-6")):
+            return ledger
+        ledger.spend("d", cost, {"mechanism": "other"})
+
+
+def prices(records):
+    """Of a count and what follows it, for so many records, at ε = 1."""
+    counted = Cost.of([(MOVED, calibrate(MOVED, SHARE))], "0.02")
+    return counted, kind_of(SKETCH, Budget("0.98"), records).cost
+
+
+def test_a_count_is_never_paid_for_and_then_lost_to_a_refusal(crowded):
+    """Fewer rows of pure noise cost a total with slack more: for 100 records it has no room, for 10,000 it has."""
+    before = [entry.cost for entry in crowded.status("d").releases]
+    assert not admits_each(before, prices(100), 2, Decimal("1e-6"))
+    made = release(SKETCH, people(100), Budget(1), ledger=crowded, dataset="d")
+    assert len(crowded.status("d").releases) == len(before) + 2
+    assert made.sketch.rows > kind_of(SKETCH, Budget(1), 100).sketch.rows  # sized for as few as the total admits
+
+
+def test_what_a_count_has_cost_is_said_where_somebody_else_spends_before_the_release(ledger, monkeypatch):
+    ledger.register("d", 1)
+    first = Job.begin
+
+    def late(job):
+        ledger.spend("d", Cost.of([(MOVED, calibrate(MOVED, Fraction(1, 2)))], "0.5"), {})
+        return first(job)
+
+    monkeypatch.setattr(Job, "begin", late)
+    with pytest.raises(BudgetError, match=r"ε = 0\.02 was spent on how many records there are\.$"):
+        release(SKETCH, people(), Budget(1), ledger=ledger, dataset="d")
+
+
+BOX = Domain.of(**{f"x{place}": (0, 10) for place in range(4)})
+NEAR = open_source({name: np.clip(np.random.default_rng(0).normal(5, 0.6, 3000), 0, 10) for name in BOX.names})
+
+
+def raced(known: Known) -> Plain:
+    """A table whose bandwidth follows from how far records lie apart, a sixth of the bounds where nobody knows."""
+    kernel = Euclidean(kernel_apart(BOX, known.spread or 1 / 6).bandwidth)
+    return Plain(Race(BOX, kernel, rows=32, width=50, seed=1), known.left)
+
+
+ONE, FAR = Budget(1), (Spread(BOX),)
+
+
+def job(ledger, made=raced, total=None, budget=ONE, stages=FAR, noise_source=None):
+    payer = Payer(ledger, "people", budget, "record", total)
+    return Job(PurchasePlan(stages, Known(budget, 3000), made), NEAR, payer, noise_source=noise_source)
+
+
+def test_a_table_that_follows_from_a_spread_is_two_entries_and_a_file_that_promises_both(ledger):
+    one = job(ledger, total=Budget(2))
+    assert list(one)[-1] == 3000 and ledger.names() == []
+    made = one.finish()
+    spread, rest = ledger.status("people").releases
+    assert spread.note["mechanism"] == "spread" and rest.note["mechanism"] == "race"
+    assert spread.cost.epsilon + rest.cost.epsilon == 1 == made.privacy.epsilon and spread.cost.epsilon < 0.06
+    assert ledger.status("people").left == 1 and one.kept is not None
+    assert made.sketch.kernel.bandwidth < 0.75 * raced(Known(Budget(1), 1.0)).sketch.kernel.bandwidth
+    with pytest.raises(RuntimeError):
+        one.finish()
+    assert len(ledger.status("people").releases) == 2
+
+
+def test_all_stages_and_the_table_are_one_entry_where_the_total_has_room_for_one_release_with_slack(ledger):
+    stages, budget = (Count(BOX), Spread(BOX)), Budget(1, "1e-6")
+    made = job(ledger, budget=budget, stages=stages).run()
+    (entry,) = ledger.status("people").releases
+    assert entry.cost.epsilon == made.privacy.epsilon == 1 and entry.cost.delta == made.privacy.delta == budget.delta
+    assert made.sketch.kernel.bandwidth < 0.75 * raced(Known(budget, 1.0)).sketch.kernel.bandwidth
+
+
+def test_a_total_without_room_for_the_release_is_refused_with_nothing_spent(ledger):
+    ledger.register("people", "0.99")
+    with pytest.raises(BudgetError):
+        job(ledger).run()
+    assert ledger.status("people").releases == ()
+
+
+def test_half_a_reading_is_never_paid_for(ledger):
+    one = job(ledger)
+    next(iter(one))
+    one._purchasing._exact = None  # as where the reading was given up
+    for unread in (one, job(ledger)):
+        with pytest.raises(RuntimeError):
+            unread.finish()
+    assert ledger.names() == []
+
+
+def test_what_was_spent_is_said_where_nothing_can_be_made_of_it(ledger):
+    asked = []
+
+    def fails(known):
+        asked.append(known)
+        if known.bought and len(asked) > 1:
+            raise RequestError("This cannot be made.")
+        return raced(known)
+
+    one = job(ledger, fails, Budget(2), stages=(Drifting(BOX),))
+    list(one)
+    with pytest.raises(RequestError, match=r"ε = 0\.5 was spent on how far records drift\.$"):
+        one.finish()
+    status = ledger.status("people")
+    assert len(status.releases) == 1 and status.left == 2 - status.releases[0].cost.epsilon
+
+
+@dataclass(frozen=True)
+class Drifting(Stage):
+    """A stage of another kind: half of everything for a number of which nothing is made."""
+
+    of: Domain
+    gives: Fraction = Fraction(1, 2)
+    name = "drift"
+    learns = "how far records drift"
+    needed = True
+
+    def offered(self, known):
+        offer = Offer.of(self.name, MOVED, Fraction(known.left.epsilon) / 2, known.left)
+        return replace(offer, left=replace(known.left, epsilon=Fraction(known.left.epsilon) * self.gives))
+
+    def read(self, known, source, noise_source):
+        yield from (batch.num_rows for batch in source.batches(self.of))
+        return 7
+
+    def learnt(self, known, offer, noisy):
+        yield replace(known, records=known.records + noisy)
+
+
+def test_a_stage_that_leaves_more_than_it_should_is_found_before_anything_is_paid_for(ledger):
+    for gives in ("0.51", "1"):
+        with pytest.raises(RuntimeError, match="add up"):
+            job(ledger, stages=(Drifting(BOX, Fraction(gives)),)).run()
+    assert ledger.names() == []
+
+
+def test_a_table_that_promises_more_than_is_left_is_found_before_anything_is_paid_for(ledger):
+    slack, half = Budget(1, "1e-6"), (Drifting(BOX),)
+    for budget, taken in ((ONE, Budget("0.51")), (ONE, Budget("0.5", "1e-6")), (slack, Budget("0.5", "2e-6"))):
+        with pytest.raises(RuntimeError, match="add up"):
+            job(ledger, lambda known, taken=taken: Plain(raced(known).sketch, taken), None, budget, half).run()
+    assert ledger.names() == []
+
+
+class Watching(SeededSource):
+    """Notes how much was paid at every draw."""
+
+    def __init__(self, ledger):
+        super().__init__(1)
+        self.ledger, self.paid = ledger, []
+
+    def stream(self):
+        known = "people" in self.ledger.names()
+        self.paid.append(len(self.ledger.status("people").releases) if known else 0)
+        return super().stream()
+
+
+def test_every_stage_is_paid_for_before_its_noise_is_drawn_and_no_later_one_sooner(ledger):
+    watching = Watching(ledger)
+    job(ledger, total=Budget(2), stages=(Count(BOX), Drifting(BOX)), noise_source=watching).run()
+    assert set(watching.paid) == {1, 2, 3} and watching.paid == sorted(watching.paid)
+    assert [str(entry.cost.epsilon) for entry in ledger.status("people").releases] == ["0.02", "0.49", "0.49"]
+
+
+def test_what_is_prepaid_covers_no_more_than_it_says(ledger):
+    payer = Payer(ledger, "people", Budget(1, "1e-6"), "record")
+    whole = Cost((Alone(Fraction(1), Fraction("1e-6")),), 1, "1e-6")
+    half, more = (Cost.of([(MOVED, calibrate(MOVED, Fraction(part)))], part) for part in ("0.5", "0.501"))
+    payer.prepay(whole, Count(BOX))
+    payer.spend_part(half, Count(BOX), "half of it")
+    assert payer.has_room_for(half) and not payer.has_room_for(more) and payer.gone == 1
+    with pytest.raises(RuntimeError, match="does not cover"):
+        payer.spend(more, Count(BOX))
+    payer.spend(half, Count(BOX))
+    assert len(ledger.status("people").releases) == 1
+    with pytest.raises(BudgetError):
+        payer.spend(half, Count(BOX))  # what is paid for once makes one release
+
+
+def test_the_order_and_prices_of_stages_hang_on_no_record(ledger):
+    """Of nobody, one and many records the same is asked and paid for, whatever comes out."""
+    seen = []
+    for records in (0, 1, 3000):
+        data = open_source({name: np.linspace(0, 10, records) for name in BOX.names})
+        plan = PurchasePlan((Count(BOX), Spread(BOX)), Known(Budget(1), 1.0), raced)
+        bought = Purchasing(plan, data, None, SeededSource(1)).run().known
+        seen.append([(one.stage, one.cost) for one in bought.bought][:1])
+    assert seen[0] == seen[1] == seen[2] == [("count", plan.forecast().known.bought[0].cost)]
