@@ -16,7 +16,7 @@ class Paying:
         Where releases are kept; None is a new folder.
     """
 
-    dataset = "people"
+    dataset, file = "people", None
 
     def __init__(self, spend, folder=None):
         self.note = {}
