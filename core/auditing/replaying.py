@@ -35,7 +35,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from ..machine import clock, compiled_code
+from ..machine import compiled_code, environment
 from ..privacy.budget import Budget
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
@@ -219,7 +219,7 @@ def _still(world: World) -> Iterator[None]:
     before, where = tempfile.tempdir, Path.cwd()
     with (
         mock.patch.dict(os.environ, places),
-        mock.patch.object(clock, "utc", lambda: MOMENT),
+        mock.patch.object(environment, "utc", lambda: MOMENT),
         mock.patch.object(os, "urandom", urandom),
         mock.patch.object(random, "_urandom", urandom),
     ):

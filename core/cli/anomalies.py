@@ -48,7 +48,7 @@ def anomalies(
     one of the emptiest places, where --share of the people are, ordinary ones too), and certain (the whole interval
     says so). Sets are compared with the other sets of QUERIES.
     """
-    from ..sources.queries import beside, told_apart
+    from ..sources.public_tables import beside, told_apart
     from ..tasks.anomalies import score
 
     check_table(out)

@@ -12,8 +12,7 @@ def app(
     headless: Annotated[bool, Option("--headless", help="Open no browser.")] = False,
 ) -> None:
     """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
-    from ..machine.become import become
-    from ..machine.extras import check_extra
+    from ..machine.environment import become, check_extra
     from .output import say
 
     check_extra("streamlit", "app", "The app")

@@ -37,7 +37,7 @@ def centre(
     import pandas as pd
     import pyarrow as pa
 
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.centres import described, find_centres
 
     check_table(out)

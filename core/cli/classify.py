@@ -51,7 +51,7 @@ def classify(
     They are label, confidence (probability that the release without its noise would say the same), certain (whether
     that reaches the level), and the probability of each class.
     """
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.class_scores import classes_of
     from ..tasks.classification import classify as classified
     from ..tasks.classification import drowned_in_largest

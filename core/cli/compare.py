@@ -76,7 +76,7 @@ def compare(
 
 
 def _at_places(compared: Comparison, queries: str, level: float, together: bool) -> pa.Table:
-    from ..sources.queries import beside, told_apart
+    from ..sources.public_tables import beside, told_apart
 
     domain = compared.first.sketch.query_domain
     table = read_queries(queries, domain)

@@ -301,7 +301,7 @@ def _lengths(data: DataOptions) -> dict[str, int]:
 
 def _sample_facts(data: DataOptions, names: list[str]) -> dict[str, Column]:
     from ..sources import open_source
-    from ..sources.public_sample import public_facts
+    from ..sources.public_tables import public_facts
 
     return public_facts(open_source(data.bounds_from_sample), names)
 

@@ -39,7 +39,7 @@ def grid(
     import numpy as np
     import pyarrow as pa
 
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.density import marginal_grid
 
     check_table(out)

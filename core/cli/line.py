@@ -41,7 +41,7 @@ def line(
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
 
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.box import places_along
     from ..tasks.density import marginal_line
     from ..tasks.differences import POINTS

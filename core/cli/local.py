@@ -100,7 +100,7 @@ def privatise(
     """Randomise answers, as the devices of those who gave them would: one report a row, and no identity."""
     from ..local.reports import longitudinal, write_again, write_kept, write_reports
     from ..local.survey import read_survey
-    from ..machine.files.transient import unfinished
+    from ..machine.transient import unfinished
 
     _check_parquet(out, overwrite)
     asked = read_survey(survey)
@@ -132,7 +132,7 @@ def again(
     """Report once more from what devices kept: whoever sees all reports of a device learns no more than ε allows."""
     from ..local.reports import longitudinal, write_again
     from ..local.survey import read_survey
-    from ..machine.files.transient import unfinished
+    from ..machine.transient import unfinished
 
     _check_parquet(out, overwrite)
     asked = read_survey(survey)

@@ -46,7 +46,7 @@ def modes(
     import pandas as pd
     import pyarrow as pa
 
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.densest_cells import intersect_partitions
     from ..tasks.modes import find_modes
 

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import RequestError
-from ..machine.files.transient import UNFINISHED, sweep_unfinished, unfinished
+from ..machine.transient import UNFINISHED, sweep_unfinished, unfinished
 
 if TYPE_CHECKING:
     import pyarrow as pa

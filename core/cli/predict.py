@@ -31,10 +31,10 @@ def predict(
     import pyarrow as pa
 
     from ..errors import RequestError
-    from ..machine.files.transient import unfinished
+    from ..machine.transient import unfinished
     from ..models.onnx_export import to_onnx
     from ..models.opening import load_model
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
 
     check_table(out)
     opened = load_model(model)

@@ -62,7 +62,7 @@ def query(
     cover far fewer of its places. With --together, all intervals hold at once in 95% of releases.
     """
     from ..sketches.answers import level_of_each
-    from ..sources.queries import beside, told_apart
+    from ..sources.public_tables import beside, told_apart
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)

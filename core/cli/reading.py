@@ -119,10 +119,10 @@ def answer_columns(release: Release, answers: Dense, *further: str) -> dict[str,
 
 
 def read_queries(name: str, domain: Domain) -> pa.Table:
-    """All columns of a file of queries, those of the domain first; see `core.sources.queries`."""
-    from ..sources import open_source, queries
+    """All columns of a file of queries, those of the domain first; see `core.sources.public_tables`."""
+    from ..sources import open_source, public_tables
 
-    return queries.read_queries(open_source(name), domain, MOST_QUERIES)
+    return public_tables.read_queries(open_source(name), domain, MOST_QUERIES)
 
 
 def shuffled(name: Path, domain: Domain) -> pa.Table:

@@ -41,7 +41,7 @@ def regress(
     import pyarrow as pa
 
     from ..releases.release import load
-    from ..sources.queries import beside
+    from ..sources.public_tables import beside
     from ..tasks.regression import regression
 
     check_table(out)

@@ -20,8 +20,7 @@ def serve(
     check: Annotated[bool, Option("--check", help="Only say whether the file can be used.")] = False,
 ) -> None:
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
-    from ..machine.become import become
-    from ..machine.extras import check_extra
+    from ..machine.environment import become, check_extra
     from ..serving.settings import read_settings
     from .output import say
 

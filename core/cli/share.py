@@ -27,7 +27,7 @@ def share(
     """
     from ..errors import RequestError
     from ..figures.share.shared_page import read_public, share_html
-    from ..machine.files.transient import unfinished
+    from ..machine.transient import unfinished
     from ..words.numbers import size
 
     try:

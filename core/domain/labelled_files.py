@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RequestError
-from ..machine.extras import check_extra
-from ..machine.files.transient import private_folder
+from ..machine.environment import check_extra
+from ..machine.transient import private_folder
 from ..words.phrases import shown
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from ..machine.extras import check_extra
+from ..machine.environment import check_extra
 from ..sketches.linear import LinearSketch
 from .building import Building
 from .resuming import Keeping, ResumableBuilding

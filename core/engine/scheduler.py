@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from ..machine.files.transient import private_folder
 from ..machine.threads import cores
+from ..machine.transient import private_folder
 
 if TYPE_CHECKING:  # this much can be imported where Dask is not installed
     from distributed import Client, LocalCluster, Security, Worker

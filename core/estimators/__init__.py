@@ -6,17 +6,13 @@ its own; a search over settings that fits ten times spends ten times. Settings c
 data.
 """
 
-from .centroid_classifier import PrivateCentroidClassifier
 from .chosen_classifier import PrivateChosenClassifier
-from .distance_sum import PrivateDistanceSum
-from .kernel_classifier import PrivateKernelClassifier
-from .kernel_density import PrivateKernelDensity
-from .linear_svc import PrivateLinearSVC
+from .linear_classifiers import PrivateLinearSVC, PrivateLogisticRegression
 from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity
 from .local_sketches import LocalTextCounts
-from .logistic_regression import PrivateLogisticRegression
-from .pca import PrivatePCA
-from .ridge import PrivateRidge
+from .product_regressions import PrivatePCA, PrivateRidge
+from .sketch_classifiers import PrivateCentroidClassifier, PrivateKernelClassifier
+from .sums_over_everyone import PrivateDistanceSum, PrivateKernelDensity
 
 __all__ = [
     "LocalFrequencies",

@@ -29,11 +29,10 @@ from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
 from ..sources import Source, open_source
 from ..tasks.class_scores import checked_rule, class_scores, classes_of, rules_of
-from .centroid_classifier import PrivateCentroidClassifier
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier
-from .kernel_classifier import PrivateKernelClassifier
-from .logistic_regression import PrivateLogisticRegression
+from .linear_classifiers import PrivateLogisticRegression
 from .private import CLASS, as_table
+from .sketch_classifiers import PrivateCentroidClassifier, PrivateKernelClassifier
 
 
 class PrivateChosenClassifier(LabelledEstimator):

@@ -26,10 +26,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import RequestError
-from ..machine.attendance import Attendance
 from ..machine.faults import told
-from ..machine.files.transient import unfinished
 from ..machine.threads import one_core
+from ..machine.transient import unfinished
+from ..machine.waiting_line import Attendance
 from ..sources.samples import FOLDER
 from .comparison_plan import Advice, Outcome, Plan, Step, Value
 from .comparison_results import Trial

@@ -15,7 +15,7 @@ from ..local.hitters.strings import Alphabet
 from ..local.hitters.table import FINDERS
 from ..local.oracles.oracle import Oracle
 from ..local.oracles.table import oracle
-from ..machine.installation import APP
+from ..machine.environment import APP
 from ..privacy.noise.randomness import SeededSource
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..checks import check_integer, check_text, exact_fields
 from ..errors import ReleaseFileError, RequestError
+from ..machine import strict_json
+from ..machine.archives import Archive
 from ..machine.array_types import Floats
-from ..machine.files import strict_json
-from ..machine.files.archive import Archive
 from ..releases.release import now
 from ..version import SOFTWARE
 from .found_release import FoundRelease

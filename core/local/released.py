@@ -18,8 +18,8 @@ import pandas as pd
 
 from ..checks import check_choice
 from ..errors import RequestError
-from ..machine.files import npz, strict_json
-from ..machine.files.transient import unfinished
+from ..machine import archive_writing, strict_json
+from ..machine.transient import unfinished
 from ..releases.file import sync_folder
 from .post_processing import processed, still_valid
 
@@ -146,5 +146,5 @@ class LocalAnswers(ABC):
         )
         arrays = {"manifest": np.array(text, dtype=f"<U{len(text)}")}
         if self.counters is not None:
-            arrays["table"] = npz.smallest_integers(self.counters)
-        npz.write(file, arrays)
+            arrays["table"] = archive_writing.smallest_integers(self.counters)
+        archive_writing.write_archive(file, arrays)

@@ -20,8 +20,8 @@ from typing import Any
 
 from ..checks import check_text, exact_fields
 from ..errors import RequestError
+from ..machine import strict_json
 from ..machine.array_types import Integers
-from ..machine.files import strict_json
 from ..words.phrases import count
 from .hitters.finder import Finder
 from .hitters.table import described as described_search

@@ -1,12 +1,14 @@
-"""What a log says of a fault of the program: its type and where it happened, and none of its words.
+"""What a log says of a fault of the program, and which problems are too little memory instead of a fault.
 
-The message of an exception may quote what was being read, as those of parsers, of NumPy and of databases do; a log is
-kept, copied and read by people who may not see the data. So a server's log has the types of the exceptions that led to
-each other and the lines of code that they passed, which is what is needed to find a fault.
+Of a fault a log has the type and where it happened, and none of its words. The message of an exception may quote what
+was being read, as those of parsers, of NumPy and of databases do; a log is kept, copied and read by people who may not
+see the data. So a server's log has the types of the exceptions that led to each other and the lines of code that they
+passed, which is what is needed to find a fault.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -72,3 +74,17 @@ def _ended(ending: threading.ExceptHookArgs) -> None:
         return
     name = "a thread" if ending.thread is None else ending.thread.name
     logging.getLogger(__name__).error("A fault of the program ended %s", name, exc_info=ending.exc_value)
+
+
+TOO_LITTLE = "There is not enough memory for this; ask for fewer rows or a smaller width."
+
+
+def lacks_memory(problem: BaseException) -> bool:
+    """Whether a problem is that the system gives no more memory; mapping a file says so by an error of its own.
+
+    Examples
+    --------
+    >>> lacks_memory(MemoryError()), lacks_memory(OSError(errno.ENOMEM, "no room")), lacks_memory(OSError("cut short"))
+    (True, True, False)
+    """
+    return isinstance(problem, MemoryError) or (isinstance(problem, OSError) and problem.errno == errno.ENOMEM)

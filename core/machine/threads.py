@@ -1,4 +1,4 @@
-"""Running a compiled loop on all cores.
+"""Running a compiled loop on all cores, and linear algebra of small matrices on one.
 
 Numba's own parallel loops refuse to be entered by two threads at once, and the app serves several visitors. The loops
 here release the interpreter's lock instead, and each thread gets a range of its own: the caller the first, and threads
@@ -8,14 +8,17 @@ that wait for work all their life the others, as starting a thread takes longer 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, lru_cache
 from itertools import islice, pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
 _this_thread = threading.local()
@@ -96,3 +99,18 @@ def _keep_to_one() -> None:
 
 if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
     os.register_at_fork(after_in_child=_others.cache_clear)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Linear algebra keeps to one thread meanwhile.
+
+    Where others were at work, two threads that waited for each other at every small matrix took 200 times as long.
+    """
+    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The libraries that are loaded, which takes 20 ms to find out; an import may bring another."""
+    return ThreadpoolController()

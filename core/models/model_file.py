@@ -15,8 +15,8 @@ import pandas as pd
 from ..checks import check_choice, check_number, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
-from ..machine.files import strict_json
-from ..machine.files.transient import unfinished
+from ..machine import strict_json
+from ..machine.transient import unfinished
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
 from ..tasks.product_sums import terms_of

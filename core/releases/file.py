@@ -33,11 +33,11 @@ from typing import BinaryIO
 import numpy as np
 
 from ..errors import ReleaseFileError, RequestError
-from ..machine.files import aligned, narrow, npz, strict_json
-from ..machine.files.archive import FREE_BYTES, Archive
-from ..machine.files.transient import unfinished
-from ..machine.scarcity import lacks_memory
+from ..machine import archive_writing, strict_json
+from ..machine.archives import FREE_BYTES, Archive
+from ..machine.faults import lacks_memory
 from ..machine.tables import Narrow, Table, array
+from ..machine.transient import unfinished
 from ..privacy.record import MAX_TABLES
 from ..sketches.linear import LinearSketch
 from .manifest import (
@@ -58,7 +58,7 @@ STRANGE = "The file holds something that no release of its format has."
 LARGE = 1 << 26
 """Counters; the table of a larger release is written to be mapped, where its sketch reads such tables."""
 ARRAYS = ("manifest", "table", "count")
-LARGE_ARRAYS = (*ARRAYS, *narrow.LISTED)
+LARGE_ARRAYS = (*ARRAYS, *archive_writing.LISTED)
 PARTS_ARRAYS = tuple(f"table_{number}" for number in range(1, MAX_TABLES + 1))
 MEMORY = 2 << 30
 """Bytes that opening a file may take unless the reader says otherwise."""
@@ -168,13 +168,13 @@ def writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Ca
     count = {} if released is None else {"count": np.array(released, dtype="<i8")}
     if facts["format_version"] == LARGE_FORMAT_VERSION:
         small = written | count
-        return lambda file: aligned.write(file, chain(small.items(), narrow.arrays(table)))
+        return lambda file: archive_writing.write_aligned(file, chain(small.items(), archive_writing.arrays(table)))
     names = PARTS_ARRAYS if manifest.sketch.parts else ("table",)
     tables = zip(names, manifest.sketch.split(array(table)), strict=False)
-    written |= {name: npz.smallest_integers(one) for name, one in tables} | count
+    written |= {name: archive_writing.smallest_integers(one) for name, one in tables} | count
     # Noise of variance 4 is worth two bits a counter or more, so such a table never packs further than a reader allows.
     packed = 8 * table.size <= FREE_BYTES or all(noise.variance >= 4.0 for noise in manifest.privacy.noise)
-    return lambda file: npz.write(file, written, packed=packed)
+    return lambda file: archive_writing.write_archive(file, written, packed=packed)
 
 
 def facts_of(manifest: Manifest, counters: int, large: int = LARGE) -> dict[str, object]:
@@ -201,7 +201,7 @@ def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Mani
     archive = Archive(file, (*LARGE_ARRAYS, *PARTS_ARRAYS))
     facts = parse(archive.text("manifest", MAX_MANIFEST))
     is_large = facts["format_version"] == LARGE_FORMAT_VERSION
-    if not is_large and any(name in archive for name in narrow.LISTED):
+    if not is_large and any(name in archive for name in archive_writing.LISTED):
         raise ReleaseFileError(STRANGE)
     try:
         sketch = described_sketch(facts)
@@ -210,7 +210,7 @@ def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Mani
         names = PARTS_ARRAYS[: len(sketch.parts)] or ("table",)
         if any(name in archive for name in ("table", *PARTS_ARRAYS) if name not in names):
             raise ReleaseFileError(STRANGE)
-        needed = narrow.memory(archive, mapped) if is_large else sum(archive.memory(name) for name in names)
+        needed = archive_writing.memory(archive, mapped) if is_large else sum(archive.memory(name) for name in names)
         needed += sketch.setup_bytes
         if needed > memory:
             raise ReleaseFileError(
@@ -222,9 +222,9 @@ def _read(file: BinaryIO, memory: int, mapped: bool, verify: bool) -> tuple[Mani
             raise ReleaseFileError("The table of the file has another shape than its parameters say.")
         manifest = Manifest.from_dict(facts, sketch)
         count = _count(archive, manifest)
-        table = narrow.read(archive, mapped) if is_large else _tables(archive, sketch, names)
+        table = archive_writing.read(archive, mapped) if is_large else _tables(archive, sketch, names)
         if verify and isinstance(table, Narrow):
-            narrow.verify(archive, table)
+            archive_writing.verify(archive, table)
     except ReleaseFileError:
         raise
     except RequestError as problem:

@@ -9,7 +9,7 @@ from typing import Any
 from ..checks import check_text, exact_fields
 from ..domain import Domain
 from ..errors import ReleaseFileError, RequestError
-from ..machine.files import strict_json
+from ..machine import strict_json
 from ..privacy.record import PrivacyRecord
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters

@@ -13,7 +13,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
-from ..machine import clock
+from ..machine import environment
 from ..machine.tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.answers import Answers, level_of_each
@@ -392,4 +392,4 @@ def _same_map(one: LinearSketch, other: LinearSketch) -> bool:
 
 def now() -> str:
     """The time of release, to the second, UTC."""
-    return clock.utc().replace(microsecond=0).isoformat()
+    return environment.utc().replace(microsecond=0).isoformat()

@@ -22,8 +22,8 @@ from urllib.parse import quote, unquote
 from platformdirs import user_data_path
 
 from ..errors import RequestError
-from ..machine import clock
-from ..machine.files.transient import unfinished
+from ..machine import environment
+from ..machine.transient import unfinished
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.names import checked_name, look_alike
 from .file import sync_folder
@@ -280,7 +280,7 @@ def said_in_names(dataset: str) -> str:
 
 def _name(dataset: str, mark: int) -> str:
     """The name of a file for a release that a data set pays for now, or of one that was opened; no two are alike."""
-    moment = clock.utc().strftime(MOMENT)
+    moment = environment.utc().strftime(MOMENT)
     return f"{said_in_names(dataset)}-{moment}-{secrets.token_hex(mark)}.npz"
 
 

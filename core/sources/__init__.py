@@ -3,8 +3,7 @@
 Nothing of the values leaves a source but the batches themselves: no count, no range, no value in an error message.
 """
 
-from .locations import Upload
-from .opening import open_source
-from .source import ColumnInfo, Source
+from .source import ColumnInfo, Source, Upload
+from .source_opening import open_source
 
 __all__ = ["ColumnInfo", "Source", "Upload", "open_source"]

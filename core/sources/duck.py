@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..errors import RequestError
-from ..machine.extras import check_extra
-from ..machine.files.transient import private_folder
-from ..machine.files.unlinked import unlinked
-from ..machine.scarcity import lacks_memory
+from ..machine.environment import check_extra
+from ..machine.faults import lacks_memory
+from ..machine.transient import private_folder, unlinked
 
 try:
     import duckdb
@@ -82,8 +81,8 @@ class Scan:
         """An empty database in memory that may read the paths and nothing else.
 
         What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end;
-        where the process is killed, by the next one (`core.machine.files.transient`). Its files have lost their names
-        by then, so no row is left in it (`core.machine.files.unlinked`), but for values of more than 256 KiB each.
+        where the process is killed, by the next one (`core.machine.transient`). Its files have lost their names
+        by then, so no row is left in it (`core.machine.transient`), but for values of more than 256 KiB each.
         What spills takes at most `MOST_SPILLED` bytes and half of what is free there, so that a sort never fills the
         disk of others.
         """
@@ -237,3 +236,22 @@ def kind_of_sql(kind: str) -> str:
     if head.startswith(("DATE", "TIME", "INTERVAL")):
         return "date"
     return "other"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A condition in SQL under which a record is refused.
+
+    Attributes
+    ----------
+    condition : str
+        Holds of a record that is refused; where it is null, it does not hold.
+    column : str
+        The column at fault.
+    problem : str
+        How the message goes on after naming the place.
+    """
+
+    condition: str
+    column: str
+    problem: str

@@ -25,12 +25,10 @@ from ..domain import Cyclic, Dates, Domain
 from ..domain.column import is_list
 from ..machine.threads import cores, in_order
 from .duck import literals, plain_sentences
-from .gathering import cut_between_sets
-from .locations import Location, Paths
-from .pairs import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers
+from .gathering import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers, cut_between_sets
 from .queried import QueriedSource
 from .row_groups import EdgeRows, Footer, Piece, RowGroups, pages
-from .source import Part, passed_over
+from .source import Location, Part, Paths, passed_over
 
 PART_ROWS = 1 << 21
 """Rows that are worth a part of their own, where row groups are smaller: some tenths of a second of work."""

@@ -30,8 +30,7 @@ import pyarrow.compute as pc
 
 from ..domain.matching import NO_DIGITS, SHARED_FROM
 from ..privacy.replay.tape import rolling
-from .duck import identifier, kind_of_sql
-from .faults import Fault
+from .duck import Fault, identifier, kind_of_sql
 
 HALF = "HALF FLOAT"
 """How a column is called that was of half precision before it came to DuckDB, which has no such type."""

@@ -1,4 +1,10 @@
-"""What of Parquet files can be read by itself: runs of row groups, and the rows of whole sets."""
+"""What of Parquet files can be read by itself: runs of row groups, and the rows of whole sets.
+
+The values of a Parquet file may take much more memory than its bytes. A value that is repeated is written once, so a
+file of some kilobytes may hold a text of a million letters in each of a million rows, or lists of any length. What is
+decoded at once is therefore bounded by what the file says of its columns, and repeated texts are held once until a
+piece of them, of a bounded size, is spelt out.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,136 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..domain import Domain
 from ..domain.batches import FIRST_ROW
-from .decoded import check_decoded, fits, repeated_texts, rows_that_fit, spelt_out
+from ..errors import RequestError
 from .duck import plain_sentences
-from .gathering import ascends, batches_of, gather
-from .pairs import WholeNumbers
+from .gathering import WholeNumbers, ascends, batches_of, gather
 from .source import BATCH_ROWS, Part
+
+DECODED_BYTES = 1 << 28
+"""Most that the values of a column may take at once; one value alone may take more."""
+LEVELS = 4
+"""Bytes for each value in a list, while it is read, that say where lists begin and end."""
+MOST_DECODED = 1 << 30
+"""Bytes that any column of a row group may take, however small the file is."""
+MOST_TIMES = 1_000
+"""How much larger than the file a column may say it is beyond that; honest tables shrink some tens of times."""
+
+
+def check_decoded(metadata: pq.FileMetaData, label: str) -> None:
+    """Refuse a file that says of itself that its values are beyond measure larger than it is.
+
+    Raises
+    ------
+    RequestError
+        One sentence, before any value is decoded.
+    """
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            many, stored = _bytes_of(chunk, group.num_rows), max(chunk.total_compressed_size, 1)
+            if many > MOST_DECODED and many > MOST_TIMES * stored:
+                raise RequestError(
+                    f"A column of {label} would grow from {stored:,} bytes to {many:,} when it is read, and more than "
+                    f"{MOST_TIMES:,} times is refused, as such a file is made to use up a computer's memory."
+                )
+
+
+def rows_that_fit(group: pq.RowGroupMetaData, names: Sequence[str]) -> int:
+    """How many rows of a row group may be decoded at once, by what the file says of these columns."""
+    sizes = [
+        max(1, _bytes_of(chunk, group.num_rows))
+        for chunk in map(group.column, range(group.num_columns))
+        if any(f"{chunk.path_in_schema}.".startswith(f"{name}.") for name in names)
+    ]
+    return max(1, DECODED_BYTES * group.num_rows // max(sizes, default=1))
+
+
+def repeated_texts(schema: pa.Schema, groups: Sequence[pq.RowGroupMetaData], names: Sequence[str]) -> list[str]:
+    """Those of some columns whose values are texts that are written once and pointed to."""
+    pointed_to = {
+        chunk.path_in_schema
+        for group in groups
+        for chunk in map(group.column, range(group.num_columns))
+        if chunk.has_dictionary_page
+    }
+    return [name for name in names if name in pointed_to and _is_text(schema.field(name).type)]
+
+
+def fits(batch: pa.RecordBatch, rows: int) -> bool:
+    """Whether so many rows take little memory, even if each has the longest text of the dictionaries of a batch.
+
+    All texts that a row group points to are in those of its first row.
+    """
+    return rows * _longest(batch) <= DECODED_BYTES
+
+
+def spelt_out(batch: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The same rows with their texts as the schema has them, in pieces whose texts take little memory.
+
+    Parameters
+    ----------
+    batch : pa.RecordBatch
+        Of which texts are in dictionaries.
+    schema : pa.Schema
+        Of the file.
+
+    Yields
+    ------
+    pa.RecordBatch
+        Consecutive rows.
+
+    Raises
+    ------
+    RequestError
+        When texts are repeated so often that writing them out would take more than any table does.
+    """
+    for column in _dictionaries(batch):
+        lengths = pc.fill_null(pc.binary_length(column.dictionary), 0).cast(pa.int64())
+        held, many = (pc.sum(each).as_py() or 0 for each in (lengths, lengths.take(column.indices)))
+        if many > MOST_DECODED and many > MOST_TIMES * held:
+            raise RequestError(
+                f"The texts of {batch.num_rows:,} records would grow from {held:,} bytes to {many:,} when they are "
+                f"read, and more than {MOST_TIMES:,} times is refused, as such a file is made to use up a computer's "
+                "memory."
+            )
+    rows = max(1, DECODED_BYTES // max(_longest(batch), 1))
+    wanted = pa.schema([schema.field(name) for name in batch.schema.names])
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows).cast(wanted)
+
+
+def _longest(batch: pa.RecordBatch) -> int:
+    lengths = (pc.max(pc.binary_length(column.dictionary)).as_py() for column in _dictionaries(batch))
+    return max((length or 0 for length in lengths), default=0)
+
+
+def _dictionaries(batch: pa.RecordBatch) -> Iterator[pa.DictionaryArray]:
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
+            yield column
+
+
+def _bytes_of(chunk: pq.ColumnChunkMetaData, rows: int) -> int:
+    """Bytes that a column of a row group takes: without compression as it is stored, or as values in lists."""
+    width = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}.get(chunk.physical_type, 8)
+    listed = chunk.num_values * (width + LEVELS) if chunk.num_values > rows else 0
+    return max(chunk.total_uncompressed_size, listed)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
 
 PAGES_BYTES = 1 << 20
 """Of each column that are read from a file at a time, so that a row group of any size streams in little memory."""

@@ -15,7 +15,7 @@ from ..domain import Categorical, Domain
 from ..domain.columns import column_from_dict
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, kernel_from_dict
-from ..machine.installation import APP
+from ..machine.environment import APP
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 
 FOLDER = APP / "sample_data"

@@ -29,8 +29,7 @@ import numpy as np
 from scipy.special import ndtr, softmax
 
 from ..errors import RequestError
-from ..machine.small_matrices import one_thread
-from ..machine.threads import over_ranges
+from ..machine.threads import one_thread, over_ranges
 from ..releases.release import Release
 from ..sketches.answers import check_level
 from ..words.numbers import percent

@@ -18,8 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..machine.compiled_code import njit
-from ..machine.small_matrices import one_thread
-from ..machine.threads import over_ranges
+from ..machine.threads import one_thread, over_ranges
 
 # The least scatter of true scores that is considered, in standard errors: closer scores are as good as equal.
 LEAST_SCATTER = 0.03

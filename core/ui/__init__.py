@@ -17,7 +17,7 @@ How a page is written::
   opens a path, the ledger or what is kept beside it asks it first; ``ledger.opening.open_ledger(visitor)`` gives
   strangers a ledger of the session.
 * ``frame.visiting.visitor_now()`` is who has signed in, where others are served (``serving`` starts that, and stands
-  between the network and Streamlit); ``frame`` admits a page's visitor by the table ``core.serving.roles.NEEDS``.
+  between the network and Streamlit); ``frame`` admits a page's visitor by the table ``core.serving.settings.NEEDS``.
 * ``release.steps`` draws the controls, each of which replaces what it settles in one `core.forecast.draft.Draft`;
   ``order_of`` makes an order of it. What takes long is done by a thread of the server and never by a page's run:
   ``release.making.Making`` is one, held at the visitor's desk. Pages look at it in a fragment with ``run_every``; no

@@ -11,7 +11,7 @@ from ..errors import RequestError
 from ..privacy.ledger.store import Store
 from ..serving.approvals import Approvals, Request
 from ..serving.door import Visitor, the_door
-from ..serving.roles import Role
+from ..serving.settings import Role
 from ..sketches.registry import card
 from ..words.escapes import in_markdown
 from ..words.phrases import day, listed

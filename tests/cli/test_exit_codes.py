@@ -17,7 +17,7 @@ from core.cli.exit_codes import Unfinished
 from core.cli.payment import billed
 from core.engine import building
 from core.errors import RequestError
-from core.machine.files import npz
+from core.machine import archive_writing
 from core.releases.payment import Payer
 from core.releases.shelf import shelf_of
 from tests.cli.conftest import SKETCH, refused
@@ -72,7 +72,7 @@ def test_a_disk_that_fills_up_after_spending(command, source, tmp_path, ledger, 
     def write(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(npz, "write", write)
+    monkeypatch.setattr(archive_writing, "write_archive", write)
     sentence = refused(command(*releasing(source)), code=1)
     assert "No space left on device" in sentence
     assert sentence.endswith("ε = 1 of the data set 'people' is spent all the same.")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import _say_when_loops_are_compiled
-from core.machine import become, compiled_code
+from core.machine import compiled_code
+from core.machine import environment as surroundings
 from tests.cli.conftest import SKETCH, people
 from tests.depth import draws
 
@@ -96,8 +97,8 @@ def test_a_wait_for_the_compiler_is_explained_on_standard_error(capsys):
 
 def test_work_beside_a_server_is_that_of_this_library_and_reads_nothing_of_its_terminal(monkeypatch):
     begun = []
-    monkeypatch.setattr(become.subprocess, "Popen", lambda command, **options: begun.append((command, options)))
-    become.beside("warming", "--beside")
+    monkeypatch.setattr(surroundings.subprocess, "Popen", lambda command, **options: begun.append((command, options)))
+    surroundings.beside("warming", "--beside")
     ((python, safe, _, program, option), options) = begun[0]
     assert (python, safe, option) == (sys.executable, "-P", "--beside") and options == {"stdin": subprocess.DEVNULL}
     assert str(ROOT) in program and "'core.warming'" in program

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, load
-from core.machine.files.transient import LOCK
+from core.machine.transient import LOCK
 from core.models.contest.entrants import Counts, Logistic, NearestMeans
 from core.models.contest.prospects import Prospect
 from core.models.opening import load_model, most_bytes

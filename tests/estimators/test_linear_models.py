@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from core.errors import RequestError
 from core.estimators import PrivateLinearSVC, PrivatePCA, PrivateRidge
 from tests.estimators.noise import FRESH, fits_differ
-from tests.estimators.test_logistic_regression import PUBLIC_LIST, slope
+from tests.estimators.test_linear_classifiers import PUBLIC_LIST, slope
 
 MANY = 100
 """Enough epsilon for the checks' few dozen records to be told apart at all."""

@@ -13,8 +13,8 @@ from core.experiments.comparison_plan import Advice, Outcome, Plan, Step
 from core.experiments.comparison_results import Trial
 from core.experiments.comparison_work import COMPARISONS, FAULT, Bench, Results, Task, Turns, bundled, keep
 from core.forecast.recommendation import Closeness
-from core.machine.attendance import Attendance
 from core.machine.threads import cores
+from core.machine.waiting_line import Attendance
 from core.sources.samples import sample
 from core.ui.compare.choosing_methods import first_plan, first_shown
 from core.ui.compare.subject import sample_subject

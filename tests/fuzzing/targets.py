@@ -26,7 +26,7 @@ from core import Budget, Categorical, Dates, Domain, Numeric, Tables, ask_sql, l
 from core.domain.declaration import Declaration
 from core.errors import RequestError
 from core.local.survey import parse_survey
-from core.machine.files.transient import private_folder
+from core.machine.transient import private_folder
 from core.models.training import train
 from core.serving.settings import read_settings
 from core.sources import open_source

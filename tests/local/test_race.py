@@ -12,7 +12,7 @@ from core.local.oracles.table import oracle
 from core.local.race import EXACT, CellReports
 from core.local.race_forecast import MOST_ROWS, forecast_reports, sized
 from core.local.survey import RecordSurvey, parse_survey
-from core.machine.files import strict_json
+from core.machine import strict_json
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to

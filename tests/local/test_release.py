@@ -9,7 +9,7 @@ from core.local.oracles.table import ORACLES, oracle
 from core.local.release import LocalRelease, is_local, load_local
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
-from core.machine.files import npz, strict_json
+from core.machine import archive_writing, strict_json
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 
@@ -72,7 +72,7 @@ def with_facts(change: dict) -> bytes:
         facts, table = strict_json.loads(str(held["manifest"])), held["table"]
     text = strict_json.dumps(facts | change)
     file = io.BytesIO()
-    npz.write(file, {"manifest": np.array(text, dtype=f"<U{len(text)}"), "table": table})
+    archive_writing.write_archive(file, {"manifest": np.array(text, dtype=f"<U{len(text)}"), "table": table})
     return file.getvalue()
 
 

@@ -14,7 +14,7 @@ from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.sketch_release import SketchRelease
 from core.local.sketches.table import SKETCHES, sketch
 from core.local.survey import OpenSurvey, TextSurvey, parse_survey
-from core.machine.files import npz, strict_json
+from core.machine import archive_writing, strict_json
 from core.privacy.noise.randomness import SeededSource
 
 TOWNS = ["Ulm", "Köln", "Ulm", "Paris"] * 100
@@ -86,7 +86,7 @@ def changed(made, change: dict) -> bytes:
         arrays = {name: held[name] for name in held.files}
     text = strict_json.dumps(strict_json.loads(str(arrays["manifest"])) | change)
     file = io.BytesIO()
-    npz.write(file, arrays | {"manifest": np.array(text, dtype=f"<U{len(text)}")})
+    archive_writing.write_archive(file, arrays | {"manifest": np.array(text, dtype=f"<U{len(text)}")})
     return file.getvalue()
 
 

@@ -1,14 +1,20 @@
 """What a server's log says of a fault holds no value of the data, whoever writes the log."""
 
+import errno
 import io
 import logging
 import subprocess
 import sys
 from threading import ExceptHookArgs, Thread
 
+import pyarrow as pa
 import pytest
 
-from core.machine import faults
+from core import load
+from core.errors import ReleaseFileError, RequestError
+from core.machine import archives, faults
+from core.sources.duck import plain_sentences
+from tests.releases_for_tests import small_release
 
 SECRET = "the patient in row 7"
 
@@ -96,3 +102,41 @@ def test_in_a_process_of_its_own_words_are_shown_only_to_who_asks_for_them(debug
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
     assert "ValueError" in ended.stderr and "frostglass-release" in ended.stderr
     assert (SECRET in ended.stderr) == (debug == "1")
+
+
+def lacking(*_, **__):
+    raise MemoryError
+
+
+def refusing_to_map(*_, **__):
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+
+@pytest.fixture
+def path(tmp_path):
+    small_release().save(tmp_path / "people.npz")
+    return tmp_path / "people.npz"
+
+
+@pytest.mark.parametrize("given", [lambda path: path, lambda path: path.read_bytes()], ids=["path", "bytes"])
+@pytest.mark.parametrize("fault", [lacking, refusing_to_map])
+def test_a_release_that_memory_does_not_do_for_is_not_called_damaged(path, monkeypatch, given, fault):
+    monkeypatch.setattr(archives.zipfile.ZipExtFile, "read", fault)
+    file = given(path)
+    with pytest.raises(RequestError, match="not enough memory on this computer to open the release") as caught:
+        load(file)
+    assert not isinstance(caught.value, ReleaseFileError) and "damaged" not in str(caught.value)
+
+
+def test_a_large_release_that_cannot_be_mapped_is_not_called_damaged(tmp_path, monkeypatch):
+    small_release().save(tmp_path / "people.npz", large=0)
+    monkeypatch.setattr(archives.mmap, "mmap", refusing_to_map)
+    with pytest.raises(RequestError, match="not enough memory"):
+        load(tmp_path / "people.npz")
+
+
+@pytest.mark.parametrize("problem", [MemoryError(), OSError(errno.ENOMEM, "no"), pa.ArrowMemoryError("malloc of 9")])
+def test_a_source_that_memory_does_not_do_for_is_told_from_one_that_cannot_be_read(problem):
+    with pytest.raises(RequestError, match=r"^There is not enough memory on this computer to read the table"):
+        with plain_sentences("the table"):
+            raise problem

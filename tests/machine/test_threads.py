@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from core.machine import threads
-from core.machine.threads import cores, one_core, over_ranges
+from core.machine.threads import cores, one_core, one_thread, over_ranges
 
 
 @pytest.fixture
@@ -90,3 +91,20 @@ def test_a_child_process_has_threads_of_its_own(four_cores):
 
 def test_cores_are_those_of_the_process():
     assert 1 <= cores() <= (os.cpu_count() or 1)
+
+
+def threads_of_small_matrices() -> set[int]:
+    np.linalg.inv(np.eye(2))
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_there_is_one_inside_and_as_many_as_before_outside():
+    with threadpool_limits(2, "blas"):
+        with one_thread():
+            with one_thread():
+                assert threads_of_small_matrices() == {1}
+            assert threads_of_small_matrices() == {1}
+        assert threads_of_small_matrices() == {2}
+        with pytest.raises(ZeroDivisionError), one_thread():
+            raise ZeroDivisionError
+        assert threads_of_small_matrices() == {2}

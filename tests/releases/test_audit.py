@@ -24,7 +24,7 @@ from core.sketches.distances.directions import Directions
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed import race as race_module
 from core.sketches.hashed.race import Race
-from core.sources import selections
+from core.sources import queried
 from tests.depth import deep, draws, sampled
 
 DOMAIN = Domain.of(height=(50, 250), city=["Bern", "Basel", "Chur"], scale="box")
@@ -142,8 +142,8 @@ def counted_twice(monkeypatch):
 
 
 def all_rows_of_a_person(monkeypatch):
-    real = selections.keep_at_most
-    monkeypatch.setattr(selections, "keep_at_most", lambda batches, records: real(batches, 1000))
+    real = queried.keep_at_most
+    monkeypatch.setattr(queried, "keep_at_most", lambda batches, records: real(batches, 1000))
 
 
 def bounds_of_the_data(monkeypatch):

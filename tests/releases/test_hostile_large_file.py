@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from core import Race, ReleaseFileError, load
 from core.domain import Domain
 from core.geometry import kernels
-from core.machine.files import aligned
-from core.machine.files.directory import END, END64, LOCATOR64
+from core.machine import archive_writing
+from core.machine.archives import END, END64, LOCATOR64
 from core.machine.tables import Narrow, array
 from tests.depth import draws
 from tests.releases.test_hostile_release_file import MEBIBYTE, little_memory, refused
@@ -38,7 +38,9 @@ def arrays() -> dict[str, np.ndarray]:
 def written(**changes: object) -> bytes:
     """The release's file with other arrays; those given as None are left out."""
     file = io.BytesIO()
-    aligned.write(file, [(name, value) for name, value in (arrays() | changes).items() if value is not None])
+    archive_writing.write_aligned(
+        file, [(name, value) for name, value in (arrays() | changes).items() if value is not None]
+    )
     return file.getvalue()
 
 
@@ -201,12 +203,14 @@ def test_a_file_full_of_holes_costs_what_it_holds(tmp_path, monkeypatch):
     facts = manifest_in(GOOD) | {"domain": domain.to_dict(), "parameters": sketch.parameters()}
     facts["privacy"] = small_release(domain=domain, rows=4).privacy.to_dict()
     path, none, piece = tmp_path / "holes.npz", np.zeros(0, dtype="<i8"), np.zeros(1 << 20, dtype="<i8")
-    table = aligned.Entries(piece.dtype, sketch.shape, (piece for _ in range(1024)))
+    table = archive_writing.Entries(piece.dtype, sketch.shape, (piece for _ in range(1024)))
     manifest = np.array(json.dumps(facts))
     with monkeypatch.context() as patch, Holes(path, "w") as file:
         crc32 = zipfile.crc32
         patch.setattr(zipfile, "crc32", lambda data, value=0: 0 if len(data) >= MEBIBYTE else crc32(data, value))
-        aligned.write(file, [("manifest", manifest), ("table", table), ("beyond_at", none), ("beyond", none)])
+        archive_writing.write_aligned(
+            file, [("manifest", manifest), ("table", table), ("beyond_at", none), ("beyond", none)]
+        )
     with pytest.raises(ReleaseFileError, match=r"8,589,93\d,\d{3} bytes"), path.open("rb") as file:
         load(file)
     with little_memory():

@@ -177,7 +177,7 @@ def test_a_full_disk_is_found_before_paying(ledger, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.machine.files.transient._take", full)
+    monkeypatch.setattr("core.machine.transient._take", full)
     for out in (None, tmp_path / "people.npz"):
         job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=out)
         with pytest.raises(RequestError, match="No space left"):

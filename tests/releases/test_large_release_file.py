@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from core import Budget, Domain, Race, Release, ReleaseFileError, RequestError, load
 from core.engine.exact import Exact
 from core.geometry import kernels
-from core.machine.files import narrow
+from core.machine import archive_writing
 from core.machine.tables import Narrow, Sum, array
 from core.releases.seal import seal
 from core.sketches.classes import Classes
@@ -59,7 +59,7 @@ def test_every_table_survives_its_file(counters):
     assert opened.to_bytes(large=0) == data and opened.to_bytes() == made.to_bytes()
 
 
-@pytest.mark.parametrize("kind", narrow.KINDS, ids=str)
+@pytest.mark.parametrize("kind", archive_writing.KINDS, ids=str)
 def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
     """Of 320 counters one may stand apart, the least value of the type among those that have to."""
     ends = np.iinfo(kind)
@@ -69,7 +69,7 @@ def test_the_type_is_the_narrowest_that_holds_all_but_a_few(kind):
         assert file["table"].dtype == kind and file["table"][3, 4] == ends.min
         assert file["beyond_at"].tolist() == [3 * 20 + 4] and file["beyond"].tolist() == [ends.min]
     made.counters[0, :2] = ends.min
-    if kind != narrow.KINDS[-1]:
+    if kind != archive_writing.KINDS[-1]:
         with np.load(io.BytesIO(made.to_bytes(large=0)), allow_pickle=False) as file:
             assert file["table"].dtype.itemsize == 2 * kind.itemsize and len(file["beyond"]) == 0
 
@@ -153,8 +153,8 @@ def test_a_disk_that_is_full_half_way_leaves_no_file(tmp_path, monkeypatch):
         yield from narrow_arrays(table)
         raise OSError(28, os.strerror(28))
 
-    narrow_arrays = narrow.arrays
-    monkeypatch.setattr(narrow, "arrays", full)
+    narrow_arrays = archive_writing.arrays
+    monkeypatch.setattr(archive_writing, "arrays", full)
     with pytest.raises(RequestError, match="No space left"):
         MADE.save(tmp_path / "large.npz", large=0)
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from core.releases.payment import Payer
 from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
 from core.releases.stages import MOST, UNIT, Pairs, Spread
 from core.sources import open_source
-from core.sources.drawn import Drawn
+from core.sources.arrow_tables import Drawn
 
 BOX = Domain.of(**{f"x{place}": (0, 10) for place in range(5)}, scale="box")
 

@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from benchmarks import shared_ledger
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
-from core.serving.ledger import OwnLedger
+from core.serving.owners import OwnLedger
 
 served = pytest.importorskip("tests.serving.served")
 

@@ -3,8 +3,7 @@
 import pytest
 
 from core.errors import RequestError
-from core.serving.roles import Role
-from core.serving.settings import read_settings
+from core.serving.settings import Role, read_settings
 
 COOKIE = "c0okie-" * 6
 GOOD = """

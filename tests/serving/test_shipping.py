@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.serving.roles import Role
-from core.serving.settings import read_settings
+from core.serving.settings import Role, read_settings
 
 ROOT = Path(__file__).parents[2]
 SERVING = ROOT / "serving"

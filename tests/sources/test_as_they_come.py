@@ -15,7 +15,7 @@ from core.domain import Categorical, Cyclic, Dates, Domain, Numeric, PrivacyUnit
 from core.domain.coordinate import position
 from core.errors import RequestError
 from core.sources import open_source
-from core.sources.queries import read_queries
+from core.sources.public_tables import read_queries
 
 ROWS = 3_000
 """More than a batch of the smallest size that is read here."""

@@ -11,9 +11,9 @@ import pytest
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.sources import open_source, sqlite
+from core.sources import databases, open_source
 from core.sources.databases import is_database, tables_of
-from core.sources.opening import named_files
+from core.sources.source_opening import named_files
 
 
 @pytest.fixture
@@ -133,22 +133,22 @@ def read(path, table):
 
 
 def test_a_view_without_an_end_is_read_to_a_stated_number_of_records(endless, monkeypatch):
-    monkeypatch.setattr(sqlite, "MOST_ROWS", 200_000)
+    monkeypatch.setattr(databases, "MOST_ROWS", 200_000)
     with pytest.raises(RequestError, match="more than 200,000 records"):
         read(endless, "records")
-    monkeypatch.setattr(sqlite, "MOST_ROWS", 0)
+    monkeypatch.setattr(databases, "MOST_ROWS", 0)
     read(endless, "finite")  # a table has an end
 
 
 def test_a_view_that_never_gives_a_record_is_stopped(endless, monkeypatch):
-    monkeypatch.setattr(sqlite, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(databases, "MOST_SECONDS", 0.05)
     with pytest.raises(RequestError, match=r"gave no further records within 0\.05 seconds"):
         read(endless, "none")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_view_that_never_gives_a_record_can_be_interrupted(endless, monkeypatch):
-    monkeypatch.setattr(sqlite, "MOST_SECONDS", 30.0)
+    monkeypatch.setattr(databases, "MOST_SECONDS", 30.0)
     # Whoever starts the tests in the background of a shell starts them with this signal left out.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))

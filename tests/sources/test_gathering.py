@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from core.domain.batches import ROWS_READ
 from core.errors import RequestError
 from core.sources import gathering
-from core.sources.gathering import ascends, ascends_by_length, cut_between_sets, gathered, order_of
-from core.sources.pairs import known
+from core.sources.gathering import ascends, ascends_by_length, cut_between_sets, gathered, known, order_of
 
 IDS = {
     "int32": pa.array([-3, 0, 1, 7, 2**31 - 1], pa.int32()),

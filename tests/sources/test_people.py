@@ -14,7 +14,7 @@ from scipy import stats
 
 from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
-from core.sources import duck, open_source, selections
+from core.sources import duck, open_source, queried
 from core.sources.people import keep_at_most, ordering_sql
 from tests.depth import draws
 
@@ -82,7 +82,7 @@ def test_every_record_of_a_person_is_equally_likely():
 
 
 def test_of_records_that_draw_the_same_their_lines_decide_nothing(monkeypatch):
-    monkeypatch.setattr(selections, "ordering_sql", lambda *given: ordering_sql(*given).replace("random()", "0.5"))
+    monkeypatch.setattr(queried, "ordering_sql", lambda *given: ordering_sql(*given).replace("random()", "0.5"))
     random, kept = np.random.default_rng(1), set()
     for _ in range(5):
         order = random.permutation(200)

@@ -9,7 +9,7 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.sources import decoded, open_source
+from core.sources import open_source, row_groups
 
 TEXTS, NUMBERS = Domain((Categorical("t", ("a", "b")),)), Domain((Vector("v", 500, 0, 1),))
 
@@ -34,7 +34,7 @@ def test_a_long_text_that_every_row_points_to_is_refused(tmp_path):
 def test_long_texts_are_spelt_out_in_pieces(tmp_path, monkeypatch):
     path = repeated(tmp_path / "t.parquet", "a" * 1_000, 400)
     (whole,) = read(path, TEXTS)
-    monkeypatch.setattr(decoded, "DECODED_BYTES", 20_000)
+    monkeypatch.setattr(row_groups, "DECODED_BYTES", 20_000)
     pieces = read(path, TEXTS)
     assert max(map(len, pieces)) == 20
     assert pa.Table.from_batches(pieces).column("t").to_pylist() == whole.column("t").to_pylist()
@@ -42,7 +42,7 @@ def test_long_texts_are_spelt_out_in_pieces(tmp_path, monkeypatch):
 
 
 def test_a_file_that_says_that_it_grows_beyond_measure_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr(decoded, "MOST_DECODED", 1 << 20)
+    monkeypatch.setattr(row_groups, "MOST_DECODED", 1 << 20)
     for name, values, domain in (
         ("text", ["x" * 100_000] * 30, TEXTS),
         ("lists", [[0.0] * 500] * 800, NUMBERS),
@@ -55,7 +55,7 @@ def test_a_file_that_says_that_it_grows_beyond_measure_is_refused_unread(tmp_pat
 
 
 def test_long_lists_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(decoded, "DECODED_BYTES", 60_000)
+    monkeypatch.setattr(row_groups, "DECODED_BYTES", 60_000)
     pq.write_table(pa.table({"v": [[0.5] * 500] * 45}), tmp_path / "v.parquet")
     pieces = read(str(tmp_path / "v.parquet"), NUMBERS)
     assert [len(piece) for piece in pieces] == [10, 10, 10, 10, 5]

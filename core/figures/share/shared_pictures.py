@@ -20,7 +20,7 @@ from ...errors import RequestError
 from ...forecast.scales import closely
 from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
 from ...local.released import LocalAnswers
-from ...machine.small_matrices import one_thread
+from ...machine.threads import one_thread
 from ...releases.release import Release
 from ...sketches.grids.axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram

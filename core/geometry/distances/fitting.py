@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import minimize
 
-from ...machine.small_matrices import one_thread
+from ...machine.threads import one_thread
 from ...privacy.neighbours import Neighbours
 from .kept_strategies import kept_strategy
 from .profiles import Profile

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from ...machine.small_matrices import one_thread
+from ...machine.threads import one_thread
 from .uniforms import PublicRandom, group_sizes
 
 LOW_DIMENSIONS = 3

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...errors import RequestError
 from ...machine.array_types import Array
-from ...machine.files.transient import unfinished
+from ...machine.transient import unfinished
 from ..release import LocalRelease
 from ..reports import as_arrow, report_schema
 from ..survey import Survey, parse_survey

@@ -29,7 +29,7 @@ from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
 from ...releases.stages import ORDINARY, Count, Spread
 from ...sketches.classes import Classes
 from ...sources import Source
-from ...sources.drawn import Drawn
+from ...sources.arrow_tables import Drawn
 from ..class_counts import SAME_FOR_ALL, largest_of
 from ..linear_model import LinearModel
 from ..records import MAX_NUMBERS, Task

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...machine import clock
+from ...machine import environment
 
 
 def link_of(previous: str, fields: Mapping[str, Any]) -> str:
@@ -24,4 +24,4 @@ def canonical(record: Mapping[str, Any]) -> str:
 
 def moment() -> str:
     """Now, as records have it: UTC to the second."""
-    return clock.utc().isoformat(timespec="seconds")
+    return environment.utc().isoformat(timespec="seconds")

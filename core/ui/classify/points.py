@@ -12,7 +12,7 @@ from ...errors import RequestError
 from ...figures.answer_sentences import NEARLY, asked_domain
 from ...figures.class_figures import confusion_figure, confusion_in_words
 from ...sketches.classes import Classes
-from ...sources.queries import beside
+from ...sources.public_tables import beside
 from ...tasks.classification import Classification, classify
 from ...tasks.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
 from ...words.escapes import csv_of, in_markdown

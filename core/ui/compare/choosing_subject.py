@@ -13,7 +13,7 @@ from ...experiments.public_data import from_file
 from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
-from ...sources.public_sample import public_facts
+from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples
 from ...words.escapes import in_markdown
 from ..data.picking import DECLARED, FILE_TYPES, is_own_file

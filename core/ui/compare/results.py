@@ -26,7 +26,7 @@ from ...figures.comparison_curves import (
     releases_sentence,
 )
 from ...figures.comparison_marks import swatch
-from ...machine.attendance import Attendance
+from ...machine.waiting_line import Attendance
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, size, taken, wait
 from ..frame.charts import show

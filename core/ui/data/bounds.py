@@ -6,7 +6,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...sources import Upload, open_source
-from ...sources.public_sample import public_facts
+from ...sources.public_tables import public_facts
 from ...words.escapes import in_markdown
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Records, Session

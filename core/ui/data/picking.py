@@ -6,10 +6,9 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...sources import Source, Upload, open_source
-from ...sources.arrays import ArraySource
-from ...sources.found import Found
-from ...sources.opening import named_files
+from ...sources.numpy_arrays import ArraySource
 from ...sources.samples import sample
+from ...sources.source_opening import Found, named_files
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.owner import places, stranger

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 import streamlit as st
 
 from ...errors import RequestError
-from ...serving.places import ADDRESS, check_found, check_named
+from ...serving.owners import ADDRESS, check_found, check_named
 from ...sources.databases import is_database, tables_of
 from ...words.escapes import in_markdown
 from ..frame.marks import note

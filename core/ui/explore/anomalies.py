@@ -16,7 +16,7 @@ from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Step
 from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import Release
-from ...sources.queries import beside
+from ...sources.public_tables import beside
 from ...tasks.anomalies import REFERENCE_POINTS, AnomalyScores, score
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all

@@ -17,7 +17,7 @@ from ...figures.figure_axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...geometry.kernels import stationary
-from ...machine.small_matrices import one_thread
+from ...machine.threads import one_thread
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.samples import ANSWERS

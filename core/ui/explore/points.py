@@ -15,7 +15,7 @@ from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...releases.release import Release
 from ...sketches.answers import Answers
-from ...sources.queries import beside
+from ...sources.public_tables import beside
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all, rounded_range
 from ...words.phrases import count

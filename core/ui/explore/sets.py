@@ -15,7 +15,7 @@ from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...releases.release import Release
 from ...sketches.answers import Answers
-from ...sources.queries import beside, told_apart
+from ...sources.public_tables import beside, told_apart
 from ...tasks.uncertainty import quantile_dots
 from ...words.escapes import in_markdown
 from ...words.numbers import percent_within, rounded, rounded_all, rounded_range

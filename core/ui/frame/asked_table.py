@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ...domain import Domain
 from ...sources import Upload, open_source
-from ...sources.queries import read_queries
+from ...sources.public_tables import read_queries
 from ...words.escapes import in_markdown
 from ...words.phrases import listed, plural
 from .marks import note

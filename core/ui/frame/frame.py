@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from ...machine.faults import keep_values_out_of_logs
-from ...machine.files.transient import sweep
+from ...machine.transient import sweep
 from ...words.escapes import in_html
 from ..release.news import release_news
 from . import theme

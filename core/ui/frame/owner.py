@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from ...serving.door import the_door
-from ...serving.roles import Role
+from ...serving.settings import Role
 from .visiting import visitor_now
 
 VARIABLE = "FROSTGLASS_ALLOW_PATHS"

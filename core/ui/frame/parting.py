@@ -15,7 +15,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from ...machine.giving_back import give_back
+from ...machine.tables import give_back
 
 PAUSE = 30.0
 """Seconds between two rounds."""

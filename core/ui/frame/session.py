@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...releases.purchases import Purchases
     from ...releases.release import Release
     from ...sources import Source
-    from ...sources.found import Found
+    from ...sources.source_opening import Found
 
 KEY = "frostglass"
 MAX_OPENED = 20

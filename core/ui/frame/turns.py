@@ -10,8 +10,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...machine.attendance import Attendance
-from ...machine.waiting import FairLine
+from ...machine.waiting_line import Attendance, FairLine
 from ...serving.door import the_door
 from .visiting import visitor_now
 

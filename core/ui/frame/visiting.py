@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
-from ...serving.roles import may_open
+from ...serving.settings import may_open
 from ...words.escapes import in_html
 from .markup import draw
 
@@ -73,6 +73,6 @@ def write_down(did: Did, about: dict[str, Any]) -> None:
     """
     visitor = visitor_now()
     if visitor is not None:
-        from ...serving.ledger import served_ledger  # which takes a while to load, and every page comes through here
+        from ...serving.owners import served_ledger  # which takes a while to load, and every page comes through here
 
         served_ledger(the_door().started, visitor.name).log.write(visitor.name, did, about)

@@ -11,7 +11,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.store import default_place
 from ...releases.sandbox import Sandbox
 from ...serving.door import the_door
-from ...serving.ledger import served_ledger
+from ...serving.owners import served_ledger
 from ...serving.settings import Settings
 from ..frame.marks import note
 from ..frame.owner import stranger

@@ -15,7 +15,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.plain import Plain
 from ...releases.purchase_plan import Known, Offer, PurchasePlan
 from ...releases.stages import BROADEST, NARROWEST, Spread
-from ...serving.ledger import OwnLedger
+from ...serving.owners import OwnLedger
 from ...words.numbers import amount, percent
 from ..frame.marks import note
 from ..frame.turns import turn

@@ -8,7 +8,7 @@ from ...errors import RequestError
 from ...privacy.ledger.account import Account
 from ...releases.payment import facts_of
 from ...serving.approvals import Request, State
-from ...serving.ledger import OwnLedger
+from ...serving.owners import OwnLedger
 from ...words.escapes import in_markdown
 from ..frame.marks import main_action, note
 from .making import Order

@@ -9,7 +9,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.shelf import Entry, Shelf, public_name, shelf_of
 from ...releases.shelf_files import WRITTEN
 from ...serving.door import the_door
-from ...serving.ledger import all_shelves
+from ...serving.owners import all_shelves
 from ...words.escapes import in_markdown
 from ...words.numbers import size
 from ..frame.frame import EXPLORE, TRAIN

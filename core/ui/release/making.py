@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 
 from ...engine.pace import Pace
 from ...errors import RequestError
-from ...machine.attendance import Attendance
-from ...machine.scarcity import TOO_LITTLE
-from ...machine.waiting import Line
+from ...machine.faults import TOO_LITTLE
+from ...machine.waiting_line import Attendance, Line
 from ...privacy.budget import Budget
 from ...releases.adaptive import Choosing
 from ...releases.bounds_paid import promised_with

@@ -7,7 +7,7 @@ import secrets
 import streamlit as st
 
 from ...forecast.draft import Draft
-from ...machine.waiting import Line
+from ...machine.waiting_line import Line
 from ...parameters import SEED_BITS
 from ...privacy.ledger.account import price
 from ...serving.door import the_door

@@ -14,7 +14,7 @@ from ...forecast.draft import Draft
 from ...forecast.public_records import PublicRecords
 from ...forecast.trial import check_sample
 from ...sources import Upload, open_source
-from ...sources.public_sample import public_table
+from ...sources.public_tables import public_table
 from ...words.escapes import in_markdown
 from ...words.phrases import shown
 from ..data.picking import DECLARED, FILE_TYPES, is_own_file

@@ -12,7 +12,7 @@ from ...errors import RequestError
 from ...privacy.ledger.store import default_place
 from ...releases.shelf import Entry, Shelf, shelf_beside, shelf_of
 from ...serving.door import the_door
-from ...serving.ledger import all_shelves
+from ...serving.owners import all_shelves
 from ...words.escapes import in_markdown
 from ...words.numbers import size
 from ...words.phrases import day

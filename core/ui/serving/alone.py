@@ -15,9 +15,8 @@ from threading import Timer
 from typing import Any
 from urllib.parse import parse_qs
 
-from ...machine.become import beside
-from ...machine.installation import APP
-from ...serving.web import App, Headers, Message, Receive, Send
+from ...machine.environment import APP, beside
+from ...serving.door import App, Headers, Message, Receive, Send
 from .headers import answer, protecting
 
 SHARED = "/static/"

@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...machine.environment import APP
 from ...machine.faults import keep_values_out_of_logs
-from ...machine.installation import APP
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.log import Did, Log
-from ...serving.door import Door, open_door, the_door
-from ...serving.people import Person
+from ...serving.door import Door, Person, open_door, the_door
 from ...serving.settings import Settings
 
 COOKIE_SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"

@@ -23,10 +23,22 @@ from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-from ...serving.door import FULL, TOKEN_HEADER, Door, Full, Visitor
-from ...serving.people import Person, from_claims, from_headers
+from ...serving.door import (
+    FULL,
+    TOKEN_HEADER,
+    App,
+    Door,
+    Full,
+    Headers,
+    Message,
+    Person,
+    Receive,
+    Send,
+    Visitor,
+    from_claims,
+    from_headers,
+)
 from ...serving.settings import Settings
-from ...serving.web import App, Headers, Message, Receive, Send
 from ...words.escapes import in_html
 from .headers import answer, protecting
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...serving.web import Headers, Message, Send
+from ...serving.door import Headers, Message, Send
 
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from core.sources import open_source
-from core.sources.found import Found
+from core.sources.source_opening import Found
 from core.ui.data.picking_path import tidied, title_of
 
 

@@ -14,8 +14,7 @@ from core.domain import Domain
 from core.engine.building import Building
 from core.geometry.kernels import Euclidean
 from core.machine import faults
-from core.machine.attendance import PATIENCE, Attendance
-from core.machine.waiting import Line
+from core.machine.waiting_line import PATIENCE, Attendance, Line
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import plan_bounds

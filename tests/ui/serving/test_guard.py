@@ -10,8 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Door
-from core.serving.people import Person
+from core.serving.door import TOKEN_HEADER, Door, Person
 from core.ui.serving import guard as guards
 from core.ui.serving.guard import Guard
 from core.ui.serving.media import keep_uploads_in_memory

@@ -8,11 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Door
-from core.serving.ledger import served_ledger
-from core.serving.people import Person
-from core.serving.places import REFUSED
-from core.serving.roles import NEEDS, Role, may_open
+from core.serving.door import TOKEN_HEADER, Door, Person
+from core.serving.owners import REFUSED, served_ledger
+from core.serving.settings import NEEDS, Role, may_open
 from core.ui.data.picking_path import check_place
 from core.ui.frame import owner
 from core.ui.frame.visiting import PERSON, visitor_now

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ....machine.extras import check_extra
+from ....machine.environment import check_extra
 from .elimination import marginal
 
 ITERATIONS = 3_000

@@ -1,0 +1,252 @@
+"""Linear classifiers behind `fit` and `predict`: trained models that give each class a score.
+
+Logistic regression is private by objective perturbation or another method, a support vector machine by noisy gradient
+descent.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..checks import check_choice
+from ..domain import Domain, Vector
+from ..errors import RequestError
+from ..models.linear_model import LinearModel
+from ..models.logistic_model import LogisticModel
+from ..models.objective_perturbation import ObjectivePerturbation
+from ..models.opening import Model
+from ..models.rehearsal import USUAL_RECORDS
+from ..models.training import AUTO, Trainer, chosen_trainer, train, trainer_of
+from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
+from ..releases.payment import payer_of, spending
+from ..sources import open_source
+from .classifier import Fitting, LabelledEstimator
+from .private import CLASS, as_table
+
+
+class LinearClassifier(LabelledEstimator):
+    """A classifier whose `fit` trains one private model, ``model_``."""
+
+    model_: LinearModel | LogisticModel
+
+    def decision_function(self, X: object) -> np.ndarray:
+        """Log odds: of the second class, float64 (n,), or of each against the others, (n, K)."""
+        queries = self._queries(X)
+        scores = self.model_.decision(queries)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: object) -> np.ndarray:
+        """The likeliest class at each point, (n,)."""
+        queries = self._queries(X)
+        return self.classes_[self.model_.codes(queries)]
+
+
+class PrivateLinearSVC(LinearClassifier):
+    """Coefficients of a linear classifier with Huber's smooth hinge, fitted once under (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
+        See `PrivateKernelDensity`; delta must be above 0.
+    classes : object
+        The public list of labels; of more than two, each is told from the rest.
+
+    Attributes
+    ----------
+    model_ : LinearModel
+        The private model, with its promise: all that is kept of the data.
+    classes_ : np.ndarray
+        The public list of labels.
+    coef_, intercept_ : np.ndarray
+        As of scikit-learn's `LinearSVC`, float64 (1 or K, d) and (1 or K,).
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> X, y = np.vstack((random.normal(-2, 1, (500, 2)), random.normal(2, 1, (500, 2)))), np.repeat([0, 1], 500)
+    >>> PrivateLinearSVC(delta=1e-6, bounds=(-6, 6), classes=[0, 1]).fit(X, y).predict([[-2, -2], [2, 2]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbours: str = "add_remove",
+        classes: object = None,
+        bounds: object = None,
+        dataset: str | None = None,
+        ledger: Ledger | str | None = None,
+    ):
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
+        self.classes = classes
+
+    def fit(self, X: object, y: object) -> PrivateLinearSVC:
+        """Spend the budget and fit.
+
+        Parameters
+        ----------
+        X : object
+            (n, d) features.
+        y : object
+            (n,) labels, each one of ``classes``.
+
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        """
+        domain, X, labels = self._labelled(X, y)
+        records = as_table(domain, X, labels)
+        self._take(train(records, CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset))
+        return self
+
+    def _feature_bounds(self) -> object:
+        return self.bounds
+
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        trainer = trainer_of("svm", domain, CLASS)
+        return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
+
+    def _take(self, made: Model) -> None:
+        model = self.model_ = cast(LinearModel, made)  # as classes are predicted
+        self.coef_, self.intercept_ = model.slopes, model.intercepts
+
+
+class PrivateLogisticRegression(LinearClassifier):
+    """Coefficients of a logistic regression, fitted once under a promise.
+
+    Parameters
+    ----------
+    epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
+        See `PrivateKernelDensity`.
+    classes : object
+        The public list of labels. More than two share epsilon.
+    radius : float | None
+        A public distance from the middle of the bounds beyond which features are moved closer; None is that of the
+        farthest corner. A smaller one needs less noise for the same coefficients. Without bounds it is a length, such
+        as 1 for embeddings.
+    regularisation : float | None
+        Strength per record; None is the least that the promise allows, which is seldom too little.
+    records : int | None
+        A public guess of the number of records: with a delta, for the choice of a method and of its steps, which
+        supposes 10,000 without it (on sets of 300 to 30,000 records that seldom mattered much, and then in either
+        direction); without one, what the regularisation is multiplied by.
+    method : str
+        "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta, and keeps the features'
+        own units without one; "amp", approximate minima perturbation (Iyengar et al. 2019), "descent", noisy gradient
+        descent, or "newton", noisy second-order steps, which need one and take no regularisation; "auto" for the best
+        by forecast, with features as shares of their bounds.
+
+    Attributes
+    ----------
+    model_ : LogisticModel | LinearModel
+        The private model, with its promise: all that is kept of the data.
+    classes_ : np.ndarray
+        The public list of labels.
+    coef_, intercept_ : np.ndarray
+        As of scikit-learn's `LogisticRegression`, float64 (1 or K, d) and (1 or K,).
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> X, y = np.vstack((random.normal(-2, 1, (500, 2)), random.normal(2, 1, (500, 2)))), np.repeat([0, 1], 500)
+    >>> estimator = PrivateLogisticRegression(bounds=(-6, 6), classes=[0, 1])
+    >>> estimator.fit(X, y).predict([[-2, -2], [2, 2]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        neighbours: str = "add_remove",
+        classes: object = None,
+        bounds: object = None,
+        radius: float | None = None,
+        regularisation: float | None = None,
+        records: int | None = None,
+        dataset: str | None = None,
+        ledger: Ledger | str | None = None,
+        method: str = AUTO,
+    ):
+        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
+        self.classes = classes
+        self.radius = radius
+        self.regularisation = regularisation
+        self.records = records
+        self.method = method
+
+    def fit(self, X: object, y: object) -> PrivateLogisticRegression:
+        """Spend the budget and fit.
+
+        Parameters
+        ----------
+        X : object
+            (n, d) features.
+        y : object
+            (n,) labels, each one of ``classes``.
+
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        """
+        domain, X, labels = self._labelled(X, y)
+        budget = self._budget()
+        payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
+        trainer = self._trainer(domain, budget, composable=payer is not None)
+        spend = spending(payer, trainer.cost(budget), trainer)
+        self._take(trainer.fit(open_source(as_table(domain, X, labels)), budget, spend=spend))
+        return self
+
+    def _feature_bounds(self) -> object:
+        return (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
+
+    def _trainer(self, domain: Domain, budget: Budget, *, composable: bool) -> ObjectivePerturbation | Trainer:
+        """The method that is meant; RequestError where it does not keep such a promise.
+
+        Features are compared as shares of their bounds, but for what asks for lengths in their own units, as a
+        regularisation and a radius beside bounds of every feature do.
+        """
+        length = self._length(domain)
+        own_units = self.regularisation is not None or (self.radius is not None and length is None)
+        if budget.pure and (self.method == "objective" or (self.method == AUTO and own_units)):
+            return ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
+        check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent", "newton"))
+        if self.regularisation is not None:
+            raise RequestError("A regularisation is of objective perturbation under a pure promise alone.")
+        records = USUAL_RECORDS if self.records is None else self.records
+        return chosen_trainer(domain, CLASS, budget, self.method, length, composable=composable, records=records)
+
+    def _length(self, domain: Domain) -> float | None:
+        """The radius in halves of the one pair of bounds that all features have; None where either is missing."""
+        column = domain.columns[0]
+        if self.radius is None or not isinstance(column, Vector):
+            return None
+        return 2.0 * self.radius / (column.high - column.low)
+
+    def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
+        trainer = self._trainer(domain, budget, composable=True)
+        return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
+
+    def _take(self, made: LogisticModel | Model) -> None:
+        model = self.model_ = cast(LogisticModel | LinearModel, made)  # as classes are predicted
+        slopes = model.coefficients if isinstance(model, LogisticModel) else model.slopes
+        self.coef_, self.intercept_ = slopes, model.intercepts
+
+    def predict_proba(self, X: object) -> np.ndarray:
+        """Probabilities of the classes, float64 (n, K)."""
+        queries = self._queries(X)
+        return self.model_.probabilities(queries)

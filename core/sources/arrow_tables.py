@@ -1,0 +1,272 @@
+"""Sources that give Arrow batches themselves: tables in memory, Arrow and Feather files.
+
+Where a person may have several records, which of them count is drawn at random at every reading. Who reads several
+times and needs the same records each time reads them into memory once, to be divided and read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..domain import Domain
+from ..domain.arrow import arrow_table
+from ..errors import RequestError
+from ..privacy.unit import EACH_RECORD
+from .duck import Scan, identifier, plain_sentences
+from .gathering import PAIR_ROWS, Pairs, Reads, WholeNumbers, are_whole_numbers
+from .people import HALF, Person
+from .queried import QueriedPairs, by_person
+from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, column_of_arrow, numbered
+
+
+class ArrowSource(Source):
+    """Records that can be read any number of times as Arrow batches.
+
+    Parameters
+    ----------
+    label : str
+        How messages name the source.
+    schema : pa.Schema
+        Names and types of all columns.
+    read : Reads
+        Gives the batches of some columns, from the beginning at every call.
+    total : int | None
+        Number of records, where it is known.
+    """
+
+    def __init__(self, label: str, schema: pa.Schema, read: Reads, total: int | None = None) -> None:
+        self.label, self.schema, self.read, self.total = label, schema, read, total
+        self.columns = tuple(map(column_of_arrow, schema))
+
+    @classmethod
+    def of_table(cls, table: pa.Table, label: str) -> ArrowSource:
+        """A table in memory."""
+        return cls(
+            label,
+            table.schema,
+            lambda names, rows: iter(table.select(list(names)).to_batches(max_chunksize=rows)),
+            table.num_rows,
+        )
+
+    def rows_total(self) -> int | None:
+        return self.total
+
+    def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        if domain.unit.column is None:
+            with plain_sentences(self.label):
+                yield from numbered(self.read(domain.fields, rows))
+            return
+        scan, person, values, _ = self._queried(domain, rows)
+        yield from by_person(scan, domain, person, values, [], rows)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        scan, person, values, types = self._queried(domain, PAIR_ROWS)
+        (name,), id_name = domain.names, domain.unit.id_column
+        queried = QueriedPairs.of(domain, self.label, lambda: nullcontext(scan), person, values[name], types[name])
+        if not are_whole_numbers(self.schema.field(id_name).type, self.schema.field(name).type):
+            return queried
+        return WholeNumbers(self.label, self.read, id_name, name, domain.missing == "refuse", queried)
+
+    def _queried(self, domain: Domain, rows: int) -> tuple[Scan, Person, dict[str, str], dict[str, str]]:
+        """The records as a table of DuckDB's: the id and the values in SQL, and the types of all columns."""
+        names = list(dict.fromkeys([*domain.fields, domain.unit.id_column]))
+        schema = pa.schema([(name, _for_duckdb(self.schema.field(name).type)) for name in names])
+
+        def make_tables() -> dict[str, pa.RecordBatchReader]:
+            batches = (batch.cast(schema) for batch in self.read(names, rows))
+            return {"records": pa.RecordBatchReader.from_batches(schema, batches)}
+
+        scan = Scan("records", self.label, make_tables=make_tables)
+        types = {name: kind for name, kind, *_ in scan.fetch("DESCRIBE SELECT * FROM records")}
+        unit = domain.unit.id_column
+        person = Person.of(unit, HALF if pa.types.is_float16(self.schema.field(unit).type) else types[unit])
+        return scan, person, {name: identifier(name) for name in domain.fields}, types
+
+
+MIXED = "mixed-integer"
+"""What pandas calls a column of numbers and texts."""
+
+
+class FrameSource(Source):
+    """A pandas frame; only the columns that a domain names are ever converted."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        # Column labels may be numbers; a domain's names are texts.
+        self.label, self.frame = "the frame", frame.set_axis([str(name) for name in frame.columns], axis="columns")
+        kinds = [_kind_of_pandas(self.frame.iloc[:, place]) for place in range(self.frame.shape[1])]
+        self.columns = tuple(ColumnInfo(name, kind) for name, kind in zip(self.frame.columns, kinds, strict=True))
+
+    def rows_total(self) -> int | None:
+        return len(self.frame)
+
+    def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        return self._as_arrow(domain)._batches(domain, rows)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        return self._as_arrow(domain).pairs(domain)
+
+    def _as_arrow(self, domain: Domain) -> ArrowSource:
+        person = [] if domain.unit.column is None else [domain.unit.column]
+        names = list(dict.fromkeys([*domain.fields, *person]))
+        written = {column.field for column in domain.columns if column.as_written} - set(person)
+        frame = self.frame[names].copy(deep=False)
+        for name in names:
+            # Numbers among words for "missing", as spreadsheets give them: all are read as they are written.
+            if name in written and pd.api.types.infer_dtype(frame[name], skipna=True) == MIXED:
+                frame[name] = frame[name].map(str, na_action="ignore")
+        return ArrowSource.of_table(arrow_table(frame, names, "The frame"), self.label)
+
+
+def arrow_file(location: Location) -> ArrowFiles:
+    """Arrow or Feather files (the file format or the stream format), mapped into memory batch by batch."""
+    with location.opened() as paths, plain_sentences(location.label):
+        schemas = [_open_ipc(path)[0] for path in paths]
+    if any(schema != schemas[0] for schema in schemas):
+        raise RequestError(f"All of {location.label} must have the same columns.")
+
+    return ArrowFiles(location, schemas[0])
+
+
+class ArrowFiles(ArrowSource):
+    """Records of Arrow or Feather files that have the same columns."""
+
+    def __init__(self, location: Location, schema: pa.Schema) -> None:
+        super().__init__(location.label, schema, self._read_all)
+        self.location = location
+
+    def fingerprint(self) -> dict | None:
+        return self.location.fingerprint()
+
+    def _parts(self, domain: Domain) -> tuple[Part, ...]:
+        return tuple(ArrowFile(None, path) for path in self.location.paths) if isinstance(self.location, Paths) else ()
+
+    def _read_all(self, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with self.location.opened() as paths:
+            for path in paths:
+                yield from _read_ipc(path, names, rows)
+
+
+@dataclass(frozen=True)
+class ArrowFile(Part):
+    """One file of a source; its rows are counted from its beginning."""
+
+    path: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
+
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        with plain_sentences(f"the file {Path(self.path).name!r}"):
+            yield from numbered(_read_ipc(self.path, domain.fields, rows))
+
+
+def _read_ipc(path: str, names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file, in batches of at most so many rows."""
+    for batch in _open_ipc(path)[1]:
+        chosen = batch.select(list(names))
+        chosen.validate(full=True)  # offsets of a damaged file could point anywhere
+        for start in range(0, batch.num_rows, rows):
+            yield chosen.slice(start, rows)
+
+
+def _open_ipc(path: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Schema and batches of a file in either format."""
+    source = pa.memory_map(path)
+    is_file = source.read(6) == b"ARROW1"
+    source.seek(0)
+    if not is_file:
+        stream = pa.ipc.open_stream(source)
+        return stream.schema, iter(stream)
+    file = pa.ipc.open_file(source)
+    return file.schema, (file.get_batch(number) for number in range(file.num_record_batches))
+
+
+def _for_duckdb(kind: pa.DataType) -> pa.DataType:
+    """The same type, or the next larger one where DuckDB doesn't know it."""
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_for_duckdb(kind.value_type), kind.list_size)
+    return pa.list_(_for_duckdb(kind.value_type)) if pa.types.is_list(kind) else kind
+
+
+def _kind_of_pandas(series: pd.Series) -> str:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return _kind_of_pandas(series.cat.categories.to_series())
+    if pd.api.types.is_bool_dtype(series.dtype):
+        return "boolean"
+    if pd.api.types.is_numeric_dtype(series.dtype):
+        return "number"
+    if pd.api.types.is_datetime64_any_dtype(series.dtype) or pd.api.types.is_timedelta64_dtype(series.dtype):
+        return "date"
+    inferred = pd.api.types.infer_dtype(series, skipna=True)
+    kinds = {"string": "text", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number"}
+    kinds[MIXED] = "text"
+    kinds |= dict.fromkeys(("date", "datetime", "datetime64", "time", "timedelta"), "date")
+    return kinds.get(inferred, "other")
+
+
+class Drawn(ArrowSource):
+    """The columns of a domain of records that were drawn already, so that a person has no more of them than may be.
+
+    Parameters
+    ----------
+    table : pa.Table
+        What `Source.batches` gave.
+    label : str
+        How messages name the source.
+    """
+
+    def __init__(self, table: pa.Table, label: str) -> None:
+        made = ArrowSource.of_table(table, label)
+        super().__init__(label, made.schema, made.read, made.total)
+        self.table = table
+
+    @classmethod
+    def of(cls, source: Source, domain: Domain, most: int) -> Drawn:
+        """Read a source once.
+
+        Parameters
+        ----------
+        source, domain : Source, Domain
+            The private records, and which columns of them.
+        most : int
+            Numbers that are held in memory; RequestError where there are more.
+
+        Raises
+        ------
+        RequestError
+            As `Source.batches` does, and when the records are too many to be held.
+        """
+        before, parts, held = source.fingerprint(), [], 0
+        for batch in source.batches(domain):
+            held += len(batch) * domain.dimensions
+            if held > most:
+                raise RequestError(
+                    f"All records are held in memory for this, at most {most:,} numbers: give it fewer records or "
+                    "columns."
+                )
+            parts.append(batch)
+        if source.fingerprint() != before:
+            raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
+        # That nobody is there is no reason to refuse, which would tell it.
+        table = pa.Table.from_batches(parts) if parts else pa.table({name: pa.nulls(0) for name in domain.fields})
+        return cls(table, source.label)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
+        return super().batches(replace(domain, unit=EACH_RECORD), rows, start)
+
+    def where(self, chosen: np.ndarray) -> Drawn:
+        """Some of them, bool (n,)."""
+        return Drawn(self.table.filter(pa.array(chosen)), self.label)

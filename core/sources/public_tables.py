@@ -1,0 +1,182 @@
+"""Public tables: places to ask about, and a file that looks like the private one, for bounds, categories and forecasts.
+
+This is the one place of the library that reads ranges off data without noise. It must never see private data: whatever
+it returns, or what is chosen by it, goes into a release as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..domain import Categorical, Column, Domain, Numeric, PrivacyUnit
+from ..errors import RequestError
+from ..words.phrases import listed
+from . import Source
+
+MOST_CATEGORIES = 1_000
+MOST_RECORDS = 10_000
+"""Records to forecast with: no trial takes more of them."""
+WIDEST = 1e100
+"""Bounds that leave every number where it is while the public file is read."""
+
+
+def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
+    """What a public file says about the columns that it shares with the private one.
+
+    Parameters
+    ----------
+    source : Source
+        The public file.
+    names : Sequence[str]
+        Columns of the private data that need bounds or categories.
+
+    Returns
+    -------
+    dict[str, Column]
+        A numeric column with the least and greatest number found, or a categorical one with every text found, by name;
+        columns that are absent, constant or of another kind are left out.
+
+    Raises
+    ------
+    RequestError
+        When no column is shared, or the file cannot be read.
+    """
+    kinds = {column.name: column.kind for column in source.columns if column.name in names}
+    shared = [name for name in names if kinds.get(name) in ("number", "text")]
+    if not shared:
+        raise RequestError("The public file shares no column of numbers or texts with your data; names must be equal.")
+    facts: dict[str, Column] = {}
+    for name in shared:
+        fact = _range(source, name) if kinds[name] == "number" else _categories(source, name)
+        if fact is not None:
+            facts[name] = fact
+    return facts
+
+
+def public_table(source: Source, domain: Domain) -> pa.Table:
+    """A domain's columns of a public file, in an order that says nothing and is always the same: files may be sorted.
+
+    Parameters
+    ----------
+    source : Source
+        The public file; further columns are not read.
+    domain : Domain
+        Of the private records.
+
+    Returns
+    -------
+    pa.Table
+        At most `MOST_RECORDS` records, drawn from all.
+
+    Raises
+    ------
+    RequestError
+        When a column is absent or of another kind, or there are no records.
+    """
+    present = {column.name for column in source.columns}
+    absent = [name for name in domain.names if name not in present]
+    if absent:
+        raise RequestError(
+            f"The public sample has no column {listed([repr(name) for name in absent], 3)}, and it needs all columns "
+            f"by which people will ask: {listed([repr(name) for name in domain.names])}."
+        )
+    alone = replace(domain, unit=PrivacyUnit(), missing="drop")  # nobody needs to be told apart here
+    batches = [batch.replace_schema_metadata(None) for batch in source.batches(alone)]
+    if not sum(batch.num_rows for batch in batches):
+        raise RequestError("The public sample has no records.")
+    table = pa.Table.from_batches(batches)
+    return table.take(np.random.default_rng(0).permutation(table.num_rows)[:MOST_RECORDS])
+
+
+def _range(source: Source, name: str) -> Numeric | None:
+    ends: list[float] = []
+    for array in _arrays(source, Numeric(name, -WIDEST, WIDEST)):
+        finite = array.filter(pc.is_finite(array)) if pa.types.is_floating(array.type) else array.drop_null()
+        if len(finite):
+            found = pc.min_max(finite)
+            ends += [float(found["min"].as_py()), float(found["max"].as_py())]
+    return Numeric(name, min(ends), max(ends)) if ends and min(ends) < max(ends) else None
+
+
+def _categories(source: Source, name: str) -> Categorical | None:
+    found: dict[str, None] = {}
+    for array in _arrays(source, Categorical(name, ("a", "b"))):
+        found |= dict.fromkeys(value for value in pc.unique(array).to_pylist() if value)
+        if len(found) > MOST_CATEGORIES:
+            raise RequestError(
+                f"The column {name!r} of the public file has more than {MOST_CATEGORIES:,} different texts, too many "
+                "to be categories."
+            )
+    return Categorical(name, tuple(sorted(found))) if len(found) >= 2 else None
+
+
+def _arrays(source: Source, column: Column):
+    for batch in source.batches(Domain((column,))):
+        yield batch.column(column.name)
+
+
+MOST_QUERIES = 1_000_000
+
+
+def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa.Table:
+    """All columns of a source, those of the domain first; at most so many rows, as they are held in memory.
+
+    Further columns pass through as if they held categories, which are read as they stand. No row is dropped or moved
+    to a bound: a query may lie anywhere. Where the domain's sets are gathered, so are those of the source, one row for
+    each id, unless its column holds whole lists.
+
+    Raises
+    ------
+    RequestError
+        When the source cannot be read, misses a column, or holds no rows or too many.
+    """
+    gathers = _is_gathered(source, domain)
+    batches, rows = [], 0
+    for batch in source.sets(replace(domain, missing="refuse")) if gathers else _as_it_stands(source, domain):
+        batches.append(batch.replace_schema_metadata(None))
+        rows += batch.num_rows
+        if rows > most:
+            raise RequestError(f"There are more than {most:,} rows in {source.label}, which is the most at once.")
+    if not rows:
+        raise RequestError(f"There are no rows in {source.label}.")
+    return pa.Table.from_batches(batches)
+
+
+def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
+    """What answers stand beside: the queries less the lists of a set, whose other columns, or numbers, name them."""
+    (name, *others) = domain.names
+    if others or not domain.holds_sets or not pa.types.is_nested(queries.schema.field(name).type):
+        return queries
+    rest = queries.drop_columns(name)
+    return rest if rest.num_columns else pa.table({"query": np.arange(1, len(queries) + 1)})
+
+
+def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
+    columns, unit = domain.asked_columns, PrivacyUnit()
+    # An array without names has its columns taken in order, and none besides.
+    if getattr(source, "names", ()) is not None:
+        source.check_names(domain.names)
+        further = [column.name for column in source.columns if column.name not in domain.names]
+        if domain.holds_sets:
+            columns = tuple(Categorical(name, ("a", "b")) for name in domain.names)
+        columns += tuple(Categorical(name, ("a", "b")) for name in further)
+    return source.batches(replace(domain, columns=columns, unit=unit))
+
+
+def _is_gathered(source: Source, domain: Domain) -> bool:
+    """Whether the source has one item a row, as the data had; whole lists are asked about as they are."""
+    (name, *_) = domain.names
+    return domain.gathers and not any(info.name == name and info.lists for info in source.columns)
+
+
+def beside(places: pa.Table, answers: Mapping[str, np.ndarray]) -> pa.Table:
+    """Places with their answers, arrays (n,), in further columns; one whose name is taken is called ``answer_NAME``."""
+    table = places
+    for name, values in answers.items():
+        table = table.append_column(f"answer_{name}" if name in places.column_names else name, pa.array(values))
+    return table

@@ -1,0 +1,258 @@
+"""From whatever names the data to the source that reads it, and what is known of it before a record is read."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..domain.arrow import arrow_table
+from ..errors import RequestError
+from ..words.numbers import size
+from ..words.phrases import count
+from .arrow_tables import ArrowSource, FrameSource, arrow_file
+from .databases import database_table, is_database, tables_of
+from .delimited import DelimitedSource
+from .duck import literals
+from .numpy_arrays import array_source, npy_file, npz_file
+from .parquet import ParquetSource
+from .queried import QueriedSource
+from .source import MAX_NAMES_SHOWN, InMemory, Location, Paths, Source, Upload
+
+MAX_FILES = 10_000
+FORMATS = "CSV or TSV (also .gz), Parquet, Arrow or Feather, .npy or .npz"
+SUFFIXES = {
+    ".csv": "text",
+    ".txt": "text",
+    ".tsv": "text",
+    ".csv.gz": "text",
+    ".tsv.gz": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+
+
+@contextmanager
+def _looked_up() -> Iterator[None]:
+    """Turn what the system says of a name into a sentence: one too long for it, or in a folder that is closed to us."""
+    try:
+        yield
+    except OSError as problem:
+        raise RequestError(f"What the data are called cannot be looked up: {problem.strerror}.") from None
+
+
+def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
+    """Open data for reading; nothing but names and types of columns is looked at yet.
+
+    Parameters
+    ----------
+    data : object
+        A path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
+        ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
+        anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
+    columns : Sequence[str] | None
+        Names for the columns of an array, which has none of its own.
+
+    Raises
+    ------
+    RequestError
+        When there is nothing to read, or it is not what its name says.
+    """
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, np.ndarray):
+        return array_source(data, "the array", columns)
+    if isinstance(data, pd.DataFrame):
+        return FrameSource(data)
+    if isinstance(data, Mapping):
+        return ArrowSource.of_table(arrow_table(data, list(data)), "the table")
+    if isinstance(data, pa.RecordBatch):
+        return ArrowSource.of_table(pa.Table.from_batches([data]), "the table")
+    if hasattr(data, "__arrow_c_stream__"):
+        return ArrowSource.of_table(pa.table(data), "the table")
+    if isinstance(data, Upload):
+        return _open_files(InMemory(f"the file {data.name!r}", data.content), _format(data.name), data.name, columns)
+    if isinstance(data, (str, Path)):
+        return _open_named(str(data), columns)
+    raise RequestError(f"Data must be a path, a table or an array, and {type(data).__name__} is none of them.")
+
+
+@_looked_up()
+def named_files(name: str) -> tuple[str, ...]:
+    """Paths of the files that a path, a pattern or a database table names; none for an address in an object store.
+
+    Raises
+    ------
+    RequestError
+        When a path or pattern names none, or files that cannot be read together.
+    """
+    if _is_address(name):
+        return ()
+    if _is_table(name):
+        return (str(_path(name.rpartition("::")[0]).absolute()),)
+    return _files(name).paths
+
+
+def _path(name: str) -> Path:
+    """The path of a name; `~somebody` whom this computer does not know is a name like any other."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
+
+
+def _is_address(name: str) -> bool:
+    return re.match(r"[a-z][a-z0-9+.-]+://", name, re.IGNORECASE) is not None
+
+
+def _is_table(name: str) -> bool:
+    return "::" in name and not Path(name).exists()
+
+
+@_looked_up()
+def _open_named(name: str, columns: Sequence[str] | None) -> Source:
+    if "\0" in name or not name:
+        raise RequestError("The name of the data must be a path, a pattern or an address.")
+    if _is_address(name):
+        return _object_store(name)
+    if _is_table(name):
+        file, _, table = name.rpartition("::")
+        return database_table(_path(file), table)
+    if is_database(path := _path(name)):
+        known = ", ".join(f"{name}::{table}" for table in tables_of(path)[:MAX_NAMES_SHOWN])
+        raise RequestError(f"{name!r} is a database; name one of its tables: {known}.")
+    location = _files(name)
+    return _open_files(location, _format(location.paths[0]), location.paths[0], columns)
+
+
+def _files(name: str) -> Paths:
+    """The files that a path or a pattern names."""
+    path = _path(name)
+    if path.is_dir():
+        raise RequestError(f"{name!r} is a folder; name its files with a pattern such as {str(path / '*.parquet')!r}.")
+    if path.exists():
+        found = [str(path)]
+    else:
+        # Path.glob refuses absolute patterns.
+        found = sorted(file for file in glob.glob(str(path), recursive=True) if Path(file).is_file())  # noqa: PTH207
+    if not found:
+        pattern = "of the pattern " if glob.has_magic(name) else ""
+        raise RequestError(f"There is no file {pattern}{name!r}.")
+    if len(found) > MAX_FILES:
+        raise RequestError(f"The pattern {name!r} names {len(found):,} files, and at most {MAX_FILES:,} are read.")
+    if any(re.search(r"[*?\[]", file) for file in found):
+        raise RequestError("The name of a file holds one of the characters * ? [ that make a pattern; rename the file.")
+    if len({_format(file) for file in found}) > 1:
+        raise RequestError(f"The pattern {name!r} names files of several formats; they must have the same.")
+    _check_different(found)
+    label = f"the file {path.name!r}" if len(found) == 1 else f"the {len(found):,} files of {path.name!r}"
+    return Paths(label, tuple(str(Path(file).absolute()) for file in found))
+
+
+def _check_different(names: Sequence[str]) -> None:
+    """Refuse links to a file that is there by another name too: its records would count twice, and be hidden once."""
+    names_of: dict[tuple[int, int], str] = {}
+    for name in names:
+        facts = Path(name).stat()
+        if (other := names_of.setdefault((facts.st_dev, facts.st_ino), name)) is not name:
+            raise RequestError(
+                f"{Path(other).name!r} and {Path(name).name!r} are one file, whose records would count twice; name it "
+                "once."
+            )
+
+
+def _format(name: str) -> str:
+    lower = name.lower()
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if lower.endswith(suffix):
+            return SUFFIXES[suffix]
+    raise RequestError(f"The format of {Path(name).name!r} is not known by its name; what can be read is {FORMATS}.")
+
+
+def _open_files(location: Location, kind: str, name: str, columns: Sequence[str] | None) -> Source:
+    if kind == "text":
+        return DelimitedSource(location, name)
+    if kind == "parquet":
+        return ParquetSource(location)
+    if kind == "arrow":
+        return arrow_file(location)
+    if isinstance(location, Paths) and len(location.paths) > 1:
+        raise RequestError("Only one .npy or .npz file can be read at a time.")
+    return (npy_file if kind == "npy" else npz_file)(location, columns)
+
+
+def _object_store(address: str) -> Source:
+    """A Parquet file behind an address; DuckDB's extension and its stored secrets do the rest."""
+    if not re.search(r"\.(parquet|pq)(\?.*)?$", address, re.IGNORECASE):
+        raise RequestError("Only Parquet files are read from an object store; the address must end in .parquet.")
+    label = f"the address {address.split('?')[0]!r}"  # what follows may be a signature
+    return QueriedSource(
+        Paths(label, (address,)), lambda paths: f"read_parquet({literals(paths)})", lambda paths: ["LOAD httpfs"]
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Private, but for the number of columns.
+
+    Attributes
+    ----------
+    columns : int
+        How many there are.
+    rows : int | None
+        How many rows there are, where the data says so itself; None where they would have to be counted.
+    files, size : int | None
+        How many files they lie in, and their bytes together; None for what is no file of this computer.
+    database : bool
+        Whether the file holds other tables, too.
+    """
+
+    columns: int
+    rows: int | None
+    files: int | None = None
+    size: int | None = None
+    database: bool = False
+
+    @classmethod
+    def of(cls, source: Source, paths: Sequence[str] = (), database: bool = False) -> Found:
+        """Look at what files say of themselves, and at nothing in them."""
+        try:
+            rows = source.rows_total()
+            size = sum(Path(path).stat().st_size for path in paths)
+        except (RequestError, OSError):  # gone, or not to be read: reading will say so
+            return cls(len(source.columns), None)
+        if not paths:
+            return cls(len(source.columns), rows)
+        return cls(len(source.columns), rows, len(paths), size, database)
+
+    @property
+    def where(self) -> str:
+        """What it lies in, in words; "" for what is no file of this computer."""
+        if self.files is None or self.size is None:
+            return ""
+        if self.database:
+            return f"in a database of {size(self.size)}"
+        return f"{count(self.files, 'file')}, {size(self.size)}"
+
+    def facts(self, title: str) -> list[tuple[str, str]]:
+        """What to show, each with what it means."""
+        rows = (
+            (count(self.rows, "row"), "The data says so itself. The number stays private.")
+            if self.rows is not None
+            else ("Rows are not counted", "Nothing is read before you release something.")
+        )
+        columns = (count(self.columns, "column"), "Names and kinds are below. No value is shown.")
+        return [(title, self.where), columns, rows]
