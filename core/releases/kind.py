@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.engines import LOCAL, building_on
 from ..engine.exact import Exact
 from ..engine.resuming import Keeping
-from ..machine.files import strict_json
+from ..machine import strict_json
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
