@@ -4,7 +4,7 @@ A release file is a NumPy archive of `manifest` (a text, JSON), `table` (the noi
 whole numbers that holds them) and, where the release has one, `count`. It holds what a `Release` holds and nothing
 else: no count before noise, no path, no name, no date but the time of release.
 
-Tables of more than 2^26 counters, of the mechanisms that can be asked so, have format 2 (`machine.archive_writing` describes it):
+Tables of more than 2^26 counters, of mechanisms that can be asked so, have format 2 (see `machine.archive_writing`):
 the table lies in the file as in memory, in a type that is too narrow for a few counters, which stand apart in two
 further arrays. Opened by its path, such a file is mapped: a query touches the counters that it asks for and no others.
 
