@@ -10,16 +10,13 @@ import typer
 from typer import Option
 
 from ..errors import RequestError
+from .data_options import DataOptions, GuessOptions
 from .declaring import declared_sketch, with_size
 from .exit_codes import FAULT
-from .grouped import grouped
 from .mechanisms import mechanism_name, options_of
-from .options.data import DataOptions
-from .options.guess import GuessOptions
-from .options.promise import PromiseOptions
-from .options.sketch import SketchOptions
-from .options.typed import typed
 from .output import print_json, spinner
+from .promise_options import PromiseOptions, grouped, typed
+from .sketch_options import SketchOptions
 
 SMALL = {"rows": 4, "width": 8}
 """The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""

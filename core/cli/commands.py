@@ -7,34 +7,18 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import checkpoints, ledger, local, log, shelf
-from .anomalies import anomalies
-from .app import app as open_app
-from .ask import ask
+from . import ledger_commands, local_commands, spending
+from .app_commands import app as open_app
+from .app_commands import serve
+from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
-from .centre import centre
-from .classify import classify
-from .compare import compare
-from .declare import declare
+from .before_spending import declare, forecast, recommend
 from .exit_codes import Commands
-from .forecast import forecast
-from .grid import grid
-from .inspect import inspect
-from .judge import judge
-from .line import line
-from .merge import merge
-from .modes import modes
-from .poll import poll
-from .predict import predict
-from .quantiles import quantiles
-from .query import query
-from .recommend import recommend
-from .regress import regress
+from .local_surveys import poll
+from .other_purchases import quantiles, train
+from .predictions import classify, judge, predict, regress
 from .release import release
-from .sample import sample
-from .serve import serve
-from .share import share
-from .train import train
+from .released_files import ask, compare, inspect, merge, sample, share
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 
@@ -69,6 +53,7 @@ app.command("poll", rich_help_panel=OPENING)(poll)
 app.command("serve", rich_help_panel=OPENING)(serve)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
+    # fmt: off
     ASKING: (
         inspect,
         ask,
@@ -86,12 +71,13 @@ for panel, commands in {
         judge,
         share,
     ),
+    # fmt: on
     CHECKING: (audit,),
 }.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-app.add_typer(local.commands, name="local", rich_help_panel=MAKING)
-app.add_typer(shelf.commands, name="shelf", rich_help_panel=ASKING)
-app.add_typer(ledger.commands, name="ledger", rich_help_panel=CHECKING)
-app.add_typer(log.commands, name="log", rich_help_panel=CHECKING)
-app.add_typer(checkpoints.commands, name="checkpoints", rich_help_panel=CHECKING)
+app.add_typer(local_commands.commands, name="local", rich_help_panel=MAKING)
+app.add_typer(ledger_commands.shelf_commands, name="shelf", rich_help_panel=ASKING)
+app.add_typer(ledger_commands.ledger_commands, name="ledger", rich_help_panel=CHECKING)
+app.add_typer(ledger_commands.log_commands, name="log", rich_help_panel=CHECKING)
+app.add_typer(spending.commands, name="checkpoints", rich_help_panel=CHECKING)

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
 from . import notation
+from .data_options import DataOptions, GuessOptions
 from .mechanisms import check_classes, declared_mechanism
-from .options.data import DataOptions
-from .options.guess import GuessOptions
-from .options.size import ClassOptions
-from .options.sketch import SketchOptions
-from .options.typed import refuse_typed, typed
 from .output import say
+from .promise_options import refuse_typed, typed
+from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -61,7 +59,7 @@ def declared_sketch(
     if shape.part:
         if found:
             raise RequestError("--private-bounds cannot be given here, as they are bought for one question: no --part.")
-        from .parts import declared_parts
+        from .release_parts import declared_parts
 
         return declared_parts(shape, declared_domain(data), budget, guess)
     domain = declared_domain(data, shape, found)
@@ -327,7 +325,7 @@ def with_size(
     from ..sketches.tables.tables import Tables
 
     if isinstance(sketch, LinearSketch) and sketch.parts:
-        from .parts import settled
+        from .release_parts import settled
 
         return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from . import notation
-from .options.guess import GuessOptions
-from .options.size import ClassOptions
-from .options.sketch import SketchOptions
-from .options.typed import refuse_typed, typed
+from .data_options import GuessOptions
 from .output import say
+from .promise_options import refuse_typed, typed
+from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:
     from ..domain import Domain

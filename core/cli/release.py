@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .checkpoints import CheckpointOptions
+from .data_options import PAYER, DataOptions, GuessOptions
 from .declaring import declared_domain, declared_sketch, like, say_presets, warn_of_wide_column, with_size
-from .grouped import grouped
-from .options.data import DataOptions
-from .options.guess import GuessOptions
-from .options.panels import PAYER
-from .options.promise import BoundsOptions, LedgerOptions, PromiseOptions
-from .options.sketch import SketchOptions
 from .output import check_writable, reading, say
-from .payment import billed, dataset_name
+from .promise_options import BoundsOptions, LedgerOptions, PromiseOptions, grouped
+from .sketch_options import SketchOptions
+from .spending import CheckpointOptions, billed, dataset_name
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget

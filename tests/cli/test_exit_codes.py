@@ -14,7 +14,7 @@ import pytest
 
 from core import Budget, Ledger, load
 from core.cli.exit_codes import Unfinished
-from core.cli.payment import billed
+from core.cli.spending import billed
 from core.engine import building
 from core.errors import RequestError
 from core.machine import archive_writing

@@ -10,7 +10,7 @@ import pytest
 
 from core import load
 from core.cli.mechanisms import mechanism_name, options_of
-from core.cli.options.sketch import SketchOptions, mechanisms
+from core.cli.sketch_options import SketchOptions, mechanisms
 from core.sketches.registry import cards
 from tests.cli.conftest import BOUNDS, people, refused
 from tests.depth import deep, sampled

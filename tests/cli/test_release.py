@@ -173,7 +173,7 @@ def test_the_ledger_may_be_named_by_option_or_environment(command, source, tmp_p
     ],
 )
 def test_a_data_set_is_named_after_its_source(name, dataset):
-    from core.cli.payment import dataset_name
+    from core.cli.spending import dataset_name
 
     assert dataset_name(name) == dataset
 

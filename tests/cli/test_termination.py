@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.cli.exit_codes import Unfinished
-from core.cli.payment import billed
+from core.cli.spending import billed
 from core.privacy.budget import Budget
 from core.releases.payment import Payer
 

@@ -1,7 +1,7 @@
 """The Regression view without a browser: columns are chosen after the release."""
 
 from core import Budget, release
-from core.cli.regress import of_ridge
+from core.cli.predictions import of_ridge
 from core.figures.model_figures import coefficient_figure, component_figure, correlation_figure, strongest
 from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource

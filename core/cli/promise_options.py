@@ -1,21 +1,85 @@
-"""What is promised, what of it buys bounds, and who pays."""
+"""Options that several commands share: what is promised, what of it buys bounds, and who pays.
+
+Each group of options is a frozen dataclass; `grouped` turns its fields into options, and its methods turn what was
+typed into the values of the library. Nothing heavy is imported before a method is called, so that help appears at once.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import Option
 
-from ...errors import RequestError
-from .. import notation
-from .panels import PAYER, PROMISE
-from .typed import refuse_typed, typed
+from ..errors import RequestError
+from . import notation
+from .data_options import PAYER, PROMISE
 
 if TYPE_CHECKING:
-    from ...privacy.budget import Budget
-    from ...privacy.ledger.ledger import Ledger
-    from ...releases.bounded import BoundsPurchase
+    from _typeshed import DataclassInstance
+
+    from ..privacy.budget import Budget
+    from ..privacy.ledger.ledger import Ledger
+    from ..releases.bounded import BoundsPurchase
+
+
+def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose parameters of a dataclass's type stand for the fields of that dataclass, one option each.
+
+    Typer reads options off a function's signature; this writes the fields into it, and gathers them again at the call.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    groups: dict[str, type[Any]] = {
+        name: part.annotation
+        for name, part in signature.parameters.items()
+        if isinstance(part.annotation, type) and is_dataclass(part.annotation)
+    }
+    flat: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        options = _options(groups[name]) if name in groups else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
+        flat.extend(options)
+
+    @wraps(function)
+    def command(**given: Any) -> Any:
+        gathered = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        return function(**given, **gathered)
+
+    command.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return command
+
+
+def _options(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=_default(field), annotation=hints[field.name]
+        )
+        for field in fields(group)
+    ]
+
+
+def _default(field: Field) -> Any:
+    return inspect.Parameter.empty if field.default is MISSING else field.default
+
+
+def typed(group: DataclassInstance) -> list[str]:
+    """Names of the options of a group that differ from their defaults, as they are typed."""
+    return [
+        f"--{field.name.replace('_', '-')}" for field in fields(group) if getattr(group, field.name) != field.default
+    ]
+
+
+def refuse_typed(options: list[str], why: str) -> None:
+    """Refuse options that contradict another one."""
+    if options:
+        raise RequestError(f"{options[0]} cannot be given here, as {why}.")
 
 
 @dataclass(frozen=True)
@@ -50,7 +114,7 @@ class PromiseOptions:
 
     def budget(self, otherwise: str = "add_remove") -> Budget:
         """The promise, with a relation of neighbours for when none was typed."""
-        from ...privacy.budget import Budget
+        from ..privacy.budget import Budget
 
         return Budget(self.epsilon, self.delta, self.neighbours or otherwise)
 
@@ -82,8 +146,8 @@ class BoundsOptions:
         if not self.private_bounds:
             refuse_typed(typed(self), "no --private-bounds are to be bought")
             return None
-        from ...privacy.quantiles import Grid
-        from ...releases.bounded import BoundsPurchase
+        from ..privacy.quantiles import Grid
+        from ..releases.bounded import BoundsPurchase
 
         grids: dict[str, Grid] = {}
         for name, low, high in map(notation.parse_bounds, self.private_bounds):
@@ -121,6 +185,6 @@ class LedgerOptions:
 
     def open(self) -> Ledger:
         """The ledger, with its second place where it has one; it is created where there is none."""
-        from ...privacy.ledger.ledger import Ledger
+        from ..privacy.ledger.ledger import Ledger
 
         return Ledger(self.ledger or None, self.witness)

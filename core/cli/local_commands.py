@@ -12,11 +12,9 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from ..words.phrases import count
-from .local_answers import places, public_texts
-from .local_records import records
-from .local_texts import texts
+from .asked_release import TableOption
+from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
-from .reading import TableOption
 
 if TYPE_CHECKING:
     from ..local.released import LocalAnswers

@@ -1,26 +1,28 @@
-"""`forecast`: how good a release will be, before anything is spent."""
+"""What is found out before anything is spent: `declare`, `recommend` and `forecast`."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
-from ..words.numbers import percent
-from .declaring import declared_domain, declared_sketch, like, warn_of_wide_column
-from .grouped import grouped
-from .mechanisms import leaves_bandwidth, supposing
-from .options.data import DataOptions
-from .options.guess import GuessOptions
-from .options.promise import PromiseOptions
-from .options.sketch import SketchOptions
-from .output import print_json, print_table
+from ..errors import RequestError
+from ..words.numbers import percent, size
+from .data_options import DataOptions, GuessOptions
+from .declaring import declared_domain, declared_sketch, evenly_compared, like, warn_of_wide_column
+from .mechanisms import check_options, leaves_bandwidth, question, supposing
+from .output import check_writable, print_json, print_table, say
+from .promise_options import PromiseOptions, grouped
+from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions
 
 if TYPE_CHECKING:
     from ..forecast.forecast import Forecast
+    from ..forecast.recommendation import Recommendation
     from ..privacy.budget import Budget
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
@@ -75,6 +77,8 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
+    from ..forecast.words import size_limit
+
     asked = promise.budget()
     slack = SLACK if asked.pure else asked.delta
     if guess.records is None and shape.like is not None:
@@ -106,7 +110,9 @@ def forecast(
     figures = FIGURES | FURTHER[both[0].forecast.answers]
     print_table(heads, [(name, *map(words, both)) for name, words in figures.items()])
     promises = (replace(asked, delta=Decimal(0)), replace(asked, delta=slack))
-    said = (line for pair in zip(both, promises, strict=True) for line in (_hidden(*pair), _limit(pair[0])))
+    said = (
+        line for pair in zip(both, promises, strict=True) for line in (_hidden(*pair), size_limit(pair[0].stopped_by))
+    )
     for line in dict.fromkeys(line for line in said if line):
         print(line)
     print_table(
@@ -180,13 +186,6 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
     return Expected(sized, forecast(sized, budget, **guessed), stopped_by)
 
 
-def _limit(one: Expected) -> str:
-    """What kept the table from having more rows; "" where more would not help, or somebody settled them."""
-    from ..forecast.words import size_limit
-
-    return size_limit(one.stopped_by)
-
-
 def _hidden(one: Expected, budget: Budget) -> str:
     """Which columns' own distances the noise hides; "" without any."""
     from ..forecast.columns import column_errors, drowned_columns
@@ -215,6 +214,7 @@ def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
     return f"{records}, two of them {percent(one.forecast.density, 3)} close on average ({stated}); {hiding}"
 
 
+# What is shown of a forecast, in words.
 FIGURES: dict[str, Callable[[Expected], str]] = {
     "table": lambda one: one.table,
     "error of an answer (sd)": lambda one: one.forecast.error_words,
@@ -225,7 +225,7 @@ FIGURES: dict[str, Callable[[Expected], str]] = {
     "file": lambda one: f"{one.forecast.file_bytes / 1e6:,.2f} MB",
     "time on two cores": lambda one: f"{one.forecast.seconds:,.1f} s",
 }
-"""What is shown of a forecast, in words."""
+# What is shown besides, by what is summed.
 FURTHER: dict[str, dict[str, Callable[[Expected], str]]] = {
     "closeness": {
         "typical answer": lambda one: f"{one.forecast.estimate:,.0f}",
@@ -236,7 +236,6 @@ FURTHER: dict[str, dict[str, Callable[[Expected], str]]] = {
         "error of an average (sd)": lambda one: f"{one.forecast.standard_error / one.forecast.records:,.3g}",
     },
 }
-"""What is shown besides, by what is summed."""
 
 
 def _facts(curve: dict[Decimal, list[Expected]], asked: Budget, slack: Decimal) -> dict[str, object]:
@@ -257,3 +256,142 @@ def _facts(curve: dict[Decimal, list[Expected]], asked: Budget, slack: Decimal) 
             for epsilon, (one, other) in curve.items()
         ],
     }
+
+
+@grouped
+def recommend(
+    promise: PromiseOptions,
+    data: DataOptions,
+    kernel: KernelOptions,
+    norm: NormOptions,
+    classes: ClassOptions,
+    guess: GuessOptions,
+    radius: Annotated[
+        float | None,
+        Option(
+            metavar="LENGTH",
+            help="Records farther than this from the middle of the bounds are moved towards it.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Forecast every mechanism for a question from public facts, and list the best first: nothing is read or spent.
+
+    With --norm the question is how far everyone is from a place, otherwise how many are close to it, by --kernel and
+    --bandwidth; without a bandwidth, one to three columns of numbers are released so finely as the noise allows, and
+    whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
+    of the list is what --mechanism auto takes.
+    """
+    from ..forecast.recommendation import recommend as ranked
+    from ..forecast.words import size_limit
+
+    asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
+    check_options(asked, "auto")
+    domain = evenly_compared(data, declared_domain(data, classes), norm.norm, radius)
+    if not leaves_bandwidth(asked, domain):
+        warn_of_wide_column(data, domain, kernel.bandwidth)
+    sample = guess.public_sample(domain if classes.label is None else domain.without(classes.label))
+    what, how_finely = question(asked, domain, promise.budget(), supposing(asked, domain, guess))
+    for sentence in how_finely:
+        say(sentence)
+    found = ranked(
+        domain,
+        guess.records,
+        promise.budget(),
+        what,
+        label=classes.label,
+        density=guess.density,
+        sample=sample,
+        set_size=guess.set_size,
+    )
+    if json:
+        print_json([_recommended(one) for one in found])
+        return
+    print_table(
+        ("mechanism", "error", "relative error", "file", "time", "table"), [_row(one) for one in found if one.forecast]
+    )
+    for one in found:
+        print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
+    if limit := size_limit(found[0].stopped_by):
+        print(limit)
+
+
+def _row(one: Recommendation) -> tuple[str, ...]:
+    from ..figures.report.meaning import table
+
+    seen = one.outlook
+    return (
+        one.name,
+        seen.error_words,
+        seen.relative_words,
+        size(seen.file_bytes),
+        f"{seen.seconds:,.1f} s",
+        table(one.answering),
+    )
+
+
+def _recommended(one: Recommendation) -> dict[str, object]:
+    return {
+        "mechanism": one.name,
+        "reason": one.reason,
+        "stopped_by": one.stopped_by,
+        "parameters": None if one.sketch is None else one.sketch.parameters(),
+        "forecast": None if one.forecast is None else asdict(one.forecast),
+    }
+
+
+MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
+
+
+def declare(
+    source: Annotated[
+        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+    ],
+    codebook: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A public data dictionary: CSV or TSV with a line for each column (name, type, min, max, values, "
+            "missing, unit …), YAML, CSV on the Web, a Frictionless schema, or a file of SPSS or Stata, of which the "
+            "labels are read. Never one that was made of the records.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="The YAML file to write; without it, standard output.")
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
+
+    No value of the table is looked at. What is not known stands behind a #, to be finished by hand; --declaration of
+    the other commands takes the file.
+    """
+    from ..domain.codebook import codebook_in, draft_text, drafted
+    from ..sources import open_source
+
+    if out is not None:
+        check_writable(out, overwrite)
+    if codebook is not None and codebook.resolve() == Path(source).resolve():
+        raise RequestError("--codebook names the private file itself; name a public description of its columns.")
+    opened = open_source(source)
+    book = {} if codebook is None else codebook_in(codebook.name, _content_of(codebook))
+    entries = drafted([(column.name, column.kind) for column in opened.columns], book)
+    text = draft_text(entries)
+    if out is None:
+        print(text, end="", file=sys.stdout)
+    else:
+        out.write_text(text, encoding="utf-8")
+    unfinished = [entry.name for entry in entries if entry.unknown]
+    say(f"{len(entries) - len(unfinished):,} of {len(entries):,} entries are whole.")
+    if unfinished:
+        more = f" and {len(unfinished) - MOST_SAID:,} more" if len(unfinished) > MOST_SAID else ""
+        say(f"Still to be finished: {', '.join(unfinished[:MOST_SAID])}{more}.")
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        return path.expanduser().read_bytes()
+    except OSError:
+        raise RequestError(f"There is no codebook at {str(path)!r}.") from None

@@ -1,0 +1,296 @@
+"""The commands besides `release` that read private data and pay for it: `quantiles` and `train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from ..words.numbers import percent
+from ..words.phrases import listed
+from . import notation
+from .data_options import DATA, PAYER, DataOptions
+from .declaring import declared_domain
+from .output import check_table, check_writable, reading, say, write_table
+from .promise_options import LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
+from .spending import billed, dataset_name
+
+if TYPE_CHECKING:
+    from ..domain import Domain
+    from ..models.contest.choice import Choice
+    from ..models.training import Trainer
+    from ..privacy.budget import Budget
+    from ..releases.payment import Payer
+    from ..sources import Source
+
+NO_USE = ("--vector", "--items", "--gathered", "--separator", "--scale", "--category-distance")
+"""Options on data that columns of numbers have no use for."""
+
+
+@grouped
+def quantiles(
+    source: Annotated[
+        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+    ],
+    promise: PromiseOptions,
+    data: DataOptions,
+    books: LedgerOptions,
+    quantile: Annotated[
+        list[str] | None,
+        Option(
+            metavar="SHARE",
+            help="Share of the records below what is asked for, between 0 and 1; repeat it for several. The median, "
+            "0.5, without it.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=STEP",
+            help="A column has the values LOW, LOW + STEP and so on alone, such as age=1 for whole years.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know "
+            "is registered with exactly what this spends.",
+            rich_help_panel=PAYER,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write to a .csv, .tsv or .parquet file; without it, CSV goes to standard output."),
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Buy medians or other quantiles of columns of numbers: read the data once, spend the budget, and choose.
+
+    The table has a row for each column and quantile: column, quantile, value, and rank_error, the most records that
+    lie between the value and the exact quantile, with 95% probability.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..releases.payment import Payer, unit_words
+    from ..releases.private_quantiles import ColumnQuantiles
+    from ..sources import open_source
+
+    with billed() as bill:
+        check_table(out)
+        if out is not None:
+            check_writable(out, overwrite)
+        refuse_typed([option for option in typed(data) if option in NO_USE], "quantiles are of columns of numbers")
+        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
+            raise RequestError(
+                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
+                "public one."
+            )
+        opened = open_source(source)
+        budget: Budget = promise.budget()
+        asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
+        name = dataset or dataset_name(source)
+        bill.payer = payer = Payer(books.open(), name, budget, unit_words(asked.domain.unit))
+        with reading("Reading records", opened.rows_total()) as show:
+            found = asked.buy(opened, payer, progress=show)
+        write_table(pa.Table.from_pandas(pd.DataFrame([vars(one) for one in found]), preserve_index=False), out)
+    if payer.registered:
+        say(
+            f"The ledger did not know the data set {name!r} and registered it with a total of {asked.cost.describe()}, "
+            "exactly what these quantiles spend."
+        )
+    say(f"Spent {bill.price} on all these quantiles together, of which ε = {payer.ledger.status(name).left:f} is left.")
+
+
+def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
+    """Steps by column."""
+    steps = notation.parse_places(texts)
+    return {name: notation.parse_number(text, f"The step of {name!r}") for name, text in steps.items()}
+
+
+@grouped
+def train(
+    source: Annotated[
+        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+    ],
+    target: Annotated[
+        str,
+        Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.", show_default=False),
+    ],
+    out: Annotated[
+        Path,
+        Option(
+            metavar="FILE",
+            help="The model file to write, JSON; with --method choose, .npz or .json after what was chosen.",
+            show_default=False,
+        ),
+    ],
+    promise: PromiseOptions,
+    data: DataOptions,
+    books: LedgerOptions,
+    method: Annotated[
+        str,
+        Option(
+            help="For categories: objective and frank-wolfe (pure epsilon too), descent, newton, svm, sgd (of replaced "
+            "records), dp-sgd, amp and tuned-amp (each alone in its ledger); for numbers and dates: products (pure "
+            "epsilon too), descent, boosted, poisson (of counts); or auto: the best of these beside which others can "
+            "be released. For categories also choose: whatever predicts best on records held out, of kernel sums, "
+            "nearest means and a linear model, as far as the budget pays for more than one."
+        ),
+    ] = "auto",
+    feature_radius: Annotated[
+        float | None,
+        Option(metavar="LENGTH", help="Records whose coordinates, each between -1 and 1, are longer are shortened."),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know "
+            "is registered with exactly what this spends.",
+            rich_help_panel=PAYER,
+        ),
+    ] = None,
+    records: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=1,
+            help="How many records there are, from public knowledge: auto chooses the method for them (10,000 without "
+            "it), and descent its steps; choose buys a count with 2% of epsilon without it.",
+        ),
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Train a model under a promise: it is a file of plain numbers that anyone may ask for ever.
+
+    Everything that can be refused is refused before anything is spent.
+    """
+    from ..models.opening import most_bytes
+    from ..models.records import Task
+    from ..releases.file import room_for
+    from ..releases.payment import Payer, spending, unit_words
+    from ..sources import open_source
+
+    chosen = method == "choose"
+    with billed() as bill:
+        if chosen:
+            check_places(out, overwrite)
+        else:
+            check_writable(out, overwrite)
+        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
+            raise RequestError(
+                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
+                "public one."
+            )
+        opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
+        name = dataset or dataset_name(source)
+        bill.payer = payer = Payer(books.open(), name, budget, unit_words(domain.unit))
+        if chosen:
+            out = choose(opened, domain, target, budget, payer, records, out)
+        else:
+            trainer = _trainer(method, domain, target, budget, feature_radius, records)
+            cost = trainer.cost(budget)
+            with room_for("model", out, most_bytes(Task(domain, target))) as file:
+                model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
+                file.write(model.to_bytes())
+    if payer.registered:
+        say(
+            f"The ledger did not know the data set {name!r} and registered it with a total of {bill.promise}, "
+            "exactly what this model spends."
+        )
+    if not chosen:
+        for sentence in model.card():
+            say(sentence)
+    say(f"Wrote {out}. Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
+
+
+def _trainer(
+    method: str, domain: Domain, target: str, budget: Budget, radius: float | None, records: int | None
+) -> Trainer:
+    """The linear model of a name, or the best by forecast, which is said."""
+    from ..models.rehearsal import USUAL_RECORDS
+    from ..models.training import AUTO, chosen_trainer, offers, trainer_of
+
+    if method != AUTO:
+        if records is None:
+            return trainer_of(method, domain, target, radius)
+        return chosen_trainer(domain, target, budget, method, radius, composable=True, records=records)
+    count = USUAL_RECORDS if records is None else records
+    found = offers(domain, target, budget, radius, composable=True, records=count)
+    if records is None and len(found) > 1:
+        say(f"No --records says how many there are, so the method is chosen for {count:,}.")
+    for place, offer in enumerate(found):
+        say(f"{'The method is' if not place else 'It could be'} {offer.method}: {offer.reason}.")
+    return found[0].trainer
+
+
+ENDINGS = (".npz", ".json")
+OF_TABLES = 16 << 20
+"""Bytes of room for tables of classes, whose size is known only when what it follows from was bought."""
+
+
+def check_places(out: Path, overwrite: bool) -> None:
+    """RequestError when one of the two files that may come out has no place."""
+    for ending in ENDINGS:
+        check_writable(out.with_suffix(ending), overwrite)
+
+
+def choose(
+    source: Source, domain: Domain, target: str, budget: Budget, payer: Payer, records: int | None, out: Path
+) -> Path:
+    """Choose, write the file with the ending of its kind, and say what it is.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
+    from ..models.contest.choice import choose_classifier, chosen_among
+    from ..models.linear_model import LinearModel
+    from ..models.opening import most_bytes
+    from ..models.records import Task
+    from ..releases.file import room_for
+
+    # Under its own name once its kind is known, which takes no room.
+    nameless = out.with_name(f".{out.stem}.chosen")
+    with room_for("classifier", nameless, most_bytes(Task(domain, target)) + OF_TABLES) as file:
+        made = choose_classifier(source, domain, target, budget, payer, records, _announce)
+        model = isinstance(made, LinearModel)
+        if isinstance(made, LinearModel):
+            file.write(made.to_bytes())
+        else:
+            made.write_to(file)
+    place = nameless.replace(out.with_suffix(".json" if model else ".npz"))
+    among = chosen_among(made)
+    if among:
+        say(f"It was chosen by records held out, as far as noise lets one tell, among {listed(among)}.")
+    for sentence in made.card() if isinstance(made, LinearModel) else []:
+        say(sentence)
+    kind = "a model: ask it by `predict" if model else "a release with a table for each class: ask it by `classify"
+    say(f"It is {kind} {place} QUERIES`.")
+    return place
+
+
+def _announce(choice: Choice) -> None:
+    """What is worth making, before anything is spent on it."""
+    from ..models.class_counts import SAME_FOR_ALL
+
+    forecast = choice.prospect
+    alone = "; ".join(f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone)
+    say(f"Learnt of made-up records, beyond always the most common class, by itself under this promise: {alone}.")
+    names = [one.title for one in forecast.entrants]
+    if choice.counts_alone:
+        say("Nothing is worth its price under this promise: the classes are counted, and the largest is the answer.")
+    elif len(names) == 1:
+        say(
+            f"More than one would leave too little for each, so the whole promise goes to {names[0]}, compared on "
+            f"records held out with {SAME_FOR_ALL}."
+        )
+    else:
+        say(f"Made and compared on records held out: {listed([*names, SAME_FOR_ALL])}.")

@@ -1,0 +1,290 @@
+"""What a release or a model predicts, and how good that is: `classify`, `regress`, `predict` and `judge`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from ..words.numbers import percent
+from .asked_release import PartOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
+from .output import check_table, check_writable, print_table, say, write_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from ..tasks.classification import Classification
+    from ..tasks.confusion import Confusion, Rate
+
+
+def classify(
+    release: ReleaseArgument,
+    queries: QueriesArgument,
+    out: TableOption = None,
+    part: PartOption = None,
+    rule: Annotated[
+        Literal["likelihood", "posterior", "distance", "mean", "discriminant", "direction"] | None,
+        Option(
+            help="What decides: average closeness of a class's records (likelihood), that of all of them together "
+            "(posterior), their average distance, or the distance from their mean or direction; without it, what suits "
+            "the release: likelihood where closeness is released.",
+            show_default=False,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="A column of QUERIES with the true classes, which must be public or of people who are "
+            "not in the release: accuracy and confusions are printed, and the answers only go to --out.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        float, Option(help="Confidence from which an answer is certain; intervals of rates have it too.")
+    ] = 0.95,
+) -> None:
+    """Say which class each place is like: the columns of QUERIES, and beside them the answers.
+
+    They are label, confidence (probability that the release without its noise would say the same), certain (whether
+    that reaches the level), and the probability of each class.
+    """
+    from ..sources.public_tables import beside
+    from ..tasks.class_scores import classes_of
+    from ..tasks.classification import classify as classified
+    from ..tasks.classification import drowned_in_largest
+    from ..tasks.confusion import confusion_of, label_codes
+
+    check_table(out)
+    asked = opened(release, None, part)
+    sketch = classes_of(asked)
+    table = read_queries(queries, sketch.query_domain)
+    codes = None if truth is None else label_codes(sketch, _column(table, truth))
+    found = classified(asked, table, rule, level)
+    if codes is None or out is not None:
+        write_table(beside(table, _answers(found)), out)
+    if codes is not None:
+        _print(confusion_of(found, codes, level))
+    say(
+        f"Certain of {percent(float(found.certain.mean()), 3)} of {len(found.codes):,} places, by the rule of "
+        f"{found.rule}."
+    )
+    drowned = drowned_in_largest(asked, found.rule, found.codes)
+    if drowned is not None:
+        say(f"{drowned} Ask with --rule likelihood.")
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        raise RequestError(f"The queries have no column {name!r} with the true classes.")
+    return table.column(name)
+
+
+def _answers(found: Classification) -> dict[str, np.ndarray]:
+    """The answers by name, one a place; a class's probability is named after it."""
+    answers = {"label": found.labels, "confidence": found.confidence, "certain": found.certain}
+    for name, share in zip(found.classes, found.probabilities.T, strict=True):
+        answers[f"probability_{name}"] = share
+    return answers
+
+
+def _print(made: Confusion) -> None:
+    """Rates in words, and a table of true classes by what was said of them."""
+    from ..tasks.confusion import DONT_KNOW
+
+    print_table(
+        ("", "share", "very likely within"),
+        [
+            ("right, certain or not", *_in_words(made.accuracy)),
+            ("right where certain", *_in_words(made.certain_accuracy)),
+            ("certain", *_in_words(made.certain)),
+        ],
+    )
+    rows = [(name, *(f"{count:,}" for count in counts)) for name, counts in zip(made.classes, made.counts, strict=True)]
+    print_table(("true class", *made.classes, DONT_KNOW), rows, "Places by their true class and by what was said")
+
+
+def _in_words(rate: Rate) -> tuple[str, str]:
+    estimate, low, high = (percent(float(share), 3) for share in (rate.estimate, rate.low, rate.high))
+    return estimate, f"{low} to {high}"
+
+
+def regress(
+    release: ReleaseArgument,
+    target: Annotated[str, Option("--target", metavar="COLUMN", help="The column to predict.", show_default=False)],
+    on: Annotated[
+        str | None, Option("--on", metavar="A,B,...", help="Columns to predict it from; without it, all others.")
+    ] = None,
+    category: Annotated[
+        str | None, Option("--category", metavar="NAME", help="Of a target with categories, which one's share.")
+    ] = None,
+    ridge: Annotated[
+        str, Option("--ridge", help="A number of records, 0 for least squares, or a rule: least-error, adassp.")
+    ] = "least-error",
+    predict: Annotated[
+        str | None, Option("--predict", metavar="QUERIES", help="Predict the rows of a table, and not coefficients.")
+    ] = None,
+    about: Annotated[
+        str, Option("--about", help="What intervals hold: what the records give, or with sampling the population.")
+    ] = "records",
+    level: Annotated[float, Option("--level", help="Probability with which an interval holds what it is for.")] = 0.95,
+    part: PartOption = None,
+    out: TableOption = None,
+) -> None:
+    """Predict any column of a release of products from any others: coefficients, or predictions, with intervals.
+
+    One release answers every regression at no further cost. The ridge is chosen from what was released.
+    """
+    import pyarrow as pa
+
+    from ..releases.release import load
+    from ..sources.public_tables import beside
+    from ..tasks.regression import regression
+
+    check_table(out)
+    asked = load(release)
+    asked = asked if part is None else asked.part(part)
+    try:
+        strength: float | str = float(ridge)
+    except ValueError:
+        strength = ridge
+    if "," in target:
+        raise RequestError("One column is predicted at a time.")
+    found = regression(asked, target, None if on is None else on.split(","), category, strength)
+    if predict is None:
+        write_table(pa.Table.from_pandas(found.coefficients(level, about), preserve_index=False), out)
+        say(f"The intercept is {found.intercept:.6g}.")
+    else:
+        domain = found.domain
+        table = read_queries(predict, domain)
+        answers = found.predict(table, level, about)
+        write_table(beside(table, {name: answers[name].to_numpy() for name in answers}), out)
+    say(
+        f"It explains about {found.explained:.0%} of the variance of {found.name}; a record is "
+        f"{found.residual_deviation:.3g} from its prediction (root mean square). {of_ridge(found.ridge)}"
+    )
+
+
+def of_ridge(ridge: float) -> str:
+    """What the ridge is, and what an infinite one means."""
+    if math.isinf(ridge):
+        return "The mean is predicted, as slopes would say more of the noise than of the records."
+    return f"The ridge is {ridge:.4g} records."
+
+
+def predict(
+    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    queries: Annotated[str | None, QueriesArgument.__metadata__[0]] = None,
+    coefficients: Annotated[
+        bool, Option("--coefficients", help="Write the model's coefficients in the columns' own units instead.")
+    ] = False,
+    onnx: Annotated[
+        Path | None,
+        Option("--onnx", metavar="FILE", help="Write the model as an ONNX file instead, for other programs."),
+    ] = None,
+    out: TableOption = None,
+) -> None:
+    """Ask a model: the columns of QUERIES, and what it predicts: a number, or a class with the probability of each.
+
+    With --coefficients, the model itself as a table: a score is the intercept, the row without a column, and each
+    number times its coefficient, and the coefficient of each category.
+    """
+    import pyarrow as pa
+
+    from ..errors import RequestError
+    from ..machine.transient import unfinished
+    from ..models.onnx_export import to_onnx
+    from ..models.opening import load_model
+    from ..sources.public_tables import beside
+
+    check_table(out)
+    opened = load_model(model)
+    for sentence in opened.warnings:
+        say(sentence)
+    if coefficients:
+        write_table(pa.Table.from_pandas(opened.coefficients(), preserve_index=False), out)
+        return
+    if onnx is not None:
+        check_writable(onnx, overwrite=False)
+        content = to_onnx(opened)
+        with unfinished(onnx) as file:
+            file.write(content)
+        say(f"Wrote {onnx}, with an input for each column: {', '.join(opened.features.names)}.")
+        return
+    if queries is None:
+        raise RequestError("Say which records are asked about, as QUERIES, or take --coefficients or --onnx.")
+    table = read_queries(queries, opened.features)
+    answers = opened.predict(table)
+    write_table(beside(table, {name: answers[name].to_numpy() for name in answers}), out)
+
+
+def judge(
+    model: Annotated[Path, Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    table: Annotated[
+        str,
+        Argument(
+            metavar="TABLE",
+            help="Public records with the column that is predicted; never those that the model was made of.",
+            show_default=False,
+        ),
+    ],
+    fit: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write a model whose probabilities are made to fit TABLE, at no further cost."),
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Say how often a model is right about public records, or how far off it is.
+
+    Of classes: the share that is right, what is taken for what, and whether probabilities mean what they say.
+    """
+    from ..errors import RequestError
+    from ..figures.class_figures import confusion_in_words
+    from ..figures.model_figures import reliability_in_words
+    from ..models.calibrating import calibrated, calibrated_reliability
+    from ..models.judging import judge_classes, judge_numbers, read_test
+    from ..models.number_model import NumberModel
+    from ..models.opening import load_model
+    from ..sources import open_source
+    from ..words.numbers import percent, significant
+
+    opened = load_model(model)
+    for sentence in opened.warnings:
+        say(sentence)
+    if fit is not None:
+        if isinstance(opened, NumberModel):
+            raise RequestError("Only a model of classes has probabilities that can be made to fit.")
+        check_writable(fit, overwrite)
+    tested = read_test(opened, open_source(table))
+    left = f", {tested.left_out:,} more were left out as they miss something" if tested.left_out else ""
+    say(f"Asked about {len(tested.truth):,} records{left}.")
+    if isinstance(opened, NumberModel):
+        numbers = judge_numbers(opened, tested)
+        say(
+            f"It is typically {significant(numbers.typical, 4)} off (root mean square), and on average "
+            f"{significant(numbers.absolute, 4)}; always their mean would be {significant(numbers.of_mean, 4)} off. "
+            f"It explains {percent(max(0.0, numbers.explained), 3)} of how they differ."
+        )
+        return
+    found = judge_classes(opened, tested)
+    rate = found.confusion.accuracy
+    low, high = (percent(float(end), 3) for end in (rate.low, rate.high))
+    say(
+        f"It is right in {percent(float(rate.estimate), 3)} (95%: {low} to {high}); always the most common answer in "
+        f"{percent(found.common, 3)}."
+    )
+    say(confusion_in_words(found.confusion))
+    say(reliability_in_words(found.reliability))
+    after = calibrated_reliability(opened, tested)
+    say(
+        f"Its probabilities are off by {percent(found.reliability.off, 2)} on average, and by {percent(after.off, 2)} "
+        "once they are made to fit (each half of the table judged by the other)."
+    )
+    if fit is not None:
+        made = calibrated(opened, tested)
+        made.save(fit, teaching=not made.private)
+        say(f"Wrote {fit}, whose probabilities fit {len(tested.truth):,} public records.")

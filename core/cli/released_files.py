@@ -1,0 +1,327 @@
+"""What is done with released files as wholes: `inspect`, `merge`, `compare`, `share`, `ask` and `sample`."""
+
+from __future__ import annotations
+
+import os
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from .asked_release import (
+    AtOption,
+    BandwidthOption,
+    ClassOption,
+    LevelOption,
+    PartOption,
+    ReleaseArgument,
+    TableOption,
+    opened,
+    read_places,
+    read_queries,
+)
+from .output import check_table, check_writable, print_json, say, spinner, write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..releases.comparison import Comparison
+    from ..tasks.sampling import Sample
+
+
+def inspect(
+    release: ReleaseArgument,
+    json: Annotated[bool, Option("--json", help="Print the manifest and the same facts as JSON.")] = False,
+    verify: Annotated[
+        bool,
+        Option(
+            "--verify", help="Read all of a large release's table too, compare its checksum and give the fingerprint."
+        ),
+    ] = False,
+    program: Annotated[
+        bool, Option("--program", help="Print a Python program that makes the release once more, of other records.")
+    ] = False,
+) -> None:
+    """Say what a release is, what it promises to whom, and what noise was added."""
+    import mmap
+
+    from ..figures.report.label import describe, to_json
+    from ..machine.tables import Table
+    from ..releases.release import load
+
+    opened = load(release, verify=verify)
+    if program:
+        from ..figures.report.programs import command_for, program_for
+
+        print(program_for(opened), end="")
+        say(f"The same by a command, beside the file: {command_for(opened, release.name)}")
+        return
+    # A file that is read through for its fingerprint need not be in memory for that.
+    with release.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        content = None if isinstance(opened.counters, Table) and not verify else mapped
+        if json:
+            print_json(to_json(opened, content))
+        else:
+            print("\n".join(describe(opened, content)))
+    if verify:
+        say("The whole file was read, and its checksum is right.")
+
+
+def merge(
+    releases: Annotated[
+        list[Path],
+        Argument(
+            metavar="RELEASE RELEASE...",
+            help="Two release files or more, of different people, made with the same public "
+            "parameters (see release --like).",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+) -> None:
+    """Add up releases: the result answers for all their records together, and costs no privacy."""
+    from ..releases.release import load
+    from ..words.numbers import rounded
+
+    if len(releases) < 2:
+        raise RequestError("Merging needs two release files or more.")
+    check_writable(out, overwrite)
+    merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
+    merged.save(out, teaching=not merged.private)
+    about = rounded(merged.records, merged.records_error)
+    _write_down(releases, out)
+    say(f"Wrote {out}: {merged.privacy.releases:,} releases, about {about} records together.")
+
+
+def _write_down(releases: list[Path], out: Path) -> None:
+    """Have the log say so, where this user has a ledger; whoever merges the releases of others need not have one."""
+    from ..privacy.ledger.ledger import Ledger
+    from ..privacy.ledger.log import Did
+    from ..privacy.ledger.store import default_place
+
+    where = os.environ.get("FROSTGLASS_LEDGER") or str(default_place())
+    if "://" in where or Path(where).expanduser().exists():
+        book = Ledger(where, os.environ.get("FROSTGLASS_WITNESS", ""))
+        book.log.write(book.who, Did.MERGED, {"files": [path.name for path in releases], "file": out.name})
+
+
+def compare(
+    first: ReleaseArgument,
+    second: Annotated[Path, Argument(metavar="RELEASE", help="Another release file.", show_default=False)],
+    columns: Annotated[
+        str,
+        Argument(
+            metavar="COLUMNS",
+            help="One or two columns to compare along, such as age or age,pay; of tables, those whose cells are "
+            "compared. With --queries, none.",
+        ),
+    ] = "",
+    queries: Annotated[
+        str | None, Option("--queries", metavar="QUERIES", help="A table of places to compare at.", show_default=False)
+    ] = None,
+    sums: Annotated[
+        bool, Option("--sums", help="Compare sums and numbers of records, and not averages and shares of all.")
+    ] = False,
+    together: Annotated[
+        bool, Option("--together", help="Make bands so long that all of them hold at once with the level.")
+    ] = False,
+    at: AtOption = None,
+    level: LevelOption = 0.95,
+    of_class: ClassOption = None,
+    part: PartOption = None,
+    bandwidth: BandwidthOption = None,
+    out: TableOption = None,
+) -> None:
+    """Compare two releases of the same question: the first less the second, with the noise of both in every band.
+
+    The columns are those of the places (or cells), and beside them estimate, low and high of the difference. A band
+    that holds 0 says that noise alone may have made the difference. Of a hundred places without a difference, five lie
+    outside their bands at the level 0.95; with --together, none does in 95 of 100 pairs of releases.
+    """
+    from ..releases.comparison import Comparison
+
+    check_table(out)
+    wanted = tuple(name.strip() for name in columns.split(",") if name.strip())
+    if (queries is None) == (not wanted) or len(wanted) > 2:
+        raise RequestError("Say one or two columns to compare along, or --queries with the places to compare at.")
+    both = [opened(path, of_class, part, bandwidth) for path in (first, second)]
+    compared = Comparison(both[0], both[1], not sums)
+    if queries is not None:
+        write_table(_at_places(compared, queries, level, together), out)
+        return
+    write_table(_along(compared, wanted, read_places(at, both[0].domain), level, together), out)
+
+
+def _at_places(compared: Comparison, queries: str, level: float, together: bool) -> pa.Table:
+    from ..sources.public_tables import beside, told_apart
+
+    domain = compared.first.sketch.query_domain
+    table = read_queries(queries, domain)
+    answers = compared.answer(table, level, together)
+    return beside(told_apart(table, domain), {"estimate": answers.estimate, "low": answers.low, "high": answers.high})
+
+
+def _along(
+    compared: Comparison, columns: tuple[str, ...], at: dict[str, object], level: float, together: bool
+) -> pa.Table:
+    """Along one column, over two, or of the cells of tables."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..sketches.answers import level_of_each
+    from ..tasks.density import Curve
+    from ..tasks.differences import grid_of_differences, line_of_differences
+
+    if compared.first.sketch.name == "tables":
+        if together:
+            level = level_of_each(level, len(compared.table(*columns, **cast(Any, at))))
+        frame = compared.table(*columns, level=level, **cast(Any, at))
+        cells = [name for name in frame.columns if isinstance(frame[name].dtype, pd.CategoricalDtype)]
+        return pa.Table.from_pandas(
+            frame.assign(**{name: frame[name].astype(str) for name in cells}), preserve_index=False
+        )
+
+    def picture(each: float):
+        if len(columns) == 1:
+            return line_of_differences(compared, columns[0], at, level=each)
+        return grid_of_differences(compared, columns[0], columns[1], at, level=each)
+
+    drawn = picture(level)
+    if together:
+        drawn = picture(level_of_each(level, drawn.estimate.size))
+    if isinstance(drawn, Curve):
+        places = {columns[0]: drawn.values}
+    else:
+        x, y = np.meshgrid(drawn.x_values, drawn.y_values)
+        places = {drawn.x: x.ravel(), drawn.y: y.ravel()}
+    values = {name: getattr(drawn, name).ravel() for name in ("estimate", "low", "high")}
+    return pa.table({name: pa.array(one) for name, one in (places | values).items()})
+
+
+def share(
+    file: Annotated[
+        Path,
+        Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", metavar="OUT.html", help="Where to; without it, beside the file, under its name."),
+    ] = None,
+) -> None:
+    """Make one HTML file in which anyone can look at a release, ask it and take it along, with no network.
+
+    Whoever has it needs a browser and nothing else: it holds the file itself, what it promises, and a script that
+    decodes it. It is as public as the file.
+    """
+    from ..errors import RequestError
+    from ..figures.share.shared_page import read_public, share_html
+    from ..machine.transient import unfinished
+    from ..words.numbers import size
+
+    try:
+        data = file.read_bytes()
+    except OSError as problem:
+        raise RequestError(f"The file {str(file)!r} cannot be read: {problem.strerror or problem}.") from None
+    place = file.with_suffix(".html") if out is None else out
+    check_writable(place)
+    with spinner("Drawing"):
+        page = share_html(read_public(data), data, file.name).encode()
+    try:
+        with unfinished(place) as written:
+            written.write(page)
+    except OSError as problem:
+        raise RequestError(f"The page cannot be written: {problem.strerror or problem}.") from None
+    say(f"{place} holds {file.name} and all that is needed to ask it, {size(len(page))}.")
+
+
+def ask(
+    release: ReleaseArgument,
+    question: Annotated[
+        str,
+        Argument(metavar="SQL", help='Such as "SELECT city, COUNT(*) AS n, AVG(age) FROM records GROUP BY city".'),
+    ],
+    out: TableOption = None,
+    level: LevelOption = 0.95,
+    part: PartOption = None,
+) -> None:
+    """Ask a release of tables in SQL: one row a group, and for each aggregate its name, NAME_low and NAME_high.
+
+    SELECT takes columns, COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share); WHERE takes conditions joined by AND.
+    Numbers are grouped by their cells. Of several parts, the one that is tables is asked.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..releases.release import load
+    from ..tasks.sql import ask_sql
+
+    check_table(out)
+    asked = load(release)
+    answer = ask_sql(asked if part is None else asked.part(part), question, level)
+    cells = [name for name in answer.columns if isinstance(answer[name].dtype, pd.CategoricalDtype)]
+    answer = answer.assign(**{name: answer[name].astype(str) for name in cells})
+    write_table(pa.Table.from_pandas(answer, preserve_index=False), out)
+
+
+def sample(
+    release: ReleaseArgument,
+    points: Annotated[int, Option("--points", "-n", help="How many records.")] = 1000,
+    seed: Annotated[int, Option(help="The same seed draws the same records.")] = 0,
+    smoothed: Annotated[
+        bool,
+        Option(
+            "--smoothed",
+            help="Draw from the estimate as it stands, which the kernel has smoothed, instead of from a "
+            "population that explains it.",
+        ),
+    ] = False,
+    of_class: ClassOption = None,
+    part: PartOption = None,
+    bandwidth: BandwidthOption = None,
+    out: TableOption = None,
+) -> None:
+    """Make up records that resemble the real ones, at no further cost in privacy.
+
+    Of tables, the records have the released counts as nearly as whole records can; how near is said. A file that has
+    tables and densities is drawn from as a whole unless --part names one: counts are those of the tables, and values
+    within cells those of the densities. Columns have
+    their own types: dates are dates, whole numbers whole, and what was declared missing is missing. In CSV a text that
+    begins like a formula (= + - @) gets a quote in front, for spreadsheets; in Parquet it is exact. From 4 dimensions
+    on, those of a kernel sketch are not meant for counting or for statistics of single columns.
+    """
+    import pyarrow as pa
+
+    from ..tasks.sampling import not_meant_for
+    from ..tasks.sampling import sample as draw
+
+    check_table(out)
+    asked = opened(release, of_class, part, bandwidth, together=True)
+    drawn = draw(asked, points, seed, sharpen=not smoothed)
+    write_table(pa.Table.from_pandas(drawn.points, preserve_index=False), out)
+    say(_trust(drawn))
+    caution = not_meant_for(asked, drawn)
+    if caution is not None:
+        say(caution)
+
+
+def _trust(drawn: Sample) -> str:
+    """How far the records can be trusted to be what they say."""
+    if drawn.nearness is not None:
+        from ..tasks.sampling import nearness_words
+
+        return nearness_words(drawn.nearness)
+    if drawn.misfit is not None:
+        return (
+            f"The made-up records differ from what the release says by {drawn.misfit:.2g} of its standard errors; up "
+            "to 1 or so is agreement."
+        )
+    if drawn.r_hat is not None:
+        return (
+            f"The chains drew about {drawn.effective:,.0f} independent records (R-hat {drawn.r_hat:.3f}; above 1.05 "
+            "they have not settled)."
+        )
+    return "The records were drawn from the estimate itself, cell by cell."

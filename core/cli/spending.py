@@ -1,0 +1,232 @@
+"""Who pays for a release, and the guarantee that a command which ends early says what it has cost.
+
+What stopped releases have left on the disk is listed and removed by `checkpoints`, and `release` has options about it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from ..errors import RequestError
+from ..words.phrases import count
+from .exit_codes import FAULT, TERMINATED, Unfinished, code_of, interrupt, sentence_of
+from .output import print_json, print_table, say
+from .promise_options import LedgerOptions, grouped
+
+if TYPE_CHECKING:
+    from ..engine.checkpoint import Checkpoint, Checkpoints
+    from ..engine.resuming import Keeping
+    from ..releases.payment import Payer
+
+
+@dataclass
+class Bill:
+    """Who pays, once that is known."""
+
+    payer: Payer | None = None
+
+    @property
+    def spent(self) -> bool | None:
+        """Whether anything was spent, or None while it is being written down."""
+        if self.payer is None:
+            return False
+        return None if self.payer.spent is None else bool(self.payer.gone)
+
+    @property
+    def promise(self) -> str:
+        """What is promised, and so what the release costs, in words."""
+        if self.payer is None:
+            raise ValueError("Nobody is known to pay yet.")
+        budget = self.payer.budget
+        return f"ε = {budget.epsilon:f}" + ("" if budget.pure else f", δ = {budget.delta:f}")
+
+    @property
+    def price(self) -> str:
+        """The same, and who pays; only what is bought first where no more was spent."""
+        promise = self.promise
+        if self.payer is not None and self.payer.before and self.payer.spent is False:
+            promise = f"ε = {self.payer.before:f}"
+        return promise if self.payer is None else f"{promise} of the data set {self.payer.dataset!r}"
+
+
+@contextmanager
+def billed() -> Iterator[Bill]:
+    """Turn whatever stops a release into a sentence that says whether budget was spent.
+
+    Once it is being spent, the first Ctrl-C or SIGTERM is put off: stopping then would only lose what was paid for.
+    """
+    bill = Bill()
+    try:
+        with _patient(bill):
+            yield bill
+    except (Exception, KeyboardInterrupt) as problem:
+        sentence = sentence_of(problem)
+        if bill.spent is not False:
+            fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
+            code = TERMINATED if code_of(problem) == TERMINATED else FAULT
+            raise Unfinished(_joined(sentence, fate.format(bill.price)), code) from problem
+        if "spent" not in sentence:
+            sentence = _joined(sentence, "nothing was spent and no file was written")
+        raise Unfinished(sentence, code_of(problem)) from problem
+
+
+@contextmanager
+def _patient(bill: Bill) -> Iterator[None]:
+    """Let a first Ctrl-C or SIGTERM wait for the end when budget is being spent, or was."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    asked = False
+
+    def interrupted(number: int, _: object) -> None:
+        nonlocal asked
+        if asked or bill.spent is False:
+            interrupt(number)
+        asked = True
+        say("The budget is being spent, so the release is finished first; to stop it again would lose it.")
+
+    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def dataset_name(source: str) -> str:
+    """A name for a data set that was given none: the file's, without its folder and format.
+
+    A table of a database file is named after both: ``people.duckdb::visits`` gives ``people.visits``.
+
+    Raises
+    ------
+    RequestError
+        When the source is a pattern or has no such name.
+    """
+    path, _, table = source.rpartition("::") if "::" in source and not Path(source).exists() else (source, "", "")
+    name = Path(path.split("?")[0]).name
+    for suffix in (".gz", *Path(name.removesuffix(".gz")).suffixes[-1:]):
+        name = name.removesuffix(suffix)
+    name = ".".join(part for part in (name, table) if part)
+    if not name or any(mark in name for mark in "*?["):
+        raise RequestError("The data set needs a name of its own, as the source is not one file; say --dataset NAME.")
+    return name
+
+
+def _joined(sentence: str, end: str) -> str:
+    return f"{sentence.rstrip().removesuffix('.')}; {end}."
+
+
+STOPPED = "A reading that is stopped"
+commands = typer.Typer(
+    help="See and remove what releases that were stopped have left on the disk: tables before noise, to go on from."
+)
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Whether a long reading is written down, so that the same command goes on after its process was killed."""
+
+    no_checkpoint: Annotated[
+        bool,
+        Option(
+            "--no-checkpoint",
+            help="Keep nothing on the disk. Without this, a reading of more than a minute is written "
+            "down beside the ledger, readable by you alone, until the release is saved.",
+            rich_help_panel=STOPPED,
+        ),
+    ] = False
+    fresh: Annotated[
+        bool,
+        Option(
+            "--fresh",
+            help="Start from the beginning, where the same command was stopped before.",
+            rich_help_panel=STOPPED,
+        ),
+    ] = False
+
+    def keeping(self, payer: Payer, any_seed: bool) -> Keeping | None:
+        """What is asked of checkpoints of a release that a data set pays for; None when there are to be none."""
+        from ..engine.checkpoint import Checkpoints
+        from ..engine.resuming import Keeping, times_paid
+
+        if self.no_checkpoint:
+            return None
+        return Keeping(
+            Checkpoints.beside(payer.ledger.where),
+            {"ledger": payer.ledger.where, "dataset": payer.dataset},
+            lambda sketch: times_paid(payer.ledger, payer.dataset, sketch),
+            any_seed=any_seed,
+            fresh=self.fresh,
+        )
+
+
+@commands.command("list")
+@grouped
+def list_checkpoints(payer: LedgerOptions, json: Annotated[bool, Option("--json", help="Print JSON.")] = False) -> None:
+    """List what stopped releases have left."""
+    found = _folder(payer).all()
+    if json:
+        print_json([{"name": name} | ({} if kept is None else _facts(kept)) for name, kept in found])
+    elif not found:
+        say("There are no checkpoints.")
+    else:
+        heads = ("checkpoint", "data set", "mechanism", "rows read", "written (UTC)")
+        print_table(heads, [(name, *_cells(kept)) for name, kept in found])
+
+
+@commands.command()
+@grouped
+def remove(
+    payer: LedgerOptions,
+    names: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[CHECKPOINT]...",
+            help="Names that 'checkpoints list' shows; without one, all of them.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Remove what stopped releases have left; they start from the beginning then."""
+    folder = _folder(payer)
+    known = [name for name, _ in folder.all()]
+    for name in names or ():
+        if name not in known:
+            raise RequestError(f"There is no checkpoint {name!r} in {str(folder.folder)!r}.")
+    chosen = known if names is None else names
+    for name in chosen:
+        folder.remove(name)
+    say(f"Removed {count(len(chosen), 'checkpoint')}.")
+
+
+def _folder(payer: LedgerOptions) -> Checkpoints:
+    from ..engine.checkpoint import Checkpoints
+
+    return Checkpoints.beside(payer.open().where)
+
+
+def _facts(kept: Checkpoint) -> dict[str, object]:
+    return {
+        "dataset": kept.identity.get("payer", {}).get("dataset"),
+        "mechanism": kept.identity.get("mechanism"),
+        "files": kept.identity.get("files"),
+        "rows": kept.rows,
+        "written": kept.written,
+    }
+
+
+def _cells(kept: Checkpoint | None) -> tuple[str, ...]:
+    if kept is None:
+        return ("damaged", "", "", "")
+    facts = _facts(kept)
+    return str(facts["dataset"]), str(facts["mechanism"]), f"{kept.rows:,}", kept.written[:16].replace("T", " ")
