@@ -110,10 +110,8 @@ def forecast(
     figures = FIGURES | FURTHER[both[0].forecast.answers]
     print_table(heads, [(name, *map(words, both)) for name, words in figures.items()])
     promises = (replace(asked, delta=Decimal(0)), replace(asked, delta=slack))
-    said = (
-        line for pair in zip(both, promises, strict=True) for line in (_hidden(*pair), size_limit(pair[0].stopped_by))
-    )
-    for line in dict.fromkeys(line for line in said if line):
+    said = [(_hidden(one, promised), size_limit(one.stopped_by)) for one, promised in zip(both, promises, strict=True)]
+    for line in dict.fromkeys(line for lines in said for line in lines if line):
         print(line)
     print_table(
         ("ε", "relative error", "counters", f"with δ = {slack:g}", "counters"),

@@ -53,7 +53,6 @@ app.command("poll", rich_help_panel=OPENING)(poll)
 app.command("serve", rich_help_panel=OPENING)(serve)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
-    # fmt: off
     ASKING: (
         inspect,
         ask,
@@ -71,7 +70,6 @@ for panel, commands in {
         judge,
         share,
     ),
-    # fmt: on
     CHECKING: (audit,),
 }.items():
     for command in commands:

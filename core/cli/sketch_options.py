@@ -1,4 +1,4 @@
-"""Options of a sketch: the mechanism, what closeness or distance means to it, how records are counted, and how large it is."""
+"""Options of a sketch: the mechanism, what closeness or distance means to it, how it counts, and how large it is."""
 
 from __future__ import annotations
 
