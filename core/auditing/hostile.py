@@ -105,10 +105,11 @@ def _corner(domain: Domain, share: float) -> dict[str, Any]:
 
 
 def _beyond(domain: Domain) -> dict[str, Any]:
-    """A record of which no value is within bounds or on a list."""
+    """A record of which no value is within bounds or on a list, unless the owner's rule is to refuse such a list."""
+    refused = domain.outside == "clamp" and domain.missing == "refuse"
     values = _corner(domain, 1.0)
     for column in domain.columns:
-        if _listed(column):
+        if _listed(column) and not refused:
             values[column.field] = UNKNOWN
         elif isinstance(column, Numeric):
             values[column.field] = column.high + BEYOND * (column.high - column.low)

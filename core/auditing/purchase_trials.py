@@ -1,0 +1,226 @@
+"""What is bought on the way to a release, and records of every kind, on tape.
+
+A count, a spread, bounds, a centre, quantiles and the choice of tables are draws before the release itself; several
+parts share one promise; a person may own several records; a record may be categories, dates, places, texts or gaps.
+Each is a trial: public facts, hostile neighbours made up from them, and one call of what makes the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from ..domain import (
+    Categorical,
+    ChosenWords,
+    Coordinate,
+    Cyclic,
+    Dates,
+    Domain,
+    Numeric,
+    Ordered,
+    PrivacyUnit,
+    TextLength,
+)
+from ..geometry.kernels import KERNELS
+from ..privacy.budget import Budget
+from ..privacy.ledger.ledger import Ledger
+from ..privacy.quantiles import Grid
+from ..releases.bounded import BoundsPurchase
+from ..releases.centred import CentrePurchase
+from ..releases.job import kind_of, release
+from ..releases.payment import payer_of, unit_words
+from ..releases.private_quantiles import private_quantiles
+from ..releases.spread import spread_first
+from ..sketches.classes import Classes
+from ..sketches.distances.directions import Directions
+from ..sketches.distances.distance import Distance
+from ..sketches.distances.moments import Moments
+from ..sketches.grids.histogram import Histogram
+from ..sketches.hashed.features import Features
+from ..sketches.hashed.race import Race
+from ..sketches.part import Part
+from ..sketches.tables.chosen import ChosenTables
+from ..sketches.tables.tables import Tables
+from ..sources import open_source
+from .replaying import World
+from .trials import BUDGETS, Trial
+
+NAME = "made up"
+MANY = 4_000.0
+"""Records that are said to be there where noise would hide a spread of fewer."""
+LOUD = 40
+"""Times the ε of other trials, where noise would hide what is bought of a dozen records, and with it every fault."""
+POINTS = Domain.of(x=(0, 10), y=(0, 1))
+LABELLED = Domain((*POINTS.columns, Categorical("class", ("a", "b", "c"))))
+
+
+def bought(name: str, sketch: Any, budget: Budget, domain: Domain | None = None, **more: Any) -> Trial:
+    """A trial of `release` with something bought in it; paid for in a ledger, and kept."""
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        found = release(
+            sketch, records, budget, ledger=roomy(world, budget, domain or sketch.domain), dataset=NAME, **more
+        )
+        found.save(world.out / "release.npz")
+        return found.manifest
+
+    return Trial(said(name, budget), domain or sketch.domain, budget, made)
+
+
+def roomy(world: World, budget: Budget, domain: Domain) -> str:
+    """A ledger whose total is twice a promise: one entry may follow another there, whatever zCDP makes of their sum."""
+    total = 2 * budget.epsilon, 2 * budget.delta
+    Ledger(str(world.ledger)).register(NAME, *total, budget.neighbours, unit_words(domain.unit))
+    return str(world.ledger)
+
+
+def said(name: str, budget: Budget) -> str:
+    """The name of a trial under a promise."""
+    return f"{name}, {budget.neighbours}, {'δ' if budget.delta else 'pure'}"
+
+
+def _race(domain: Domain, rows: int | None = 8) -> Race:
+    return Race(domain, KERNELS["euclidean"](bandwidth=0.5), rows=rows, width=8, seed=7)  # type: ignore[call-arg]
+
+
+def counts(budget: Budget) -> Iterator[Trial]:
+    """The number of records, where nobody says it and the size of the table follows from it."""
+    yield bought("count of a race", _race(POINTS, None), budget)
+    yield bought("count of features", Features(POINTS, KERNELS["gaussian"](bandwidth=0.5), seed=7), budget)  # type: ignore[call-arg]
+
+
+def bounds(budget: Budget) -> Iterator[Trial]:
+    """Bounds of a column, and the table within them."""
+    budget = replace(budget, epsilon=LOUD * budget.epsilon)
+    grids = {"x": Grid(0, 10)}
+    yield bought("bounds", _race(POINTS), budget, bounds=BoundsPurchase(grids, "0.3"))
+    outside = replace(POINTS, outside="drop")
+    yield bought("bounds outside of which none counts", _race(outside), budget, bounds=BoundsPurchase(grids, "0.3"))
+
+
+def centres(budget: Budget) -> Iterator[Trial]:
+    """A centre, of everyone and of classes, and the table around it."""
+    moments = Moments(POINTS, 0.3).for_mean()
+    for name, sketch in (
+        ("directions", Directions(POINTS)),
+        ("moments", moments),
+        ("classes of moments", Classes(LABELLED, "class", moments)),
+        ("classes of directions", Classes(LABELLED, "class", Directions(POINTS))),
+    ):
+        yield bought(f"centre of {name}", sketch, budget, centre=CentrePurchase())
+
+
+def spreads(budget: Budget) -> Iterator[Trial]:
+    """How far apart records lie, and a table whose bandwidth follows from it."""
+    domain, budget = replace(POINTS, scale="box"), replace(budget, epsilon=LOUD * budget.epsilon)
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        book = roomy(world, budget, domain)
+        payer = payer_of(book, NAME, budget, domain.unit)
+        found = spread_first(
+            domain, open_source(records), budget, 24.0, payer, lambda left: kind_of(_race(domain), left).cost
+        )
+        width = 0.1 if found.value is None else found.value
+        sketch = Race(domain, KERNELS["euclidean"](bandwidth=width), rows=8, width=8, seed=7)  # type: ignore[call-arg]
+        return found.value, release(sketch, records, found.left, ledger=book, dataset=NAME).manifest
+
+    yield Trial(said("spread", budget), domain, budget, made)
+
+
+def quantiles(budget: Budget) -> Iterator[Trial]:
+    """Medians and quantiles of columns."""
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        shares = (0.1, 0.5)
+        return private_quantiles(
+            records, POINTS, budget, shares, steps={"x": 1}, ledger=str(world.ledger), dataset=NAME
+        )
+
+    yield Trial(said("quantiles", budget), POINTS, budget, made)
+
+
+def tables(budget: Budget) -> Iterator[Trial]:
+    """Tables of columns taken together: all of them, single ones, named ones, and pairs that are chosen."""
+    grid = Domain((*LABELLED.columns, Categorical("sex", ("f", "m"))))
+    yield bought("all tables", Tables(grid), budget)
+    sizes = {"bins": (3, 3), "halvings": (0, 0)}
+    yield bought("tables of single columns", Tables(grid, tables=((0,), (1,), (2,), (3,)), **sizes), budget)  # type: ignore[arg-type]
+    yield bought("tables that are named", Tables(grid, tables=((0, 2), (1, 3)), **sizes), budget)  # type: ignore[arg-type]
+    if budget.delta:  # choices add up in zCDP alone
+        yield bought("tables that are chosen", ChosenTables(grid, (3, 3), (0, 0), 2), budget)
+
+
+def parts(budget: Budget) -> Iterator[Trial]:
+    """Several questions under one promise."""
+    asked = [
+        Part(_race(Domain.of(x=(0, 10))), "where"),
+        Part(Distance(Domain.of(y=(0, 1)), "l1"), "how far", 2.0),
+        Part(Classes(LABELLED, "class", Histogram(POINTS, KERNELS["gaussian"](bandwidth=0.5), (4, 4))), "by class"),  # type: ignore[call-arg]
+    ]
+    yield bought("parts", asked, budget, LABELLED)
+
+
+def classes(budget: Budget) -> Iterator[Trial]:
+    """A table for each class."""
+    yield bought("classes", Classes(LABELLED, "class", _race(POINTS)), budget)
+
+
+def owners(budget: Budget) -> Iterator[Trial]:
+    """Several records a person."""
+    unit = PrivacyUnit("id", 3)
+    yield bought("three records a person", _race(replace(POINTS, unit=unit)), budget)
+    yield bought(
+        "three records a person in classes",
+        Classes(replace(LABELLED, unit=unit), "class", Distance(replace(POINTS, unit=unit), "l1")),
+        budget,
+    )
+    yield bought("count of three records a person", _race(replace(POINTS, unit=unit), None), budget)
+
+
+BOX = (45.7, 45.8, 4.8, 4.9)
+LEVELS = ("low", "mid", "high")
+KINDS: dict[str, Domain] = {
+    "categories": Domain((Categorical("sex", ("f", "m"), missing_category="f", unknown_category="m"), *POINTS.columns)),
+    "dates": Domain((Dates("when", "2020-01-01", "2020-12-31"), Numeric("x", 0, 10))),
+    "circles": Domain((Cyclic("wind", ("N", "E", "S", "W")), Numeric("x", 0, 10))),
+    "hours": Domain((Cyclic("hour", part="hour", of="joined"), Numeric("x", 0, 10))),
+    "places": Domain((Coordinate("lat", "latitude", *BOX), Coordinate("lon", "longitude", *BOX))),
+    "orders": Domain((Ordered("school", LEVELS, (0, 9, 12.5), missing=("n/a",), missing_category="low"),)),
+    "texts": Domain((TextLength("said", 50), ChosenWords("about", ("refund", "broken", "other"), of="said"))),
+    "whole records": Domain(LABELLED.columns, "drop"),
+    "no gaps": Domain(POINTS.columns, "clamp", "refuse"),
+}
+
+
+def kinds(budget: Budget) -> Iterator[Trial]:
+    """Records of columns that are no numbers, and of every rule for what is missing or outside."""
+    for name, domain in KINDS.items():
+        yield bought(name, _race(domain), budget)
+        yield bought(f"{name} in tables", Tables(domain), budget)
+
+
+def merged(budget: Budget) -> Iterator[Trial]:
+    """Two releases of the same records, half of the promise each, added up."""
+    half = replace(budget, epsilon=budget.epsilon / 2, delta=budget.delta / 2)
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        both = [release(_race(POINTS), records, half, ledger=str(world.ledger), dataset=name) for name in (NAME, "two")]
+        total = both[0].merged(both[1])
+        total.save(world.out / "merged.npz")
+        return total.manifest
+
+    yield Trial(said("a merge", budget), POINTS, budget, made)
+
+
+PURCHASES = (counts, bounds, centres, spreads, quantiles, tables, parts, classes, owners, kinds, merged)
+
+
+def purchases(budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:
+    """Everything that is bought, under every promise."""
+    for budget in budgets:
+        for each in PURCHASES:
+            yield from each(budget)

@@ -1,0 +1,249 @@
+"""Purchases on tape, and the doors that a release comes out of: sound ones pass, and planted faults are found."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import core.cli.output
+import core.releases.bounded
+import core.releases.job
+import core.releases.seal
+import core.releases.spread
+import core.sketches.tables.chosen
+import core.sources.selections
+from core.auditing import door_trials, purchase_trials
+from core.auditing.door_trials import commands, estimators, page, sources
+from core.auditing.hostile import RECORDS
+from core.auditing.purchase_trials import PURCHASES, purchases
+from core.auditing.trials import BUDGETS, examine
+from core.cli.commands import app
+from core.errors import RequestError
+from core.estimators import PrivateKernelDensity
+from core.privacy import quantiles, selection
+from core.releases.payment import Payer
+from core.ui.release.making import Making
+
+PURE, DELTA = BUDGETS[0], BUDGETS[1]
+QUICK = 3
+"""Pairs of a trial in the quick tests."""
+
+
+def sound(trials, most=QUICK):
+    """All pass, and none by being refused before it drew."""
+    for trial in trials:
+        verdict = examine(trial, most)
+        assert verdict.passed, verdict.sentence
+        assert verdict.reached > 0, f"{trial.name} drew nothing"
+
+
+@pytest.mark.parametrize("bought", PURCHASES, ids=lambda one: one.__name__)
+def test_everything_that_is_bought_is_replayed(bought):
+    """A third of each kind in the quick tests, under the pure promise, whose losses are the fastest to add up."""
+    sound(islice(bought(PURE), 0, None, 3))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_everything_that_is_bought_is_replayed_under_every_promise(budget):
+    sound(purchases([budget]), None)
+
+
+def main(arguments):
+    return app(arguments)
+
+
+def test_the_page_and_sources_of_every_kind_are_replayed():
+    sound([*sources(PURE), *page(PURE)])
+
+
+def test_what_an_estimator_keeps_is_replayed():
+    sound(islice(estimators(PURE), 0, None, 4))
+
+
+def test_commands_are_replayed():
+    trials = [trial for trial in commands(main, PURE) if "command release," in trial.name or "bounds" in trial.name]
+    sound(trials, 2)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_every_door_is_replayed_under_every_promise(budget):
+    sound(door_trials.doors(main, [budget]), 6)
+
+
+# Planted faults: each is found by a trial that passes without it.
+
+
+def first(trials: Iterator, word: str = ""):
+    return next(trial for trial in trials if word in trial.name)
+
+
+def found(trial, most=QUICK):
+    return examine(trial, most).findings
+
+
+def exactly(table, scale, source=None, out=None):
+    """What stands in for noise that was forgotten."""
+    if out is not None:
+        out[...] = table
+    return np.array(table)
+
+
+def test_a_count_that_is_bought_without_a_price_is_found(monkeypatch):
+    monkeypatch.setattr(Payer, "spend_part", lambda payer, cost, what: None)
+    assert any("had been paid" in one for one in found(first(purchase_trials.counts(PURE))))
+
+
+def test_a_spread_from_an_exact_sum_is_found(monkeypatch):
+    monkeypatch.setattr(core.releases.spread, "add_noise", exactly)
+    # In which bucket somebody falls is hidden, and alone there they are in no pair: both ways round, and three times.
+    trial = first(purchase_trials.spreads(PURE))
+    assert any(examine(trial, turned=True).findings for _ in range(3))
+
+
+def test_a_bound_from_exact_counts_is_found(monkeypatch):
+    honest = quantiles._bounds
+    exact = []
+
+    def remembered(one, *more):
+        exact.append(np.array(one))
+        return noised(one, *more)
+
+    noised = quantiles.add_noise
+    monkeypatch.setattr(quantiles, "add_noise", remembered)
+    monkeypatch.setattr(quantiles, "_bounds", lambda grid, noisy, *more: honest(grid, exact[-1], *more))
+    assert found(first(purchase_trials.bounds(PURE)), None)
+
+
+def test_bounds_that_take_twice_their_share_are_found(monkeypatch):
+    honest = core.releases.bounded.release_bounds
+
+    def twice(grids, counts, budget, *more, **named):
+        return honest(grids, counts, replace(budget, epsilon=2 * budget.epsilon), *more, **named)
+
+    monkeypatch.setattr(core.releases.bounded, "release_bounds", twice)
+    assert any("promised" in one for one in found(first(purchase_trials.bounds(PURE))))
+
+
+@pytest.mark.deep
+def test_a_choice_of_pairs_that_is_left_out_of_the_price_is_found(monkeypatch):
+    honest = core.sketches.tables.chosen.select
+    monkeypatch.setattr(
+        core.sketches.tables.chosen,
+        "select",
+        lambda scores, moved, price, source: honest(scores, moved, 200 * price, source),
+    )
+    assert found(first(purchase_trials.tables(DELTA), "chosen"), None)
+
+
+def test_an_exponential_mechanism_without_its_factor_of_two_is_found(monkeypatch):
+    honest = selection._chosen
+    laws = selection.WeighedChoice
+    monkeypatch.setattr(selection, "_chosen", lambda scores, rate, source: honest(scores, 2 * rate, source))
+    monkeypatch.setattr(selection, "WeighedChoice", lambda rate, sizes: laws(2 * rate, sizes))
+    assert found(first(purchase_trials.quantiles(PURE)), None)
+
+
+def test_classes_whose_counts_are_exact_are_found(monkeypatch):
+    honest = core.releases.seal.add_noise
+
+    def but_counts(table, scale, source=None, out=None):
+        return (
+            exactly(table, scale, source, out)
+            if table.ndim == 1 and len(table) <= 3
+            else honest(table, scale, source, out)
+        )
+
+    monkeypatch.setattr(core.releases.seal, "add_noise", but_counts)
+    trial = first(purchase_trials.centres(PURE), "classes of directions")
+    assert found(trial)
+
+
+def test_records_left_in_a_temporary_file_are_found(monkeypatch):
+    honest = core.releases.job.open_source
+
+    def leaving(data):
+        with tempfile.NamedTemporaryFile("w", delete=False) as left:
+            left.write(str(np.asarray(data)))
+        return honest(data)
+
+    monkeypatch.setattr(core.releases.job, "open_source", leaving)
+    assert found(first(purchase_trials.classes(PURE)))
+
+
+def test_more_records_of_a_person_than_their_share_are_found(monkeypatch):
+    monkeypatch.setattr(core.sources.selections, "keep_at_most", lambda batches, records: batches_of(batches))
+
+    def batches_of(batches):
+        for batch in batches:
+            yield batch.select(range(batch.num_columns - 1))
+
+    assert found(first(purchase_trials.owners(PURE)))
+
+
+def test_an_exact_number_of_records_in_a_manifest_is_found(monkeypatch):
+    read = []
+    honest = core.releases.job.Job.check_read
+
+    def looked(job):
+        exact = honest(job)
+        read.append(int(np.sum(exact.records)))
+        return exact
+
+    monkeypatch.setattr(core.releases.job.Job, "check_read", looked)
+    monkeypatch.setattr(core.releases.seal, "now", lambda: f"2020-02-29T12:00:{read[-1]:02}+00:00")
+    assert found(first(purchase_trials.classes(PURE)))
+
+
+def test_a_refusal_that_depends_on_the_number_of_records_is_found(monkeypatch):
+    honest = core.releases.job.Job.finish
+
+    def finish(job, *more):
+        made = honest(job, *more)
+        if job._reader.rows > RECORDS:
+            raise RequestError("There are too many records.")
+        return made
+
+    monkeypatch.setattr(core.releases.job.Job, "finish", finish)
+    assert found(first(purchase_trials.classes(PURE)))
+
+
+def test_a_command_that_says_how_many_rows_there_were_is_found(monkeypatch):
+    command = sys.modules["core.cli.release"]
+    honest = command._run
+
+    def counted(job, source):
+        made = honest(job, source)
+        core.cli.output.say(f"{job._reader.rows:,} rows were read.")
+        return made
+
+    monkeypatch.setattr(command, "_run", counted)
+    assert any("standard error" in one for one in found(first(commands(main, PURE)), 2))
+
+
+def test_an_estimator_that_keeps_its_records_is_found(monkeypatch):
+    honest = PrivateKernelDensity.fit
+
+    def fit(one, X, y=None):
+        fitted = honest(one, X, y)
+        fitted.centre_ = np.mean(X, axis=0)
+        return fitted
+
+    monkeypatch.setattr(PrivateKernelDensity, "fit", fit)
+    assert found(first(estimators(PURE)))
+
+
+def test_a_page_whose_remark_names_a_number_of_rows_is_found(monkeypatch):
+    honest = Making.finish
+
+    def finish(making):
+        honest(making)
+        making.remark = f"{making.pace.rows} rows"
+
+    monkeypatch.setattr(Making, "finish", finish)
+    assert found(first(page(PURE)))
