@@ -25,9 +25,7 @@ from ..domain import Domain
 from ..geometry.kernels import KERNELS
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..releases.apart import ApartFirst
 from ..releases.job import release
-from ..releases.spread import offered
 from ..sketches.hashed.race import Race
 from ..sources import open_source
 from .hostile import pairs
@@ -122,28 +120,20 @@ def _typed(main: Main, arguments: Sequence[str], budget: Budget) -> Callable[[pd
 
 
 def page(budget: Budget) -> Iterator[Trial]:
-    """What the page's job makes of an order that was confirmed, with a spread bought first and without."""
+    """What the page's job makes of an order that was confirmed."""
     from ..ui.release.making import Making, Order
 
-    box = Domain(POINTS.columns, scale="box")
-    one = offered(box, budget, MANY)
-    apart = None if one is None else ApartFirst(box, one, lambda spread: _race(box, spread))
-    for name, first in (("", None), (" after a spread", apart)):
-        if name and first is None:
-            continue
+    def made(records: pd.DataFrame, world: World) -> object:
+        total = replace(budget, epsilon=2 * budget.epsilon, delta=2 * budget.delta)
+        book = Ledger(str(world.ledger))
+        making = Making(Order(open_source(records), _race(), budget, book, NAME, total))
+        while making.read_on():
+            pass
+        making.finish()
+        shown = making.stage.value, making.problem, making.remark, str(making.kept), making.spent
+        return shown, None if making.release is None else making.release.manifest
 
-        def made(records: pd.DataFrame, world: World, first: ApartFirst | None = first) -> object:
-            sketch = _race(POINTS if first is None else box)
-            book = Ledger(str(world.ledger))
-            total = replace(budget, epsilon=2 * budget.epsilon, delta=2 * budget.delta)
-            making = Making(Order(open_source(records), sketch, budget, book, NAME, total, first=first))
-            while making.read_on():
-                pass
-            making.finish()
-            shown = making.stage.value, making.problem, making.remark, str(making.kept), making.spent
-            return shown, None if making.release is None else making.release.manifest
-
-        yield Trial(said(f"the page{name}", budget), POINTS if first is None else box, budget, made)
+    yield Trial(said("the page", budget), POINTS, budget, made)
 
 
 def estimators(budget: Budget) -> Iterator[Trial]:

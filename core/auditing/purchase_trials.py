@@ -31,10 +31,9 @@ from ..privacy.ledger.ledger import Ledger
 from ..privacy.quantiles import Grid
 from ..releases.bounded import BoundsPurchase
 from ..releases.centred import CentrePurchase
-from ..releases.job import kind_of, release
-from ..releases.payment import payer_of, unit_words
+from ..releases.job import release
+from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
-from ..releases.spread import spread_first
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.distance import Distance
@@ -45,7 +44,6 @@ from ..sketches.hashed.race import Race
 from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
-from ..sources import open_source
 from .replaying import World
 from .trials import BUDGETS, Trial
 
@@ -112,23 +110,6 @@ def centres(budget: Budget) -> Iterator[Trial]:
         ("classes of directions", Classes(LABELLED, "class", Directions(POINTS))),
     ):
         yield bought(f"centre of {name}", sketch, budget, centre=CentrePurchase())
-
-
-def spreads(budget: Budget) -> Iterator[Trial]:
-    """How far apart records lie, and a table whose bandwidth follows from it."""
-    domain, budget = replace(POINTS, scale="box"), replace(budget, epsilon=LOUD * budget.epsilon)
-
-    def made(records: pd.DataFrame, world: World) -> object:
-        book = roomy(world, budget, domain)
-        payer = payer_of(book, NAME, budget, domain.unit)
-        found = spread_first(
-            domain, open_source(records), budget, 24.0, payer, lambda left: kind_of(_race(domain), left).cost
-        )
-        width = 0.1 if found.value is None else found.value
-        sketch = Race(domain, KERNELS["euclidean"](bandwidth=width), rows=8, width=8, seed=7)  # type: ignore[call-arg]
-        return found.value, release(sketch, records, found.left, ledger=book, dataset=NAME).manifest
-
-    yield Trial(said("spread", budget), domain, budget, made)
 
 
 def quantiles(budget: Budget) -> Iterator[Trial]:
@@ -216,7 +197,7 @@ def merged(budget: Budget) -> Iterator[Trial]:
     yield Trial(said("a merge", budget), POINTS, budget, made)
 
 
-PURCHASES = (counts, bounds, centres, spreads, quantiles, tables, parts, classes, owners, kinds, merged)
+PURCHASES = (counts, bounds, centres, quantiles, tables, parts, classes, owners, kinds, merged)
 
 
 def purchases(budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:
