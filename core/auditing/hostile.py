@@ -70,14 +70,14 @@ def pairs(domain: Domain, neighbours: Neighbours, records: int = RECORDS, seed: 
     first = [] if neighbours is Neighbours.ADD_REMOVE else persons.pop("at the upper corner")
     word = "somebody" if not first else "somebody at the upper corner who becomes one"
     data = _with(domain, others, first)
-    for about, rows in persons.items():
-        yield Pair(f"{word} {about}", data, _with(domain, others, rows))
-    rows = persons["at the lower corner"]
-    order = rng.permutation(len(others))
-    moved = _with(domain, others.iloc[order], rows, last=False)
-    yield Pair(f"{word} at the lower corner, the others in another order", data, moved)
-    nobody = others.iloc[:0]
+    rows, nobody = persons["at the lower corner"], others.iloc[:0]
+    yield Pair(f"{word} at the lower corner", data, _with(domain, others, rows))
     yield Pair(f"{word} at the lower corner, nobody else", _with(domain, nobody, first), _with(domain, nobody, rows))
+    moved = _with(domain, others.iloc[rng.permutation(len(others))], rows, last=False)
+    yield Pair(f"{word} at the lower corner, the others in another order", data, moved)
+    for about, rows in persons.items():
+        if about != "at the lower corner":
+            yield Pair(f"{word} {about}", data, _with(domain, others, rows))
 
 
 def _persons(domain: Domain, ordinary: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -34,14 +34,20 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from ..machine import compiled_code, environment
 from ..privacy.budget import Budget
+from ..privacy.replay.laws import CounterNoise
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
 
 MOMENT = datetime(2020, 2, 29, 12, tzinfo=UTC)
 """When everything happens in an audit."""
+CHANCE = 1e-12
+"""How likely sound noise is taken for noise of another law, a replay."""
+FINE, LONGEST = 3, 2.0**62
+"""From which scale on noise is like continuous noise, and how long it may be for counters of 64 bits to hold it."""
 INPUT = "records"
 """Folder of the private records in each world; all others are compared."""
 
@@ -173,7 +179,7 @@ class Recorded:
         second = self._made(neighbour, Tape(first.tape))
         if "what is refused" in first.out and not first.tape.draws:
             return Replay(tuple(_differences(first, second)), 0.0, 0)
-        found = [*first.tape.strays, *_differences(first, second)]
+        found = [*first.tape.strays, *_unlike(first.tape), *_differences(first, second)]
         losses = [_loss(one, other) for one, other in zip(first.tape.draws, second.tape.draws, strict=False)]
         found += _prices(first.tape, losses, self._promise)
         reached = epsilon_of(losses, float(self._promise.delta))
@@ -318,6 +324,27 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
     return type(one) is type(other) and bool(one == other)
+
+
+def _unlike(tape: Tape) -> Iterator[str]:
+    """Whether all noise of one kind together is far longer or shorter than its law says.
+
+    Sums of |z| over b are nearly a Gamma variable, those of z² over σ² nearly a chi-squared one, so a sound sampler
+    fails with probability `CHANCE`. Of few counters only noise that is several times too short is noticed.
+    """
+    sums = {"discrete_laplace": [0.0, 0.0], "discrete_gaussian": [0.0, 0.0]}
+    for draw in tape.draws:
+        if isinstance(draw.law, CounterNoise) and draw.law.distribution in sums and draw.law.parameter >= FINE:
+            noise = np.ravel(draw.outcome).astype(float) - np.ravel(draw.hidden).astype(float)
+            kept, parameter = noise[np.abs(noise) < LONGEST], float(draw.law.parameter)
+            pure = draw.law.distribution == "discrete_laplace"
+            sizes = np.abs(kept) * math.sinh(1 / parameter) if pure else kept**2 / parameter
+            sums[draw.law.distribution][0] += float(sizes.sum())
+            sums[draw.law.distribution][1] += len(kept)
+    for name, (total, count) in sums.items():
+        law = stats.gamma(count) if name == "discrete_laplace" else stats.chi2(count)
+        if count and min(law.cdf(total), law.sf(total)) < CHANCE:
+            yield f"noise is {'shorter' if total < law.mean() else 'longer'} than the law by which it says it is drawn"
 
 
 def _prices(tape: Tape, losses: list[Loss], promise: Promise) -> Iterator[str]:

@@ -17,6 +17,7 @@ import pandas as pd
 from ..domain import Domain
 from ..domain.items import Items
 from ..domain.numeric import Numeric
+from ..domain.vector import Vector
 from ..errors import RequestError
 from ..geometry import kernels
 from ..privacy.budget import Budget
@@ -36,6 +37,8 @@ RECORDS = 10_000
 """For which sizes are chosen where nobody says how many there are."""
 WIDTH = 8
 """Of tables of rows: small ones, of which an audit makes many."""
+MANY = Domain((Vector("v", 12, -1.0, 1.0),))
+"""For mechanisms that reduce the number of dimensions first."""
 BUDGETS = tuple(
     Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
 )
@@ -169,14 +172,23 @@ def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Tr
     """
     if card.make is None:
         return None
-    domain = example_domain(card) if domain is None else domain
+    try:
+        sketch = _made(card, budget, example_domain(card) if domain is None else domain)
+    except RequestError:
+        if domain is not None or "--project" not in card.options:
+            raise
+        sketch = _made(card, budget, MANY, project=3)
+    return of_sketch(card.name, sketch, budget)
+
+
+def _made(card: Card, budget: Budget, domain: Domain, project: int | None = None) -> LinearSketch | Adaptive:
+    """A small one of a settled size."""
     kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
     if kernel is None and card.answers == "closeness":
         kernel = kernels.Angular() if card.kernel == "angular" else kernels.KERNELS[card.kernel](bandwidth=0.25)  # type: ignore[call-arg]
-    facts = Facts(domain, budget, kernel, None if kernel else _norm_of(card), size=_size(card), seed=7, width=WIDTH)
-    sketch = card.made_from(facts)
-    sketch = with_chosen_size(sketch, budget, RECORDS)
-    return of_sketch(card.name, sketch, budget)
+    norm = None if kernel else _norm_of(card, domain)
+    facts = Facts(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH, project=project)
+    return with_chosen_size(card.made_from(facts), budget, RECORDS)
 
 
 def of_sketch(name: str, sketch: LinearSketch | Adaptive, budget: Budget) -> Trial:
@@ -214,10 +226,10 @@ def example_domain(card: Card) -> Domain:
     return Domain(tuple(Numeric(name, low, high) for name, (low, high) in ends.items()))
 
 
-def _norm_of(card: Card) -> str | None:
+def _norm_of(card: Card, domain: Domain) -> str:
     """A distance that it answers."""
     for norm in ("l1", "l2", "squared", "lp:2", "capped:0.5", "above", "below"):
-        trial = Facts(Domain.of(x=(0.0, 1.0)), BUDGETS[0], None, norm)
+        trial = Facts(domain, BUDGETS[0], None, norm)
         if card.refusal(replace(trial, size=_size(card))) is None:
             return norm
     return "l1"

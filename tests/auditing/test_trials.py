@@ -1,0 +1,79 @@
+"""Every registered mechanism is replayed through the front door, under every promise that it can keep."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import core
+from core.auditing.trials import BUDGETS, examine, mechanisms, of_mechanism
+from core.errors import RequestError
+from core.sketches.registry import cards
+from tests.depth import draws
+
+TRIALS = list(mechanisms())
+SLACK = {
+    # Why less than the whole price is used up even by the worst pair known.
+    "exponential-sum": "waves of several lengths are not all at their largest for one record",
+    "mean-embedding": "random waves are not all at their largest for one record",
+    "features": "a replaced record would have to be opposite in every wave",
+    "bernstein": "lattice values of two records overlap",
+    "mst": "choices lose all of their part only where every score moves at once",
+    "race": "two records share some cells",
+    "minhash": "two sets share some cells",
+}
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.name)
+def test_every_mechanism_is_replayed(trial):
+    verdict = examine(trial, draws(5, None), turned=draws(False, True))
+    assert verdict.passed, verdict.sentence
+
+
+def test_a_mechanism_without_a_trial_is_named():
+    """Nothing registered is left out but what is only made of other mechanisms."""
+    tried = {trial.name.split(",")[0] for trial in TRIALS}
+    made = {name for name, card in cards().items() if card.make is not None}
+    assert tried == made
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_prices_are_reached_or_the_slack_is_explained(budget):
+    for name in draws(("race", "histogram", "distance"), tuple(cards())):
+        try:
+            trial = of_mechanism(cards()[name], budget)
+        except RequestError:
+            continue
+        if trial is not None:
+            assert examine(trial, 3).reached >= 0.99 * float(budget.epsilon) or name in SLACK, name
+
+
+def calls(tree, attribute):
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == attribute
+        for node in ast.walk(tree)
+    )
+
+
+def test_who_takes_private_bits_puts_what_they_become_on_the_tape():
+    """A file that opens a stream of random bits and knows no law of what it draws cannot be replayed."""
+    room = Path(core.__file__).parent
+    for path in room.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if ".stream()" in text and path.parent.name not in ("replay",) and calls(ast.parse(text), "stream"):
+            assert "replay.tape import" in text or "hidden by" in text, path.relative_to(room)
+
+
+def test_no_randomness_but_from_the_source():
+    """NumPy's generators are used with public seeds alone, Python's own not at all, the system's bytes in one file."""
+    room = Path(core.__file__).parent
+    for path in room.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            where = f"{path.relative_to(room)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Import) and path.name != "replaying.py":
+                assert "random" not in [name.name for name in node.names], where
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                called = ast.unparse(node.func)
+                assert called != "os.urandom" or path.name == "randomness.py", where
+                assert not called.startswith(("np.random.seed", "np.random.normal", "np.random.laplace")), where
+                assert not called.endswith("default_rng") or node.args or node.keywords, where
