@@ -162,6 +162,7 @@ class Recorded:
 
     def __init__(self, release: Release, data: pd.DataFrame, promise: Promise) -> None:
         self._release, self._promise = release, promise
+        compiled_code.folder()  # settled before its home is another one: loops are of a machine and of no release
         # In memory where that can be: what is written down safely before anything is drawn waits for a disk otherwise.
         memory = Path("/dev/shm")
         self._folder = tempfile.TemporaryDirectory(prefix="frostglass-audit-", dir=memory if memory.is_dir() else None)

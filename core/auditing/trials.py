@@ -37,7 +37,7 @@ RECORDS = 10_000
 """For which sizes are chosen where nobody says how many there are."""
 WIDTH = 8
 """Of tables of rows: small ones, of which an audit makes many."""
-MANY = Domain((Vector("v", 12, -1.0, 1.0),))
+MANY = Domain((Vector("v", 100, -1.0, 1.0),))
 """For mechanisms that reduce the number of dimensions first."""
 BUDGETS = tuple(
     Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
@@ -175,19 +175,19 @@ def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Tr
     try:
         sketch = _made(card, budget, example_domain(card) if domain is None else domain)
     except RequestError:
-        if domain is not None or "--project" not in card.options:
+        if domain is not None or "projected" not in card.name:
             raise
-        sketch = _made(card, budget, MANY, project=3)
+        sketch = _made(card, budget, MANY)
     return of_sketch(card.name, sketch, budget)
 
 
-def _made(card: Card, budget: Budget, domain: Domain, project: int | None = None) -> LinearSketch | Adaptive:
+def _made(card: Card, budget: Budget, domain: Domain) -> LinearSketch | Adaptive:
     """A small one of a settled size."""
     kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
     if kernel is None and card.answers == "closeness":
         kernel = kernels.Angular() if card.kernel == "angular" else kernels.KERNELS[card.kernel](bandwidth=0.25)  # type: ignore[call-arg]
     norm = None if kernel else _norm_of(card, domain)
-    facts = Facts(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH, project=project)
+    facts = Facts(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH)
     return with_chosen_size(card.made_from(facts), budget, RECORDS)
 
 
