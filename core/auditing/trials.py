@@ -37,8 +37,8 @@ RECORDS = 10_000
 """For which sizes are chosen where nobody says how many there are."""
 WIDTH = 8
 """Of tables of rows: small ones, of which an audit makes many."""
-MANY = Domain((Vector("v", 100, -1.0, 1.0),))
-"""For mechanisms that reduce the number of dimensions first."""
+MANY, TWO = Domain((Vector("v", 1_000, -1.0, 1.0),)), Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))
+"""For mechanisms that reduce the number of dimensions first, and for those that need two."""
 BUDGETS = tuple(
     Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
 )
@@ -177,7 +177,7 @@ def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Tr
     except RequestError:
         if domain is not None or "projected" not in card.name:
             raise
-        sketch = _made(card, budget, MANY)
+        sketch = _made(card, budget, MANY if card.answers == "closeness" else TWO)
     return of_sketch(card.name, sketch, budget)
 
 
@@ -185,7 +185,9 @@ def _made(card: Card, budget: Budget, domain: Domain) -> LinearSketch | Adaptive
     """A small one of a settled size."""
     kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
     if kernel is None and card.answers == "closeness":
-        kernel = kernels.Angular() if card.kernel == "angular" else kernels.KERNELS[card.kernel](bandwidth=0.25)  # type: ignore[call-arg]
+        many = domain is MANY  # where random waves and cells say little of points nearby
+        kind: Any = kernels.KERNELS["euclidean" if many and "race" in card.name else card.kernel]
+        kernel = kind() if card.kernel == "angular" else kind(bandwidth=30.0 if many else 0.25)
     norm = None if kernel else _norm_of(card, domain)
     facts = Facts(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH)
     return with_chosen_size(card.made_from(facts), budget, RECORDS)

@@ -294,13 +294,13 @@ def _(monkeypatch):
 
 @planted("all rows of a person", on="several rows")
 def _(monkeypatch):
-    from core.sources import selections
+    from core.sources import queried
 
     def keep(batches, records):
         for batch in batches:
             yield batch.select(range(batch.num_columns - 1))
 
-    monkeypatch.setattr(selections, "keep_at_most", keep)
+    monkeypatch.setattr(queried, "keep_at_most", keep)
 
 
 @planted("the sensitivity of the other relation", on="replaced")
