@@ -1,13 +1,14 @@
 """Home: what Frostglass is, and three doors into it."""
 
-from core.ui.frame.frame import HOME, frame
+from core.ui.frame.navigation import HOME
 from core.ui.home.beginning import hero, touring
+from core.ui.surroundings import frame
 
 with frame(HOME) as visitor:
     if not touring():
         hero()
         # What follows takes seconds to load for the first visitor of all, who has something to read meanwhile.
-        from core.ui.home.page import below
+        from core.ui.home.home_page import below
 
         below(visitor)
     else:

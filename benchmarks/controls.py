@@ -51,9 +51,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"HOME": home, "XDG_DATA_HOME": home}
         if asked.own:
-            from core.ui.explore import answers
+            from core.ui.released import public_answers
 
-            answers.ANSWERS = Path(home)
+            public_answers.ANSWERS = Path(home)
         found = []
         for name, start in pages():
             if name.startswith(asked.only):
@@ -110,8 +110,7 @@ def opened(page: str, file: Path | None = None, **address: str):
 
 def declared(sample: str):
     """The page Data with a sample that was picked."""
-    from core.ui.data.picking import ORIGIN, SAMPLE
-    from core.ui.data.sample_cards import PICKED
+    from core.ui.own_data.picking_records import ORIGIN, PICKED, SAMPLE
 
     app = opened("pages/data.py")
     app.session_state[ORIGIN] = SAMPLE

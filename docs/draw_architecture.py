@@ -25,7 +25,7 @@ rect { fill: #eef2f2; stroke: #c9d2d4 } path { fill: none; stroke: #1a9188; stro
 def floors() -> list[list[str]]:
     """The rooms of every floor, the highest first."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    (layers,) = (contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers")
+    (layers,) = (contract["layers"] for contract in settings["contracts"] if contract.get("containers") == ["core"])
     return [layer.split(" : ") for layer in layers]
 
 

@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from core.ui.classify.beside import beside_view, model_alone
-from core.ui.classify.map import choose_decision, map_view
-from core.ui.classify.opening import open_groups
-from core.ui.classify.points import no_points_yet, points_view
-from core.ui.explore.groups import choose_grouped, grouped
-from core.ui.explore.opening import about, headline
-from core.ui.frame.frame import CLASSIFY, frame
+from core.ui.classify.asked_groups import choose_decision, map_view, no_points_yet, points_view
+from core.ui.classify.beside_model import beside_view, model_alone, open_groups
+from core.ui.frame.navigation import CLASSIFY
 from core.ui.frame.session import Opened, Session
-from core.ui.train.choosing import MODEL
+from core.ui.released.chosen_view import choose_grouped, grouped
+from core.ui.released.kept_files import MODEL
+from core.ui.released.opening_files import about, headline
+from core.ui.surroundings import frame
 
 PLACES, POINTS, BESIDE = "One place", "Your points", "Beside a model"
 

@@ -4,7 +4,8 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.ui.compare.compare_page import compare, nothing_yet
-from core.ui.frame.frame import COMPARE, frame
+from core.ui.frame.navigation import COMPARE
+from core.ui.surroundings import frame
 from core.words.escapes import in_markdown
 
 with frame(COMPARE) as visitor:

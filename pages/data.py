@@ -8,17 +8,17 @@ from core.errors import RequestError
 from core.privacy.ledger.log import Did
 from core.privacy.unit import PrivacyUnit
 from core.sources.samples import sample
-from core.ui.data.bounds import unknown_bounds
-from core.ui.data.bounds_purchase import fill_bought
-from core.ui.data.codebook import offer_codebook, offer_common_knowledge
 from core.ui.data.column_form import column_rows
-from core.ui.data.declaration import Declaration
-from core.ui.data.picking import pick_records
+from core.ui.data.declaration_draft import Declaration
+from core.ui.data.filling_rows import offer_codebook, offer_common_knowledge
 from core.ui.data.set_commands import offer_commands
-from core.ui.frame.frame import DATA, RELEASE, frame
+from core.ui.data.unknown_bounds import fill_bought, unknown_bounds
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
+from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import OwnData, Records, Session
 from core.ui.frame.visiting import write_down
+from core.ui.own_data.picking_records import pick_records
+from core.ui.surroundings import frame
 from core.words.escapes import in_markdown
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"

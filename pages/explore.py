@@ -8,25 +8,24 @@ from core.ui.explore.anomalies import anomalies_view
 from core.ui.explore.asking import ask_view
 from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres import centres_view, has_centres
-from core.ui.explore.columns import VIEW, drawable, start_with
 from core.ui.explore.density import density_view
 from core.ui.explore.difference import COMPARE, difference_view
-from core.ui.explore.export import no_report_yet, report_action
-from core.ui.explore.groups import choose_part, choose_question
 from core.ui.explore.layers import follow_old_address
-from core.ui.explore.link import dress_embedded, keep_address, open_linked
 from core.ui.explore.local import local_view
 from core.ui.explore.modes import modes_view
-from core.ui.explore.opening import about, headline, open_first
 from core.ui.explore.overview import overview_view
 from core.ui.explore.points import points_view
 from core.ui.explore.regression import axes_view, regression_view, together_view
 from core.ui.explore.sample import sample_view
 from core.ui.explore.sets import one_set_view, sets_view
-from core.ui.frame.frame import EXPLORE, frame
-from core.ui.frame.live import released_live_view, sample_of
+from core.ui.frame.charts import released_live_view, sample_of
+from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
-from core.ui.release.kept import open_last
+from core.ui.released.chosen_view import VIEW, choose_part, choose_question, drawable, start_with
+from core.ui.released.kept_files import open_last
+from core.ui.released.opening_files import about, headline, open_first
+from core.ui.released.taking_along import dress_embedded, keep_address, no_report_yet, open_linked, report_action
+from core.ui.surroundings import frame
 
 VIEWS = {
     "Overview": overview_view,

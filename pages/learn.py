@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.ui.data.picking import ORIGIN, SAMPLE
-from core.ui.frame.frame import DATA, LEARN, frame
+from core.ui.frame.navigation import DATA, LEARN
 from core.ui.learn.course import course
+from core.ui.own_data.picking_records import ORIGIN, SAMPLE
+from core.ui.surroundings import frame
 
 with frame(LEARN):
     if course():

@@ -6,14 +6,14 @@ from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.releases.remembered import check_all_remembered
 from core.releases.sandbox import counts_samples
-from core.ui.frame.frame import LEDGER, RELEASE, frame
 from core.ui.frame.marks import Visibility, note, rail, side
-from core.ui.frame.owner import stranger
+from core.ui.frame.navigation import LEDGER, RELEASE
 from core.ui.frame.session import Session
-from core.ui.ledger.opening import note_stranger, open_ledger, open_sandbox
+from core.ui.frame.visiting import stranger
 from core.ui.ledger_page import PICK, explain_composition, pick_account, register_data_set, show_account, what_if
-from core.ui.release.kept import kept_releases
-from core.ui.release.payer import WHAT_IS_FORGOTTEN, begin_again
+from core.ui.own_data.paying import WHAT_IS_FORGOTTEN, begin_again, note_stranger, open_ledger, open_sandbox
+from core.ui.released.kept_files import kept_releases
+from core.ui.surroundings import frame
 from core.words.escapes import in_markdown
 
 OWN, SAMPLES = "Your data", "Samples"

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from core.ui.frame.frame import LOCAL, frame
+from core.ui.frame.navigation import LOCAL
 from core.ui.local_page import collector_view, person_view, poll_view
+from core.ui.surroundings import frame
 
 VIEWS = {"Be one person": person_view, "Be the collector": collector_view, "Ask a class": poll_view}
 

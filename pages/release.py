@@ -6,17 +6,18 @@ from core.errors import RequestError
 from core.forecast.words import summary
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
-from core.ui.frame.frame import DATA, RELEASE, frame
 from core.ui.frame.marks import main_action, note
+from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import Session
 from core.ui.frame.visiting import write_down
-from core.ui.ledger.opening import ledger_for
+from core.ui.own_data.paying import ledger_for
 from core.ui.release.asking_approval import asks_first
-from core.ui.release.kept import kept_releases
 from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import confirm, release_desk, show_progress
 from core.ui.release.result import show_result
 from core.ui.release.steps import order_of, release_steps
+from core.ui.released.kept_files import kept_releases
+from core.ui.surroundings import frame
 from core.words.escapes import in_markdown
 
 

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.ui.frame.frame import DATA, TRAIN, frame
 from core.ui.frame.marks import main_action, note
-from core.ui.ledger.opening import ledger_for
-from core.ui.train.choosing import MODEL, choose
-from core.ui.train.chosen import chosen_view
-from core.ui.train.result import model_view, open_model
+from core.ui.frame.navigation import DATA, TRAIN
+from core.ui.own_data.paying import ledger_for
+from core.ui.released.kept_files import MODEL
+from core.ui.released.opened_model import model_view, open_model
+from core.ui.surroundings import frame
+from core.ui.train_page import choose, chosen_view
 from core.words.escapes import in_markdown
 
 with frame(TRAIN) as visitor:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.controls import KINDS, measured, pages
 from core.sources.samples import ANSWERS, RELEASES
 from core.tasks.kept_answers import Answer, Kept, keep
-from core.ui.explore import answers
+from core.ui.released import public_answers
 
 DEAR = 0.25
 """Processor seconds from which an answer is kept."""
@@ -48,7 +48,7 @@ class Working(Kept):
 def work_out(names: list[str]) -> None:
     """Write the answers of these files, or of all, and take away those of files that are no more."""
     working: dict[str, Working] = {}
-    answers.shelf = lambda fingerprint: working.setdefault(fingerprint, Working())
+    public_answers.shelf = lambda fingerprint: working.setdefault(fingerprint, Working())
     files = {f"{sha256(path.read_bytes()).hexdigest()[:16]}.npz": path.stem for path in RELEASES.glob("*.npz")}
     for file, stem in files.items():
         if names and stem not in names:

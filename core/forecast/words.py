@@ -13,6 +13,23 @@ from .forecast import Forecast
 from .regressions import correlation_error
 
 BAND = 1.96
+# How distance may be measured: what that is called, and what it finds, in words.
+NORMS = {
+    "l1": (
+        "City blocks",
+        "Differences of all columns added up. The nearest place to everyone is the median place: "
+        "half of the people lie on either side of it, in every column.",
+    ),
+    "l2": (
+        "Straight line",
+        "As the crow flies. The nearest place to everyone is the place that stragglers pull at the least.",
+    ),
+    "squared": (
+        "Squared",
+        "The straight line squared, so that far people count much more. The nearest place to "
+        "everyone is the mean place, the average of every column.",
+    ),
+}
 
 
 @dataclass(frozen=True)

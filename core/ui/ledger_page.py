@@ -22,10 +22,9 @@ from ..sketches.registry import card
 from ..words.escapes import in_markdown
 from ..words.numbers import amount, left_in_words, number, rounded_down, significant
 from ..words.phrases import count, day, listed, lowered, shown
-from .frame.bars import bar, budget_bar
 from .frame.charts import show
-from .frame.marks import facts, main_action, note
-from .release.privacy import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
+from .frame.marks import bar, budget_bar, facts, main_action, note
+from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
 
 MOST_BARS = 15
 MOST_LISTED = 12

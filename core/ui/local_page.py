@@ -23,11 +23,9 @@ from ..local.trust import of_counts
 from ..words.escapes import in_markdown
 from ..words.numbers import about, percent, significant
 from ..words.phrases import listed
-from .frame.bars import bar
 from .frame.charts import show
-from .frame.marks import Visibility, main_action, mark, note, rail
-from .frame.owner import stranger
-from .frame.visiting import visitor_now
+from .frame.marks import Visibility, bar, main_action, mark, note, rail
+from .frame.visiting import stranger, visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
 POLL_EPSILONS = ("0.2", "0.5", "1", "1.5", "2", "3", "4")

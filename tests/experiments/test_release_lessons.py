@@ -24,7 +24,7 @@ from core.experiments.release_lessons import (
     in_text,
     places,
 )
-from core.ui.frame.odds import best_guess
+from core.ui.frame.marks import best_guess
 
 PEOPLE = places("1 1, 2 2.5, 2.25 2, 7 8, 9.5 0.25")
 

@@ -27,7 +27,7 @@ from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.ledger.account import Account, price
 from core.sources.samples import sample, samples
-from core.ui.release.privacy import EPSILONS, SLACK, nearest_step
+from core.ui.own_data.privacy_loss import EPSILONS, SLACK, nearest_step
 from core.words.numbers import amount, rounded_down
 
 TWO = Domain.of(x=(0, 20), y=(0, 10))

@@ -13,7 +13,7 @@ from core.experiments.comparison_work import Bench
 from core.sources import Source, open_source
 from core.tasks import decision_map
 from core.tasks.answerable import READS
-from core.ui.frame.parting import Parting
+from core.ui.frame.session import Parting
 from tests.depth import DEEP
 
 

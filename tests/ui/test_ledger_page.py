@@ -16,8 +16,8 @@ from core.privacy.unit import unit_in_words
 from core.releases.sandbox import Sandbox
 from core.releases.shelf import shelf_of
 from core.ui.frame.session import Session
-from core.ui.ledger.opening import open_ledger
 from core.ui.ledger_page import cost_of_rows
+from core.ui.own_data.paying import open_ledger
 from tests.releases_for_tests import small_release
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.privacy.ledger.ledger import Ledger
 from core.sources.samples import samples
-from core.ui.data.picking import FILE, FILE_TYPES, ORIGIN, PATH, SAMPLE
-from core.ui.frame.frame import DATA, GROUPS
+from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY
+from core.ui.own_data.picking_records import FILE, FILE_TYPES, ORIGIN, PATH, SAMPLE
 from tests.depth import sampled
 
 ROOT = Path(__file__).parents[2]
@@ -365,7 +365,7 @@ def test_no_ledger_is_opened_before_it_is_needed(monkeypatch):
     def refuse(*where):
         raise AssertionError("a ledger was opened")
 
-    monkeypatch.setattr("core.ui.data.bounds_purchase.ledger_for", refuse)
+    monkeypatch.setattr("core.ui.data.unknown_bounds.ledger_for", refuse)
     assert not use(with_file(), "salary").exception
 
 

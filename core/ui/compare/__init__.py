@@ -1,1 +1,1 @@
-"""The page Compare, one part a file."""
+"""The page Compare."""

@@ -15,8 +15,8 @@ from ...figures.comparison_marks import MethodMark, method_marks
 from ...privacy.budget import Budget
 from ...words.phrases import count
 from ..frame.marks import facts, note
-from ..frame.turns import turn
-from ..release.privacy import EPSILONS, SLACK
+from ..frame.visiting import turn
+from ..own_data.privacy_loss import EPSILONS, SLACK
 from .subject import Subject
 
 STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))

@@ -12,15 +12,15 @@ from ...errors import RequestError
 from ...experiments.public_data import from_file
 from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
+from ...forecast.words import NORMS
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples
 from ...words.escapes import in_markdown
-from ..data.picking import DECLARED, FILE_TYPES, is_own_file
-from ..frame.frame import DATA
 from ..frame.marks import note
+from ..frame.navigation import DATA
 from ..frame.session import OwnData, Session
-from ..release.questions import NORMS
+from ..own_data.picking_records import DECLARED, FILE_TYPES, is_own_file
 from .subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
 
 ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "My data"

@@ -22,10 +22,9 @@ from ...sketches.hashed.race import Race
 from ...sketches.making import hashed
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import about, percent
-from ..frame.marks import main_action, missing_sentence, note
-from ..frame.markup import draw
+from ..frame.marks import draw, main_action, missing_sentence, note
 from ..frame.session import Session
-from ..frame.turns import turn
+from ..frame.visiting import turn
 from .choosing_methods import Chosen, choose_plan, marks
 from .choosing_subject import choose_subject
 from .functions import choose_epsilon, functions

@@ -20,8 +20,7 @@ from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import listed
 from ..frame.charts import show
-from ..frame.marks import note
-from ..frame.markup import draw
+from ..frame.marks import draw, note
 from .choosing_methods import Chosen, choose_several, first_drawn, marks, plainly
 from .results import LOOK_EVERY
 from .subject import Picture

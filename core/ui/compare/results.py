@@ -30,8 +30,7 @@ from ...machine.waiting_line import Attendance
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, size, taken, wait
 from ..frame.charts import show
-from ..frame.marks import note
-from ..frame.markup import draw
+from ..frame.marks import draw, note
 from .choosing_methods import Chosen, marks, plainly
 from .subject import Subject
 

@@ -12,9 +12,8 @@ from ...domain.presets import PRESETS, kind_for, preset_for
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown
-from ..frame.marks import note
-from ..frame.markup import draw
-from .declaration import YES_AND_NO, ColumnDraft, EntryDraft, texts_in
+from ..frame.marks import draw, note
+from .declaration_draft import YES_AND_NO, ColumnDraft, EntryDraft, texts_in
 from .set_commands import LISTS
 
 FEW, MANY = 2, 100

@@ -21,14 +21,14 @@ from ...tasks.anomalies import REFERENCE_POINTS, AnomalyScores, score
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all
 from ...words.phrases import count, listed, plural
-from ..frame.asked_table import LISTED, dropped_table, worked_out
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
-from . import answers
-from .columns import choose_two, drawable
+from ..released import public_answers
+from ..released.asked_points import LISTED, dropped_table, worked_out
+from ..released.chosen_view import choose_two, drawable
+from ..released.taking_along import take_along
 from .example import example_of
-from .export import take_along
 
 FILE, READ = "explore-points", "explore-points-read"
 SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1, "20 in 100": 0.2}
@@ -55,9 +55,9 @@ def anomalies_view(opened: Opened) -> None:
             lambda points: score(
                 opened.release,
                 points,
-                answers.LEVEL,
+                public_answers.LEVEL,
                 share=share,
-                population=answers.population(opened.identity, opened.release),
+                population=public_answers.population(opened.identity, opened.release),
             ),
             share,
         )
@@ -136,7 +136,7 @@ def _show(opened: Opened, table: pa.Table, scores: AnomalyScores) -> tuple[go.Fi
     """Draw the points on the density; the figure and its title."""
     domain = opened.release.domain
     columns = choose_two(domain)
-    picture = answers.picture(opened.identity, opened.release, View(columns))
+    picture = public_answers.picture(opened.identity, opened.release, View(columns))
     axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
     figure = add_points(picture_figure(opened.release, picture), table.to_pandas(), axes, scores.anomalous)
     st.plotly_chart(

@@ -13,8 +13,7 @@ from ...tasks.region import Region, count_inside, countable
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened
-from .point import say
-from .values import SHORTEST, grain, tidy
+from ..released.asked_points import SHORTEST, grain, say, tidy
 
 POINT, BOX, LASSO = "A point", "A box", "A lasso"
 MODES = {POINT: "points", BOX: "box", LASSO: "lasso"}

@@ -12,7 +12,7 @@ from ...tasks.table_profile import measured
 from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened
-from .answers import LEVEL
+from ..released.public_answers import LEVEL
 
 
 def ask_view(opened: Opened) -> None:

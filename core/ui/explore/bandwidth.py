@@ -11,7 +11,7 @@ from ...forecast.scales import closely
 from ...geometry.kernels import Bandwidth, Stationary
 from ...words.numbers import number
 from ..frame.session import Opened
-from . import answers
+from ..released import public_answers
 
 DETAIL = "detail"
 """The bandwidth in the page's address, where it is not the one to begin with: a share of the owner's."""
@@ -37,7 +37,7 @@ def _chosen(opened: Opened, kernel: Stationary) -> Opened:
     """The file with the bandwidth that a slider says."""
     sketch = opened.release.sketch
     factors = sketch.bandwidths
-    suited = answers.suited(opened.identity, opened.release)
+    suited = public_answers.suited(opened.identity, opened.release)
     start = "the one that suits the noisy counts" if sketch.open_bandwidth else "the owner's"
     first, key = _nearest(factors, suited), f"explore-bandwidth-{opened.identity}"
     if key not in st.session_state and (linked := _linked()) is not None:

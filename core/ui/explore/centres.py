@@ -21,10 +21,10 @@ from ...words.phrases import listed, plural
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note
 from ..frame.session import Opened
-from . import answers
-from .columns import choose_two, drawable
-from .export import take_along
-from .point import say
+from ..released import public_answers
+from ..released.asked_points import say
+from ..released.chosen_view import choose_two, drawable
+from ..released.taking_along import take_along
 
 REACHES = 2 * 1.96
 """Standard errors between the ends of a 95% interval."""
@@ -53,7 +53,7 @@ def centres_view(opened: Opened) -> None:
             )
         )
     try:
-        found = answers.centres(opened.identity, release, count)
+        found = public_answers.centres(opened.identity, release, count)
     except RequestError as error:
         st.info(in_markdown(error))
         return
@@ -72,7 +72,7 @@ def centres_view(opened: Opened) -> None:
     if drawable(release.domain):
         columns = choose_two(release.domain)
         view = View(columns, tuple((name, value) for name, value in place_of(found[0]).items() if name not in columns))
-        picture = answers.picture(opened.identity, release, view)
+        picture = public_answers.picture(opened.identity, release, view)
         title = f"{drawn(release)} over {listed(columns)}, with its {plural(count, 'centre')}"
         marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
         figure = picture_figure(release, picture, marks)
@@ -82,7 +82,7 @@ def centres_view(opened: Opened) -> None:
             alt=in_words(release, picture),
             config=picture_config(opened),
         )
-        steps = (Density(columns, dict(view.held), answers.DISTANCE_MAP_SIZE), *steps)
+        steps = (Density(columns, dict(view.held), public_answers.DISTANCE_MAP_SIZE), *steps)
     take_along(opened, "centres", lambda: table_of(found), steps, figure, title)
 
 

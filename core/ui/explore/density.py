@@ -28,18 +28,25 @@ from ...tasks.density import Curve, Heatmap, Pairs
 from ...words.escapes import in_html
 from ...words.phrases import listed
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
-from ..frame.marks import note, side
-from ..frame.markup import draw
+from ..frame.marks import draw, note, side
 from ..frame.session import Opened
-from . import answers
+from ..released import public_answers
+from ..released.asked_points import AskedPoint
+from ..released.chosen_view import (
+    MOST_PAIRED,
+    choices,
+    choose_columns,
+    choose_held,
+    drawable,
+    hold_others,
+    open_picture,
+)
+from ..released.taking_along import take_along
 from .area import MODES as KINDS
 from .area import POINT, AskedArea, choose_asking
 from .coarse import coarse_first
-from .columns import MOST_PAIRED, choices, choose_columns, choose_held, drawable, hold_others, open_picture
 from .drawing import drawing, matrix_drawing
-from .export import take_along
 from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
-from .point import AskedPoint
 from .ring import few_elements, follow_clicks
 from .volume import volume_view
 
@@ -83,7 +90,7 @@ def _matrix(opened: Opened) -> None:
 
     with st.container(key="fg-stage", height=height):
         place = coarse_first((opened.identity, names), lambda: _coarse_pairs(opened, names), drawn_coarse, height)
-    pairs = answers.small_pictures(opened.identity, opened.release, names)
+    pairs = public_answers.small_pictures(opened.identity, opened.release, names)
     place.plotly_chart(
         matrix_drawing(opened, pairs, cell),
         key=MATRIX,
@@ -112,7 +119,7 @@ def _by_click_or_touch(click: str, touch: str) -> None:
 
 
 def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], layers: Layers) -> None:
-    centre = None if _near(opened) else answers.nearest(opened.identity, opened.release)
+    centre = None if _near(opened) else public_answers.nearest(opened.identity, opened.release)
     view = hold_others(opened, columns, centre, held)
     main, aside = st.columns([2.6, 1], gap="large")
     with aside, side("answer"):
@@ -125,7 +132,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
             lambda first: for_screen(picture_figure(opened.release, first)),
             height,
         )
-    picture = answers.picture(opened.identity, opened.release, view)
+    picture = public_answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
     marks = marks_of(opened, picture, layers)
     if centre is not None:
@@ -181,13 +188,13 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
 
 
 def _coarse_pairs(opened: Opened, names: tuple[str, ...]) -> Pairs | None:
-    at_hand = answers.at_hand(answers.small_pictures, opened.identity, names)
-    return None if at_hand else answers.coarse_pictures(opened.release, names)
+    at_hand = public_answers.at_hand(public_answers.small_pictures, opened.identity, names)
+    return None if at_hand else public_answers.coarse_pictures(opened.release, names)
 
 
 def _coarse(opened: Opened, view: View) -> Heatmap | None:
-    at_hand = answers.at_hand(answers.picture, opened.identity, view)
-    return None if at_hand else answers.coarse_picture(opened.release, view)
+    at_hand = public_answers.at_hand(public_answers.picture, opened.identity, view)
+    return None if at_hand else public_answers.coarse_picture(opened.release, view)
 
 
 def peak(release: Release, picture: Curve | Heatmap) -> tuple[object, ...]:

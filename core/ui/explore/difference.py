@@ -16,9 +16,8 @@ from ...words.escapes import in_markdown
 from ..frame.charts import picture_config
 from ..frame.marks import note
 from ..frame.session import Opened, Session
-from .answers import LEVEL, REMEMBERED
-from .columns import choices, choose_columns, drawable
-from .groups import part_of, question_of
+from ..released.chosen_view import choices, choose_columns, drawable, part_of, question_of
+from ..released.public_answers import LEVEL, REMEMBERED
 from .table_difference import table_difference
 
 COMPARE = "Difference"

@@ -19,7 +19,7 @@ from ...figures.small_pictures import pairs_matrix
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs
 from ..frame.session import Opened
-from .answers import REMEMBERED
+from ..released.public_answers import REMEMBERED
 
 
 def drawing(

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from ...domain import Categorical, Column, Dates, Domain, Ordered
 from ...domain.scalar import Scalar
 from ...sources.samples import Sample, samples
-from .columns import drawable
-from .values import tidy
+from ..released.asked_points import tidy
+from ..released.chosen_view import drawable
 
 PLACES, SEED = 12, 7
 EXAMPLE = "These places are an example, spread over the public bounds. Drop a table of your own above."

@@ -21,11 +21,11 @@ from ...releases.release import load
 from ...sources.samples import bundled_distances
 from ...tasks.density import Curve, Heatmap
 from ...words.escapes import in_markdown, in_plotly
-from ..classify.answers import drawn_map
 from ..frame.marks import note
 from ..frame.session import Opened, session
-from . import answers
-from .columns import LAYERS, drawable
+from ..released import public_answers
+from ..released.chosen_view import LAYERS, drawable
+from ..released.public_answers import drawn_map
 from .modes import marks, modes_view
 from .outline import own_outline
 
@@ -134,14 +134,14 @@ def marks_of(opened: Opened, picture: Curve | Heatmap, layers: Layers) -> Marks 
     if not layers.modes:
         return None
     try:
-        return marks(opened, picture, answers.modes(opened.identity, opened.release))
+        return marks(opened, picture, public_answers.modes(opened.identity, opened.release))
     except RequestError:
         return None  # it is said below the picture
 
 
 def film_of(opened: Opened, view: View, column: str, found: Marks | None) -> go.Figure:
     """The film of a view along a column that is neither drawn nor held, with the modes on it that were found."""
-    values, pictures = answers.film(opened.identity, opened.release, view, column)
+    values, pictures = public_answers.film(opened.identity, opened.release, view, column)
     axis = Axis.of(_column(opened, column), values)
     names = [axis.words(value) for value in axis.values]
     start, prefix = len(names) // 2, in_plotly(f"{axis.name}: ")
@@ -154,14 +154,14 @@ def add_layers(figure: go.Figure, opened: Opened, view: View, layers: Layers) ->
     """Draw the lines of the layers on a figure of a view."""
     if layers.groups and opened.grouped is not None:
         rule = rules(opened.grouped)[0]
-        decided = drawn_map(opened.fingerprint, opened.grouped, view, rule, answers.LEVEL)
+        decided = drawn_map(opened.fingerprint, opened.grouped, view, rule, public_answers.LEVEL)
         axes = tuple(Axis.of(_column(opened, name), values) for name, values in _places(decided))
         add_groups(figure, decided, axes)
     if layers.far is not None:
         far = layers.far
-        centre = answers.nearest(far.identity, far.release)
+        centre = public_answers.nearest(far.identity, far.release)
         held = tuple((name, value) for name, value in centre.items() if name not in view.columns)
-        picture = answers.picture(far.identity, far.release, View(view.columns, held))
+        picture = public_answers.picture(far.identity, far.release, View(view.columns, held))
         add_distances(
             figure, in_units(far.release, picture), axes_of(far.release, picture), distance_unit(far.release.sketch)
         )

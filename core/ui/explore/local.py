@@ -16,8 +16,7 @@ from ...local.released import LocalAnswers
 from ...local.sketch_release import SketchRelease
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, significant
-from ..frame.marks import note, side
-from ..frame.markup import draw
+from ..frame.marks import draw, note, side
 from ..frame.session import Counted, Session
 
 POST = {

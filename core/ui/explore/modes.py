@@ -18,14 +18,14 @@ from ...words.numbers import percent, rounded, rounded_range
 from ...words.phrases import plural
 from ..frame.marks import note
 from ..frame.session import Opened
-from . import answers
-from .export import take_along
+from ..released import public_answers
+from ..released.taking_along import take_along
 
 
 def modes_view(opened: Opened) -> None:
     """Everything that is said about the modes: under a picture that marks them, or where there is none."""
     try:
-        found = answers.modes(opened.identity, opened.release)
+        found = public_answers.modes(opened.identity, opened.release)
     except RequestError as error:
         st.info(in_markdown(error))
         return
@@ -91,7 +91,7 @@ def _second_opinion(opened: Opened) -> None:
     if not asked:
         return
     try:
-        found = answers.intersection(opened.identity, opened.release)
+        found = public_answers.intersection(opened.identity, opened.release)
     except RequestError as error:
         st.info(in_markdown(error))
         return

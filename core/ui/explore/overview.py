@@ -30,10 +30,9 @@ from ...words.escapes import in_html, in_markdown
 from ...words.numbers import percent, rounded_range, significant
 from ...words.phrases import listed, shortened
 from ..frame.charts import ONE_TOOL
-from ..frame.marks import note
-from ..frame.markup import draw
+from ..frame.marks import draw, note
 from ..frame.session import Opened
-from .answers import LEVEL, REMEMBERED
+from ..released.public_answers import LEVEL, REMEMBERED
 
 FIRST, MOST = 12, 30
 """Columns that are shown at first, and at most."""

@@ -19,13 +19,13 @@ from ...sources.public_tables import beside
 from ...words.escapes import in_markdown
 from ...words.numbers import rounded_all, rounded_range
 from ...words.phrases import count
-from ..frame.asked_table import LISTED, dropped_table, note_rest, worked_out
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
-from . import answers
-from .columns import drawable
+from ..released import public_answers
+from ..released.asked_points import LISTED, dropped_table, note_rest, worked_out
+from ..released.chosen_view import drawable
+from ..released.taking_along import take_along
 from .example import Example, example_of
-from .export import take_along
 
 READ = "explore-asked-read"
 BETWEEN = "very likely between"
@@ -80,7 +80,7 @@ def answered(opened: Opened, dropped: UploadedFile | Example) -> tuple[pa.Table,
     )
 
     def work(table: pa.Table) -> Answers:
-        return opened.release.answer(table, answers.LEVEL, together)
+        return opened.release.answer(table, public_answers.LEVEL, together)
 
     return worked_out(opened, dropped, READ, "Asking …", work, together)
 

@@ -26,9 +26,8 @@ from ...words.phrases import listed
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.session import Opened
-from .export import take_along
-from .point import say
-from .values import state_of, value_field
+from ..released.asked_points import say, state_of, value_field
+from ..released.taking_along import take_along
 
 MOST_FIELDS = 12
 """Columns that get a slider; others stay where people are on average."""

@@ -18,9 +18,9 @@ from ...words.phrases import listed
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
-from . import answers
-from .columns import choose_two, drawable
-from .export import take_along
+from ..released import public_answers
+from ..released.chosen_view import choose_two, drawable
+from ..released.taking_along import take_along
 
 WHAT_THEY_ARE = (
     "These points are **nobody**. They were made from the released file alone, never from a person's record, so they "
@@ -68,7 +68,7 @@ def sample_view(opened: Opened) -> None:
     if kind == TOGETHER:
         opened = _whole(opened)
     try:
-        drawn = answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
+        drawn = public_answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
     except RequestError as error:
         st.info(in_markdown(error))
         return

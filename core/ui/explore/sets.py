@@ -20,12 +20,11 @@ from ...tasks.uncertainty import quantile_dots
 from ...words.escapes import in_markdown
 from ...words.numbers import percent_within, rounded, rounded_all, rounded_range
 from ...words.phrases import count, listed
-from ..frame.asked_table import LISTED, dropped_table, note_rest
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
-from . import answers
-from .export import take_along
-from .point import EACH_DOT, say
+from ..released import public_answers
+from ..released.asked_points import EACH_DOT, LISTED, dropped_table, note_rest, say
+from ..released.taking_along import take_along
 from .points import BETWEEN, answer_columns, answered
 
 TYPED = "explore-items"
@@ -88,7 +87,7 @@ def _answer(opened: Opened, items: list[str]) -> None:
         st.error(f"A set that is typed has at most {MOST_TYPED:,} items; ask about a longer one in a file.")
         return
     release = opened.release
-    found = release.answer([items], answers.LEVEL)
+    found = release.answer([items], public_answers.LEVEL)
     estimate, low, high, error = (
         float(part[0]) for part in (found.estimate, found.low, found.high, found.standard_error)
     )

@@ -33,11 +33,10 @@ from ...tasks.table_profile import place_columns, words_for_cells
 from ...words.escapes import in_html, in_markdown
 from ...words.phrases import shortened
 from ..frame.charts import picture_config
-from ..frame.marks import note
-from ..frame.markup import draw
+from ..frame.marks import draw, note
 from ..frame.session import Opened
-from .answers import LEVEL, REMEMBERED
-from .export import take_along
+from ..released.public_answers import LEVEL, REMEMBERED
+from ..released.taking_along import take_along
 
 ONE, TWO, PLACES, MEANS, TOGETHER, ALL = (
     "One column",

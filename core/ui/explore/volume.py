@@ -13,10 +13,10 @@ from ...words.phrases import listed
 from ..frame.charts import on_a_phone, picture_config
 from ..frame.marks import note, side
 from ..frame.session import Opened
-from . import answers
-from .columns import hold_others
-from .export import take_along
-from .point import AskedPoint
+from ..released import public_answers
+from ..released.asked_points import AskedPoint
+from ..released.chosen_view import hold_others
+from ..released.taking_along import take_along
 
 WHAT = (
     "Everywhere inside a shell at least so many are very likely close by; the densest lie inside. Drag to turn it, and "
@@ -27,7 +27,7 @@ WHAT = (
 def volume_view(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -> None:
     """Everything under three columns."""
     view = hold_others(opened, columns, None, held)
-    volume = answers.volume(opened.identity, opened.release, view)
+    volume = public_answers.volume(opened.identity, opened.release, view)
     domain, counted, title = opened.release.domain, noun(opened.release), f"Density over {listed(columns)}"
     figure = shells_figure(volume, domain, counted)
     asked = AskedPoint(opened, view)
@@ -50,7 +50,7 @@ def volume_view(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -
         )
         note(WHAT)
         note(SHARED_NOISE)
-        step = Dense(columns, dict(view.held), answers.VOLUME_SIZE)
+        step = Dense(columns, dict(view.held), public_answers.VOLUME_SIZE)
         take_along(opened, "density", lambda: table_of(volume), (step,), figure, title)
     with aside, side("answer"):
         st.header("Ask a point", anchor=False)

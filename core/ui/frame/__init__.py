@@ -1,1 +1,1 @@
-"""What surrounds every page: its settings, navigation, look, marks, and the visitor's session."""
+"""What every page is made with: the list of pages, the look, marks, charts, and the visitor's session."""

@@ -1,4 +1,4 @@
-"""Small things every page shares: what is private and public, what is missing, the one main action.
+"""What pages are drawn with: marks of private and public, the one main action, bars, odds, and the one door for HTML.
 
 Amber and teal mean private and public on every page; a word and a shape (crisp dots, a soft blur) say the same, so
 nothing hangs on seeing colours.
@@ -6,6 +6,7 @@ nothing hangs on seeing colours.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -13,7 +14,17 @@ from enum import StrEnum
 import streamlit as st
 
 from ...words.escapes import in_html
-from .markup import draw
+from ...words.numbers import left_in_words, percent, significant
+
+
+def draw(markup: str) -> None:
+    """Draw trusted markup whose every foreign part went through `core.words.escapes.in_html`.
+
+    Markdown ends an HTML block at the first blank line, and would read what follows as Markdown; so the markup is
+    joined to one line. (``st.html`` would be stricter, but it removes SVG.)
+    """
+    one_line = " ".join(line.strip() for line in markup.splitlines())
+    st.markdown(f'<div class="fg">{one_line}</div>', unsafe_allow_html=True, anchors=False)
 
 
 class Visibility(StrEnum):
@@ -101,3 +112,61 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
         words = missing_sentence(missing) or note
         draw(f'<p class="fg-missing" role="status">{in_html(words)}</p>')
     return pressed and not missing
+
+
+def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
+    """A bar filled by shares of it, from the left; the first is dark, those after it lighter.
+
+    Parameters
+    ----------
+    shares : Sequence[float]
+        Each between 0 and 1; what goes past the end is cut off.
+    words : str
+        The bar for those who do not see it.
+    left, right : str
+        What its two ends mean.
+    """
+    spans = "".join(f'<span style="width:{100 * max(0.0, min(1.0, share)):.2f}%"></span>' for share in shares)
+    draw(
+        f'<div class="fg-bar" role="img" aria-label="{in_html(words)}">{spans}</div>'
+        f'<div class="fg-scale"><span>{in_html(left)}</span><span>{in_html(right)}</span></div>'
+    )
+
+
+def budget_bar(spent: float, price: float, total: float) -> None:
+    """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε)."""
+    left = max(0.0, total - spent - price)
+    was, this, rest, whole = (significant(epsilon, 3) for epsilon in (spent, price, left, total))
+    rest = left_in_words(left, rest)
+    words = f"Of a budget of {whole}, {was} is spent, this release takes {this}, and {rest} is left."
+    bar([spent / total, price / total], words, f"spent {was}, this {this}", f"left {rest} of {whole}")
+
+
+def best_guess(epsilon: float, delta: float = 0.0) -> float:
+    """How often the best possible guesser is right about one person, who started from a fair coin.
+
+    Telling two equally likely neighbouring data sets apart from an (ε, δ)-private release succeeds with probability
+    at most ``(e^ε + δ) / (1 + e^ε)``: one half plus half the largest total variation distance that (ε, δ) allows.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy, theorem 2.1.
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def odds_sentence(epsilon: float, delta: float = 0.0, protected: str = "person") -> str:
+    """The promise in one sentence; ``protected`` is "person" or "record", whatever the release protects."""
+    most = percent(best_guess(epsilon, delta), 3)
+    return f"A coin-flip (50%) guess about one {protected} can rise to at most {most}."
+
+
+def odds(epsilon: float, delta: float = 0.0, protected: str = "person") -> None:
+    """The promise as a sentence with a bar from a coin flip to certainty."""
+    share = best_guess(epsilon, delta)
+    before, after = odds_sentence(epsilon, delta, protected).rsplit(" ", 1)
+    draw(
+        f"""<p class="fg-odds">{in_html(before)} <strong>{in_html(after)}</strong> That is the worst case:
+        a guesser who knows everyone else and has all the time in the world.</p>"""
+    )
+    bar([2 * share - 1], f"{percent(share, 3)} on a scale from 50% to 100%", "50% a coin flip", "100% certain")

@@ -1,7 +1,7 @@
 """The look that Streamlit's configuration cannot express: one style sheet, for both themes.
 
 ``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit sets ``color-scheme`` on the app,
-and ``roles.py`` on what opens over it.
+and ``browser_scripts.py`` on what opens over it.
 """
 
 from __future__ import annotations

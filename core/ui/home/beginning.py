@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ...figures import drawings
-from ..frame.markup import draw
+from ..frame.marks import draw
 
 TOUR = "tour"
 """Key of the switch, and its name in the address: ``?tour=true`` begins the tour."""

@@ -16,14 +16,13 @@ from ...figures.report.release_pictures import in_words, picture_figure
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_releases, sample
 from ...words.escapes import in_html
-from ..explore import answers
-from ..explore.point import say
-from ..frame.charts import ONE_TOOL, for_screen
-from ..frame.frame import DATA, EXPLORE
-from ..frame.live import live_view
-from ..frame.markup import draw
+from ..frame.charts import ONE_TOOL, for_screen, live_view
+from ..frame.marks import draw
+from ..frame.navigation import DATA, EXPLORE
 from ..frame.session import Opened, Session
 from ..frame.visiting import opens
+from ..released import public_answers
+from ..released.asked_points import say
 from .beginning import TOUR
 
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"
@@ -109,7 +108,7 @@ def _released() -> tuple[Sample, Opened]:
 
 def _density(asked: dict[str, float] | None) -> None:
     _, opened = _released()
-    picture = answers.picture(opened.identity, opened.release, View(opened.release.domain.names))
+    picture = public_answers.picture(opened.identity, opened.release, View(opened.release.domain.names))
     figure = picture_figure(opened.release, picture, asked=tuple(asked.values()) if asked else None)
     figure.update_layout(height=HEIGHT)
     st.plotly_chart(
@@ -135,7 +134,7 @@ def _shape(_: Session) -> None:
 
 def _question(_: Session) -> None:
     _, opened = _released()
-    found = opened.release.answer({name: [value] for name, value in ASKED.items()}, answers.LEVEL)
+    found = opened.release.answer({name: [value] for name, value in ASKED.items()}, public_answers.LEVEL)
     parts = (found.estimate, found.low, found.high, found.standard_error)
     sentence = answer_sentence(*(float(part[0]) for part in parts), noun(opened.release))
     say(f"Aged 10 and 140 cm tall: {sentence[:1].lower()}{sentence[1:]}")

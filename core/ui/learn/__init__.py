@@ -1,1 +1,1 @@
-"""The page Learn, one lesson a file."""
+"""The page Learn: its lessons, and the course that they make."""

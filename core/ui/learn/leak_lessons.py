@@ -13,10 +13,7 @@ from ...sketches.grids.histogram import SCALE as WHOLE
 from ...words.escapes import in_html
 from ...words.numbers import percent, rounded, significant
 from ...words.phrases import count
-from ..frame.bars import bar
-from ..frame.marks import Visibility, note, rail
-from ..frame.markup import draw
-from ..frame.odds import best_guess
+from ..frame.marks import Visibility, bar, best_guess, draw, note, rail
 from .lesson import Lesson, advance, choose_epsilon, picture, play_button, playing, say
 
 TIMES, SECRET, EACH = "times", "secret", "each"

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...words.escapes import in_html
-from ..frame.markup import draw
+from ..frame.marks import draw
 
 EPSILON = "epsilon"
 """The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address."""

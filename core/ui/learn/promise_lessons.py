@@ -14,8 +14,7 @@ from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.noise_lesson_figures import delta_figure, delta_figure_in_words
 from ...figures.promise_lesson_figures import outcomes_figure, polls_figure, trust_figure
 from ...words.numbers import about, percent, significant
-from ..frame.marks import note
-from ..frame.odds import odds
+from ..frame.marks import note, odds
 from .lesson import Lesson, choose_epsilon, picture, say
 
 CROWD = "crowd-size"

@@ -12,8 +12,7 @@ from ...figures.plane_lesson_figures import curve_figure, curve_in_words, plane_
 from ...releases.release import Release
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import rounded, significant
-from ..frame.marks import Visibility, mark, note
-from ..frame.markup import draw
+from ..frame.marks import Visibility, draw, mark, note
 from .lesson import EPSILONS, FIXED, Lesson, advance, choose_epsilon, picture, play_button, playing, say
 
 PEOPLE, ASKED, COUNTED, CLICK, CROWD, NOISE, CUTS = "people", "ask", "rows", "click", "crowd", "noise", "cuts"

@@ -18,7 +18,7 @@ from ...releases.stages import BROADEST, NARROWEST, Spread
 from ...serving.owners import OwnLedger
 from ...words.numbers import amount, percent
 from ..frame.marks import note
-from ..frame.turns import turn
+from ..frame.visiting import turn
 from .several import added
 from .way import picked_way, way_of
 

@@ -43,7 +43,7 @@ from ...words.escapes import in_markdown
 from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
-from ..frame.turns import turn
+from ..frame.visiting import turn
 from .apart import can_find, finding_first, supposed
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"

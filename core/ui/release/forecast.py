@@ -14,11 +14,8 @@ from ...forecast.words import error_definition, forecast_sentence, size_and_time
 from ...words.escapes import in_html
 from ...words.numbers import percent, significant
 from ...words.phrases import shown
-from ..frame.bars import budget_bar
 from ..frame.charts import show
-from ..frame.marks import Visibility, note, rail
-from ..frame.markup import draw
-from ..frame.odds import odds
+from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
 from .outlook import CURVE, errors, limit, promising
 
 

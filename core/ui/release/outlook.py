@@ -15,8 +15,8 @@ from ...forecast.sizing import choose_size, sized_rows
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.linear import LinearSketch
-from ..frame.turns import turn
-from .privacy import EPSILONS, SLACK
+from ..frame.visiting import turn
+from ..own_data.privacy_loss import EPSILONS, SLACK
 
 CURVE = EPSILONS[::2]
 """Where the error curve is computed; it is smooth enough in between."""

@@ -13,9 +13,8 @@ from ...privacy.ledger.account import price
 from ...serving.door import the_door
 from ...words.escapes import in_markdown
 from ...words.numbers import amount, left_in_words
-from ..frame.marks import Visibility, note, rail
-from ..frame.odds import odds_sentence
-from ..frame.turns import attendance
+from ..frame.marks import Visibility, note, odds_sentence, rail
+from ..frame.visiting import attendance
 from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
 from .way import has_others, picked_way, title

@@ -17,8 +17,8 @@ from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
 from ...words.escapes import in_markdown
 from ...words.phrases import shown
-from ..data.picking import DECLARED, FILE_TYPES, is_own_file
 from ..frame.marks import Visibility, note, rail
+from ..own_data.picking_records import DECLARED, FILE_TYPES, is_own_file
 from .several import added
 
 WHAT = (

@@ -8,6 +8,7 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Domain, Vector
 from ...forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TABLE, Draft
+from ...forecast.words import NORMS
 from ...sources.samples import Sample
 from ..frame.marks import note
 
@@ -76,23 +77,6 @@ QUESTIONS = (
     ),
 )
 
-NORMS = {
-    "l1": (
-        "City blocks",
-        "Differences of all columns added up. The nearest place to everyone is the median place: "
-        "half of the people lie on either side of it, in every column.",
-    ),
-    "l2": (
-        "Straight line",
-        "As the crow flies. The nearest place to everyone is the place that stragglers pull at the least.",
-    ),
-    "squared": (
-        "Squared",
-        "The straight line squared, so that far people count much more. The nearest place to "
-        "everyone is the mean place, the average of every column.",
-    ),
-}
-"""How distance is measured: title, and what it finds, in words."""
 COMPARED = {
     "closeness": (
         "Who is close by",

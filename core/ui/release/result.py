@@ -12,13 +12,12 @@ from ...releases.shelf import public_name
 from ...sketches.tables.tables import Tables
 from ...words.numbers import percent, size
 from ...words.phrases import day, listed, lowered
-from ..explore.groups import choose_question
 from ..frame.charts import show
-from ..frame.frame import CLASSIFY, EXPLORE, LEDGER
-from ..frame.marks import Visibility, facts, note, rail
-from ..frame.odds import odds
-from ..frame.owner import stranger
+from ..frame.marks import Visibility, facts, note, odds, rail
+from ..frame.navigation import CLASSIFY, EXPLORE, LEDGER
 from ..frame.session import Opened, Session
+from ..frame.visiting import stranger
+from ..released.chosen_view import choose_question
 from .making import Desk, Making
 from .picture import release_picture
 from .truth import offer_comparison

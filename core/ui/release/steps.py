@@ -17,17 +17,17 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.payment import unit_words
 from ...sources.samples import Sample, sample
 from ...words.escapes import in_markdown
-from ..frame.live import live_view
+from ..frame.charts import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
+from ..own_data.paying import choose_payer
+from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
 from .apart import apart_first
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
 from .outcomes import possible_outcomes
 from .pairs import choose_pairs
-from .payer import choose_payer
-from .privacy import EXACT, SLACK, choose_epsilon, choose_slack
 from .progress import hash_seed
 from .public_sample import choose_sample
 from .questions import choose_aim

@@ -20,7 +20,7 @@ from ...sketches.grouped import GroupedSketch
 from ...sketches.registry import card
 from ...words.escapes import in_markdown
 from ..frame.marks import facts, note
-from ..frame.turns import turn
+from ..frame.visiting import turn
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""

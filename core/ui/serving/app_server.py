@@ -34,7 +34,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "server.maxUploadSize": settings.limits.upload_megabytes,
         "server.fileWatcherType": "none",
         "server.headless": True,
-        "runner.postScriptGC": False,  # core/ui/frame/parting.py does that, beside the clicks
+        "runner.postScriptGC": False,  # core/ui/frame/session.py does that, beside the clicks
         "browser.serverAddress": public.hostname,
         "browser.serverPort": public.port or (443 if settings.secure else 80),
         "browser.gatherUsageStats": False,

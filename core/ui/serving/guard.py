@@ -213,34 +213,9 @@ class Guard:
 
     async def _upload(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass an upload on, which lies in memory, as long as it comes at all and there is memory for it."""
-        begun, come, ended = monotonic(), 0, False
-
-        async def end(status: int, why: str) -> Message:
-            nonlocal ended
-            if not ended:
-                ended = True
-                await answer(send, status, why)
-            return {"type": "http.disconnect"}
-
-        async def watched() -> Message:
-            nonlocal come
-            if ended or self._door.full:
-                return await end(503, FULL)
-            try:
-                message = await asyncio.wait_for(receive(), SECONDS_FOR_A_PIECE)
-            except TimeoutError:
-                return await end(408, "This upload came too slowly.")
-            come += len(message.get("body", b""))
-            if come < SLOWEST * (monotonic() - begun - SECONDS_FOR_A_PIECE):
-                return await end(408, "This upload came too slowly.")
-            return message
-
-        async def unless_ended(message: Message) -> None:
-            if not ended:
-                await send(message)
-
+        upload = _Upload(receive, send, self._door)
         with suppress(ClientDisconnect):
-            await self._app(scope, watched, unless_ended)
+            await self._app(scope, upload.receive, upload.send)
 
     def _holds(self, person: Person, file: str) -> bool:
         """Whether a file may be this person's: one that a page of theirs shows, or that no page shows.
@@ -308,6 +283,38 @@ class Guard:
         if len(entries) > 2 and not self._door.owns(entries[2], person):
             entries = entries[:2]
         return ", ".join(entries).encode("latin-1")
+
+
+class _Upload:
+    """An upload on its way, which is ended where it comes too slowly or the server is full."""
+
+    def __init__(self, receive: Receive, send: Send, door: Door) -> None:
+        self._receive, self._send, self._door = receive, send, door
+        self._begun, self._come, self._ended = monotonic(), 0, False
+
+    async def receive(self) -> Message:
+        """The next piece of it, or its end."""
+        if self._ended or self._door.full:
+            return await self._end(503, FULL)
+        try:
+            message = await asyncio.wait_for(self._receive(), SECONDS_FOR_A_PIECE)
+        except TimeoutError:
+            return await self._end(408, "This upload came too slowly.")
+        self._come += len(message.get("body", b""))
+        if self._come < SLOWEST * (monotonic() - self._begun - SECONDS_FOR_A_PIECE):
+            return await self._end(408, "This upload came too slowly.")
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Hand on what the app answers, unless it was answered that the upload is over."""
+        if not self._ended:
+            await self._send(message)
+
+    async def _end(self, status: int, why: str) -> Message:
+        if not self._ended:
+            self._ended = True
+            await answer(self._send, status, why)
+        return {"type": "http.disconnect"}
 
 
 def refused(scope: Message, settings: Settings) -> str | None:

@@ -27,8 +27,8 @@ from core.ui.compare.choosing_methods import marks
 from core.ui.compare.choosing_subject import DECLARED, ON_FACTS, ON_FILE
 from core.ui.compare.results import shown_curves, tuning_sentence
 from core.ui.compare.subject import SHAPES, Subject, kernels_like, picture_of
-from core.ui.data.picking import OWN_FILE
 from core.ui.frame.session import KEY, OwnData, Session
+from core.ui.own_data.picking_records import OWN_FILE
 
 APP = str(Path(__file__).parents[3] / "app.py")
 

@@ -15,9 +15,9 @@ from core.domain.column_entries import NO, YES
 from core.domain.coordinate import position
 from core.domain.declaration import Declaration as DeclaredTable
 from core.sources import Source, open_source
-from core.ui.data.codebook import fill_rows
-from core.ui.data.declaration import HALF_PLACE, ColumnDraft, Declaration, EntryDraft
-from core.ui.frame.frame import DATA
+from core.ui.data.declaration_draft import HALF_PLACE, ColumnDraft, Declaration, EntryDraft
+from core.ui.data.filling_rows import fill_rows
+from core.ui.frame.navigation import DATA
 from core.ui.frame.session import KEY, Session
 
 SOURCE = open_source(
@@ -168,7 +168,7 @@ elsewhere,integer,0,1,,,
 
 def test_a_codebook_fills_the_rows(monkeypatch):
     state: dict[str, object] = {}
-    monkeypatch.setattr("core.ui.data.codebook.st.session_state", state)
+    monkeypatch.setattr("core.ui.data.filling_rows.st.session_state", state)
     done, unfinished, lost = fill_rows(SOURCE.columns, 1, read_codebook(BOOK))
     monkeypatch.undo()
     assert sorted(done) == sorted(["age", "pay", "joined", "lat", "lon", "school", "town"])
@@ -198,7 +198,7 @@ def test_a_declaration_comes_back_with_all_that_rows_cannot_say(monkeypatch):
       place: {kind: position, latitude: lat, longitude: lon, south: 45, north: 46, west: 4, east: 5}
     """
     state: dict[str, object] = {}
-    monkeypatch.setattr("core.ui.data.codebook.st.session_state", state)
+    monkeypatch.setattr("core.ui.data.filling_rows.st.session_state", state)
     fill_rows(SOURCE.columns, 1, read_codebook(text))
     monkeypatch.undo()
     at = AppTest.from_function(rows, default_timeout=60)

@@ -8,8 +8,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
-from core.ui.explore.groups import part_calls
 from core.ui.frame.session import Opened
+from core.ui.released.chosen_view import part_calls
 from tests.ui.explore.visiting import explore, labels
 
 LINE = Domain.of(x=(0, 100))

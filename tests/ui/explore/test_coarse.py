@@ -6,7 +6,7 @@ from core.domain import Domain
 from core.figures.figure_axes import View
 from core.geometry import kernels
 from core.tasks import density
-from core.ui.explore import answers
+from core.ui.released import public_answers
 from tests.releases_for_tests import small_release
 
 WIDE = small_release(domain=Domain.of(a=(0, 1), b=(0, 1), c=(0, 1)), kernel=kernels.Euclidean(0.4))
@@ -16,8 +16,8 @@ def test_it_takes_a_fraction_of_the_places(monkeypatch):
     asked = []
     real = density.averaging
     monkeypatch.setattr(density, "averaging", lambda *given: asked.append(given[3]) or real(*given))
-    answers.coarse_picture(WIDE, View(("a", "b")))
-    answers.coarse_pictures(WIDE, ("a", "b", "c"))
+    public_answers.coarse_picture(WIDE, View(("a", "b")))
+    public_answers.coarse_pictures(WIDE, ("a", "b", "c"))
     coarse, asked[:] = list(asked), []
     density.marginal_grid(WIDE, "a", "b")
     density.pairs(WIDE, ("a", "b", "c"))
@@ -26,9 +26,9 @@ def test_it_takes_a_fraction_of_the_places(monkeypatch):
 
 
 def test_nothing_is_drawn_twice_where_it_is_quick():
-    assert answers.coarse_picture(WIDE, View(("a", "b"), (("c", 0.5),))) is None
-    assert answers.coarse_picture(WIDE, View(("a",))) is None
-    assert answers.coarse_pictures(WIDE, ("a", "b")) is None
+    assert public_answers.coarse_picture(WIDE, View(("a", "b"), (("c", 0.5),))) is None
+    assert public_answers.coarse_picture(WIDE, View(("a",))) is None
+    assert public_answers.coarse_pictures(WIDE, ("a", "b")) is None
 
 
 def page():

@@ -15,10 +15,9 @@ from core.geometry import kernels
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.mwem import MWEM
 from core.tasks.density import grid
-from core.ui.explore.columns import ONE, PAIRS, THREE, TWO
-from core.ui.explore.point import STRONG
-from core.ui.explore.values import grain, label_of, tidy
 from core.ui.frame.session import KEY
+from core.ui.released.asked_points import STRONG, grain, label_of, tidy
+from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
 from core.words.escapes import in_html
 from tests.depth import deep
 from tests.releases_for_tests import small_release

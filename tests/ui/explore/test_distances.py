@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.tasks.centres import nearest_place
-from core.ui.explore.columns import TWO
+from core.ui.released.chosen_view import TWO
 from tests.depth import deep
 from tests.ui.explore.visiting import (
     AGE,

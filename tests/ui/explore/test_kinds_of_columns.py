@@ -20,7 +20,7 @@ from core.privacy.budget import Budget
 from core.releases.seal import seal
 from core.sketches.hashed.features import Features
 from core.tasks.density import line
-from core.ui.explore.values import said, state_of
+from core.ui.released.asked_points import said, state_of
 from tests.ui.explore.visiting import choose, explore, field, hold, options, shown, view
 
 SINCE = Dates("since", "2020-01-01", "2024-12-31")

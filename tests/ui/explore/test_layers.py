@@ -11,10 +11,11 @@ from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.samples import bundled_groups, bundled_releases
 from core.tasks.modes import Mode
-from core.ui.explore import answers, modes
-from core.ui.explore.answers import FRAMES
-from core.ui.explore.columns import THREE, TWO
-from core.ui.frame.frame import EXPLORE
+from core.ui.explore import modes
+from core.ui.frame.navigation import EXPLORE
+from core.ui.released import public_answers
+from core.ui.released.chosen_view import THREE, TWO
+from core.ui.released.public_answers import FRAMES
 from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import AGE, PAY, ROOT, choose, explore, field, file_of, hold, labels, layer, shown
 
@@ -40,8 +41,8 @@ def test_no_number_of_modes_is_a_silent_limit(monkeypatch, sure, words):
 
 
 def test_as_many_modes_are_looked_for_as_can_be_listed(monkeypatch):
-    monkeypatch.setattr(answers, "find_modes", lambda _, count, **__: (count,))
-    assert answers.modes("of no bundled file", None) == (MOST_MODES,)
+    monkeypatch.setattr(public_answers, "find_modes", lambda _, count, **__: (count,))
+    assert public_answers.modes("of no bundled file", None) == (MOST_MODES,)
 
 
 def test_a_map_marks_every_mode_that_stands_out_in_a_city():

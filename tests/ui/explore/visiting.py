@@ -11,7 +11,7 @@ from core.domain import Categorical
 from core.geometry import kernels
 from core.sketches.classes import Classes
 from core.sketches.making import distance
-from core.ui.frame.frame import EXPLORE
+from core.ui.frame.navigation import EXPLORE
 from tests.releases_for_tests import small_release
 
 ROOT = Path(__file__).parents[3]

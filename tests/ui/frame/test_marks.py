@@ -1,9 +1,13 @@
 """Small shared things: what is missing, marks in words, and markup that a stranger's text cannot leave."""
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from core.ui.frame.marks import Visibility, mark_markup, missing_sentence
+from core.ui.frame.marks import Visibility, best_guess, mark_markup, missing_sentence, odds_sentence
 from core.words.escapes import in_html
 
 HOSTILE = '<img src=x onerror="alert(1)">\n\n# heading & "quotes" \'single\''
@@ -35,8 +39,7 @@ def test_what_is_missing_is_said_in_one_sentence(missing, sentence):
 
 
 def page():
-    from core.ui.frame.marks import facts, main_action, note
-    from core.ui.frame.markup import draw
+    from core.ui.frame.marks import draw, facts, main_action, note
 
     draw("<p>first</p>\n\n<p>second</p>")
     facts([("<b>name</b>", "*meaning*")])
@@ -57,7 +60,7 @@ def test_drawn_markup_is_one_block_and_the_button_waits():
 
 
 def bars():
-    from core.ui.frame.bars import bar, budget_bar
+    from core.ui.frame.marks import bar, budget_bar
 
     bar([0.3, 2.0, -1.0], 'Half "full"', "left", "right")
     budget_bar(1.0, 0.5, 3.0)
@@ -69,3 +72,24 @@ def test_bars_have_words_and_keep_inside_their_frame():
     assert 'aria-label="Half &quot;full&quot;"' in first
     assert "width:30.00%" in first and "width:100.00%" in first and "width:0.00%" in first
     assert "1 is spent, this release takes 0.5, and 1.5 is left" in second
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [(0.1, "52.5%"), (0.5, "62.2%"), (1, "73.1%"), (2, "88.1%"), (3, "95.3%"), (5, "99.3%"), (30, "more than 99.9%")],
+)
+def test_known_odds(epsilon, words):
+    assert odds_sentence(epsilon) == f"A coin-flip (50%) guess about one person can rise to at most {words}."
+
+
+def test_the_sentence_says_who_is_protected():
+    assert "about one record can" in odds_sentence(1, protected="record")
+
+
+@given(st.floats(0.001, 10), st.floats(0, 0.01), st.floats(0, 1))
+def test_no_test_of_two_neighbours_beats_it_and_one_reaches_it(epsilon, delta, false_alarms):
+    """(ε, δ) bounds every test's power by min(e^ε a + δ, 1 − e^−ε (1 − δ − a)) at false-alarm rate a."""
+    power = min(math.exp(epsilon) * false_alarms + delta, 1 - math.exp(-epsilon) * (1 - delta - false_alarms))
+    assert (1 - false_alarms + power) / 2 <= best_guess(epsilon, delta) + 1e-12
+    corner = (1 - delta) / (1 + math.exp(epsilon))
+    assert (1 - corner + math.exp(epsilon) * corner + delta) / 2 == pytest.approx(best_guess(epsilon, delta))

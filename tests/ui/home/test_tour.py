@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.sources.samples import bundled_releases
-from core.ui.frame.frame import EXPLORE
+from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import KEY
 from core.ui.home.tour import ASKED, SECONDS, SHOWN, STEPS
 

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.figures.lesson_sheets import LINES, sheets_html
-from core.ui.frame.frame import LEARN
+from core.ui.frame.navigation import LEARN
 from core.ui.learn import course as plan_module
 from core.ui.learn.course import ADDRESS, LESSON, LESSONS, PLAN, QUESTIONS, sheet_of
 

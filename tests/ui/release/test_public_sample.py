@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.domain import Domain
-from core.ui.data.picking import OWN_FILE
+from core.ui.own_data.picking_records import OWN_FILE
 
 from .visiting import PRESS, ask, visit, with_total, words
 

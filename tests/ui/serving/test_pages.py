@@ -11,9 +11,9 @@ from core.serving import door as doors
 from core.serving.door import TOKEN_HEADER, Door, Person
 from core.serving.owners import REFUSED, served_ledger
 from core.serving.settings import NEEDS, Role, may_open
-from core.ui.data.picking_path import check_place
-from core.ui.frame import owner
+from core.ui.frame import visiting
 from core.ui.frame.visiting import PERSON, visitor_now
+from core.ui.own_data.picking_records import check_place
 
 ROOT = Path(__file__).parents[3]
 APP = str(ROOT / "app.py")
@@ -125,14 +125,14 @@ def test_an_owner_reads_from_their_own_places_alone(come, tmp_path, monkeypatch)
     pd.DataFrame({"x": [1]}).to_csv(tmp_path / "other.csv")
     (tmp_path / "anns" / "link.csv").symlink_to(tmp_path / "other.csv")
     come("ann")
-    assert visitor_now().name == "ann@example.org" and owner.stranger() is None
+    assert visitor_now().name == "ann@example.org" and visiting.stranger() is None
     check_place(str(tmp_path / "anns" / "own.csv"))
     for name in ("other.csv", "anns/link.csv", "none.csv", "anns/../other.csv"):
         with pytest.raises(RequestError, match=REFUSED):
             check_place(str(tmp_path / name))
     for stranger in ("bob", "sue", "tom", None):
         come(stranger)
-        assert owner.stranger() is not None and owner.places() == ()
+        assert visiting.stranger() is not None and visiting.places() == ()
         with pytest.raises(RequestError, match=REFUSED):
             check_place(str(tmp_path / "anns" / "own.csv"))
 

@@ -1,0 +1,134 @@
+"""Scripts that run in the visitor's browser: presenting, what screen readers are told, and loading what comes next.
+
+On a projector type is large, there is no side bar, and arrow keys or a clicker go from lesson to lesson. What screen
+readers are told by Streamlit's own parts is put right where it contradicts itself.
+
+A browser takes almost a second of its processor to begin Streamlit's program for charts, and does so when the first
+chart comes: after the click that asked for it. Here it begins when the browser has nothing else to do. Where a version
+of Streamlit names its files otherwise, nothing is got ready, and everything comes when it is needed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import streamlit as st
+
+from .marks import draw
+
+PRESENT = "present"
+"""Key of the switch, and its name in the address."""
+PRESENTING_KEYS = """
+window.fgPresenting ||= addEventListener("keydown", event => {
+  if (!document.querySelector(".fg-presenting") || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === "Escape") return document.querySelector(".st-key-present-end button")?.click();
+  if (event.target.closest("input, textarea, select, [role=slider], [role=radio], [role=combobox], [role=tab]")) return;
+  const step = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
+  const lessons = [...document.querySelectorAll(".st-key-lesson button")];
+  const here = lessons.findIndex(one => one.matches("[data-selected], [aria-checked=true]"));
+  if (!step || here < 0) return;
+  event.preventDefault();
+  lessons[here + step]?.click();
+  document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+}) || true;
+"""
+"""A clicker sends PageDown and PageUp. Whoever is in a field or on a slider moves that; Escape ends it all."""
+
+
+def offer_presenting() -> None:
+    """The switch; its address begins a presentation on any page, ``?present=true``."""
+    st.toggle(
+        "Present",
+        key=PRESENT,
+        bind="query-params",
+        persist_state="session",
+        help="Large type, no side bar. On Learn the arrow keys or a clicker go from lesson to lesson. Escape ends it.",
+    )
+
+
+def presentation() -> None:
+    """While it lasts: the mark that the style sheet looks for, the keys, and a button that ends it."""
+    if not st.session_state.get(PRESENT):
+        return
+    draw('<i class="fg-presenting"></i>')
+    st.html(f"<script>{PRESENTING_KEYS}</script>", unsafe_allow_javascript=True)
+    st.button("End presentation", key="present-end", type="tertiary", on_click=_end)
+
+
+def _end() -> None:
+    st.session_state[PRESENT] = False
+
+
+ROLES = """
+window.fgRoles ||= (() => {
+  const beside = "#stFloatingOverlayPortal, [data-testid=portal]";
+  const scrolled = "[class*=st-key-fg-side-], [data-testid=stCode] pre";
+  let due = 0;
+  const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
+  const folding = ".st-key-fg-folding details", open = "[open]:not([data-folded])", folded = "[data-folded]";
+  const mend = () => {
+    document.querySelectorAll(drop).forEach(one => one.setAttribute("role", "group"));
+    const over = document.querySelector("#stFloatingOverlayPortal:not([role])");
+    over?.setAttribute("role", "region");
+    over?.setAttribute("aria-label", "Help and lists that are open");
+    const narrow = innerWidth < 769;
+    document.querySelectorAll(folding + (narrow ? open : folded)).forEach(one => {
+      one.toggleAttribute("data-folded", narrow);
+      if (one.open === narrow) one.querySelector("summary").click();
+    });
+    due ||= requestAnimationFrame(look);
+  };
+  const look = () => {
+    due = 0;
+    const app = document.querySelector(".stApp"), scheme = app ? getComputedStyle(app).colorScheme : "";
+    document.querySelectorAll(beside).forEach(one => one.style.colorScheme = scheme);
+    document.querySelectorAll(scrolled).forEach(one => {
+      if (one.scrollHeight <= one.clientHeight + 1 && one.scrollWidth <= one.clientWidth + 1) {
+        return one.removeAttribute("tabindex");
+      }
+      one.tabIndex = 0;
+      one.setAttribute("role", "group");
+      one.setAttribute("aria-label", one.querySelector(".fg-mark")?.innerText ?? "Code");
+    });
+  };
+  new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  addEventListener("resize", mend);
+  mend();
+  return true;
+})();
+"""
+"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes.
+What opens over the page, such as help, lies in no part of it; it is one of its own, and as light or dark as the page.
+The side of a page that is taller than the window, and code that is wider, can be scrolled by keys once they can be
+come to. A narrow window folds what is chosen about a picture, once, so that the picture is in view; one that is made
+wide, as a phone that is turned, has no line to click and shows it again."""
+
+
+def mend_roles() -> None:
+    """Watch for such parts in the browser; the script runs once there, however often a page does."""
+    with st.container(key="fg-roles"):
+        st.html(f"<script>{ROLES}</script>", unsafe_allow_javascript=True)
+
+
+PARTS = ("PlotlyChart", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
+"""Of Streamlit's program in the browser, those that most pages need and Home does not."""
+LATEST = 3000
+"""Milliseconds after which a browser that is never idle begins nevertheless."""
+
+
+def load_in_browser() -> None:
+    """Let the visitor's browser load what most pages need, once it is idle."""
+    names = json.dumps([f"./static/js/{path.name}" for path in parts()])
+    script = f"""
+(window.requestIdleCallback ?? setTimeout)(async () => {{
+  for (const name of {names}) await import(new URL(name, document.baseURI)).catch(() => null);
+}}, {{ timeout: {LATEST} }});
+"""
+    st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
+
+
+def parts() -> list[Path]:
+    """The files of `PARTS` in the Streamlit that is installed."""
+    folder = Path(st.__file__).parent / "static" / "static" / "js"
+    return [path for part in PARTS for path in sorted(folder.glob(f"{part}.*.js"))]

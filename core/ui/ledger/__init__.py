@@ -1,1 +1,0 @@
-"""The page Ledger, one part a file."""

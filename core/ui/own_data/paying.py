@@ -1,0 +1,284 @@
+"""Who pays for a release: which ledger a visitor's pages open, which data set in it, and a new one's total."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ...errors import RequestError
+from ...privacy.budget import Budget
+from ...privacy.ledger.account import Account
+from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.names import LONGEST_NAME, look_alike
+from ...privacy.ledger.store import default_place
+from ...privacy.neighbours import Neighbours
+from ...releases.sandbox import Sandbox
+from ...serving.door import the_door
+from ...serving.owners import served_ledger
+from ...serving.settings import Settings
+from ...words.escapes import in_markdown
+from ...words.numbers import amount
+from ..frame.marks import note, odds_sentence
+from ..frame.session import OwnData, Session
+from ..frame.visiting import stranger, visitor_now
+from .privacy_loss import COUNTED_TOGETHER, SLACK, WHY_TOGETHER, choose_relation
+
+VARIABLE, WITNESS = "FROSTGLASS_LEDGER", "FROSTGLASS_WITNESS"
+
+
+def open_ledger(visitor: Session) -> Ledger:
+    """The ledger that ``FROSTGLASS_LEDGER`` names, or the one in the user's data folder; a stranger's own otherwise.
+
+    ``FROSTGLASS_WITNESS`` names its second place, where it has one.
+
+    A ledger lists what its owner holds and has released, which is nobody else's business. So whoever may be someone
+    else counts in a ledger of the session, which knows of nothing else and ends with it.
+
+    Raises
+    ------
+    RequestError
+        When it cannot be used.
+    """
+    if stranger() is not None:
+        return Ledger(visitor.folder / "ledger.sqlite")
+    if (owner := visitor_now()) is not None:
+        return served_ledger(_rules(), owner.name)
+    return Ledger(os.environ.get(VARIABLE) or None, os.environ.get(WITNESS, ""))
+
+
+def open_sandbox(visitor: Session) -> Sandbox:
+    """What counts the releases of bundled samples, beside the ledger of `open_ledger`; it can begin again.
+
+    Where others are served it is one of the session, as somebody else's samples are nobody's business either.
+    """
+    if stranger() is not None or visitor_now() is not None:
+        return Sandbox.beside(visitor.folder / "ledger.sqlite")
+    return Sandbox.beside(os.environ.get(VARIABLE) or None)
+
+
+def ledger_for(visitor: Session, sample: str | None) -> Ledger:
+    """The ledger that pays for a release: of a bundled sample, by its name, or of the visitor's own records."""
+    return open_ledger(visitor) if sample is None else open_sandbox(visitor).ledger
+
+
+def known_ledger() -> Ledger | None:
+    """The owner's ledger where there is one already; None for strangers.
+
+    Raises
+    ------
+    RequestError
+        When it cannot be used.
+    """
+    if stranger() is None and (owner := visitor_now()) is not None:
+        return served_ledger(_rules(), owner.name)
+    where = os.environ.get(VARIABLE) or default_place()
+    if stranger() is not None or not ((isinstance(where, str) and "://" in where) or Path(where).expanduser().exists()):
+        return None
+    return Ledger(where, os.environ.get(WITNESS, ""))
+
+
+def _rules() -> Settings:
+    """Where the ledger is, which holds from the start, and which releases need approval, as of now."""
+    door = the_door()
+    if (now := door.rules) is None:
+        raise RequestError("The configuration of this server cannot be used at the moment, so nothing can be released.")
+    return replace(door.started, approval=now.approval)
+
+
+def note_stranger() -> None:
+    """Say why the ledger is not the owner's, where it is not."""
+    if (why := stranger()) is not None:
+        note(
+            f"Others may reach this app ({why}), so what you spend is counted in this session only and forgotten with "
+            "it; on your own computer, the app keeps count for ever."
+        )
+
+
+OFTEN = (1, 2, 3, 5, 10)
+"""How many releases a total may be chosen for."""
+MOST = Decimal(100)
+"""No total is larger, as it would promise next to nothing."""
+
+
+def choose_total(epsilon: Decimal | None, number: int, protected: str) -> Decimal | None:
+    """Let the owner say how many releases there will ever be, or type the total; None while it is neither.
+
+    Nothing is chosen at first, as it is a promise for ever and the owner's to make. The number follows ε while a choice
+    of releases stands; typing a number takes the choice back.
+
+    Parameters
+    ----------
+    epsilon : Decimal | None
+        What one release costs; without it only the number can be typed.
+    number : int
+        Number of the pick on the Data page, part of every key.
+    protected : str
+        "person" or "record", whatever is protected.
+    """
+    often, typed = f"release-often-{number}", f"release-total-{number}"
+    asked = epsilon is not None
+    times, field = st.columns([1.9, 1], gap="medium", vertical_alignment="bottom") if asked else (None, st.container())
+    chosen: int | None = None
+    if times is not None:
+        chosen = times.segmented_control(
+            "How many releases of this quality do you ever want to make?",
+            OFTEN,
+            key=often,
+            persist_state="session",
+            help="The total of the data set becomes that many times this ε. It is a promise to the people in it: all "
+            "releases together will never pass it, and it cannot be changed later.",
+        )
+    exact = None if chosen is None or epsilon is None else chosen * epsilon
+    if exact is not None and exact > MOST:
+        note(f"That would come to ε = {amount(exact)}, and a total is at most {MOST}, as more would promise nothing.")
+        exact = None
+    if chosen is not None:
+        st.session_state[typed] = None if exact is None else float(exact)
+    given = field.number_input(
+        "Its total budget, for ever (ε)",
+        0.0,
+        float(MOST),
+        None,
+        step=None,
+        format="%.12g",
+        key=typed,
+        persist_state="session",
+        on_change=_forget,
+        args=(often,),
+        help="All releases of this data set together will never pass it. It is a promise to the people in it and "
+        "cannot be changed later.",
+    )
+    total = exact if exact is not None else Decimal(str(given)) if given else None
+    if total is not None:
+        note(f"After all of them together: {_lowered(odds_sentence(float(total), protected=protected))}")
+    return total
+
+
+def _forget(often: str) -> None:
+    """A total that was typed is no multiple any more."""
+    st.session_state[often] = None
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+SAMPLE_TOTAL = 3
+WHAT_IS_FORGOTTEN = "Forgets what was spent on all samples, and the files released of them that are kept here."
+
+
+def choose_payer(
+    visitor: Session,
+    ledger: Ledger,
+    own: OwnData,
+    number: int,
+    unit: str,
+    slack: bool,
+    epsilon: Decimal | None = None,
+    fine: DeltaGenerator | None = None,
+) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
+    """Let the owner name the data set and, when the ledger does not know it, its total; a sample has both.
+
+    Parameters
+    ----------
+    visitor, ledger, own : Session, Ledger, OwnData
+        The owner's.
+    number : int
+        Number of the pick on the Data page, part of every key.
+    unit : str
+        Whom the release protects, in the ledger's words.
+    slack : bool
+        Whether the release needs a total with a δ.
+    epsilon : Decimal | None
+        What this release costs, by which a new total may be chosen as so many times that; None asks for a number.
+    fine : DeltaGenerator | None
+        The place of what hardly anyone changes: what is hidden, and a δ of the total; None draws it here.
+
+    Returns
+    -------
+    tuple
+        What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
+    """
+    if own.sample is not None:
+        return _sample_pays(visitor, ledger, own.title, unit, fine or st.container())
+    name = _name(ledger, own, number)
+    note_stranger()
+    if name in ledger.names():
+        account = Account.of(ledger.status(name))
+        risk = " with a one-in-a-million risk" if account.total.delta else ""
+        note(f"Its total is ε = {account.total.epsilon:f}{risk}, for ever.")
+        with fine or st.container():
+            neighbours = choose_relation(account.total.neighbours)
+        trouble = account.mismatch(neighbours, unit)
+        if trouble:
+            st.error(in_markdown(trouble))
+        return neighbours, account, ("a data set that protects the same people",) if trouble else ()
+    total = choose_total(epsilon, number, "record" if unit == "record" else "person")
+    with fine or st.container():
+        delta = SLACK if _total_slack(slack) else 0
+        neighbours = choose_relation(None)
+    if name and total:
+        return neighbours, Account(name, Budget(total, delta, neighbours), unit), ()
+    words = {"a name for the data set": name, "the total budget of the data set": total}
+    return neighbours, None, tuple(word for word, given in words.items() if not given)
+
+
+def _sample_pays(
+    visitor: Session, ledger: Ledger, name: str, unit: str, fine: DeltaGenerator
+) -> tuple[Neighbours, Account, tuple[str, ...]]:
+    """A sample needs no promise: its total is set, and begins again whenever one likes.
+
+    The total has a δ, so that releases with and without one can be tried from it.
+    """
+    known = Account.of(ledger.status(name)) if name in ledger.names() else None
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        note(f"A sample is nobody's secret: it has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
+        if known and st.button("Begin again", key="sandbox-begin-again", help=WHAT_IS_FORGOTTEN):
+            begin_again(visitor)
+    with fine:
+        neighbours = choose_relation(None if known is None else known.total.neighbours)
+    account = known or Account(name, Budget(SAMPLE_TOTAL, SLACK, neighbours), unit)
+    trouble = account.mismatch(neighbours, unit)
+    if trouble:
+        st.error(in_markdown(trouble))
+    return neighbours, account, ("a sample that begins again, as it protects others now",) if trouble else ()
+
+
+def begin_again(visitor: Session) -> None:
+    """Forget what was spent on samples, and run the page again."""
+    open_sandbox(visitor).begin_again()
+    st.rerun(scope="app")
+
+
+def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:
+    """The name in the ledger's spelling, or None for one that cannot be used."""
+    names = ledger.names()
+    default = own.title[:LONGEST_NAME].strip()
+    offered = names if default in names or not default.isprintable() else [default, *names]
+    typed = st.selectbox(
+        "Data set in your ledger",
+        offered,
+        index=offered.index(default) if default in offered else None,
+        accept_new_options=True,
+        key=f"release-dataset-{number}",
+        persist_state="session",
+        help="Whatever is released of the same people must be paid from the same budget, so use one name for them, "
+        "always. The name stays in your ledger.",
+    )
+    typed = (typed or "").strip()
+    if not 1 <= len(typed) <= LONGEST_NAME or not typed.isprintable():
+        return None
+    return typed if typed in names else next((known for known in names if look_alike(known, typed)), typed)
+
+
+def _total_slack(needed: bool) -> bool:
+    """Whether the new total has a δ; a release with one needs it."""
+    if needed:
+        st.toggle(COUNTED_TOGETHER, True, key="release-total-slack-needed", disabled=True, help=WHY_TOGETHER, wrap=True)
+        return True
+    return st.toggle(COUNTED_TOGETHER, key="release-total-slack", persist_state="session", help=WHY_TOGETHER, wrap=True)

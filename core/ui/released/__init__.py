@@ -1,0 +1,1 @@
+"""What pages about released files share: opening and keeping them, asking them, and taking answers along."""

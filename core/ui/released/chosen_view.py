@@ -1,0 +1,309 @@
+"""What of a released file is looked at: which question, which group, which columns, and what happens to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ...domain import Domain, Items, Vector
+from ...errors import RequestError
+from ...figures.answer_sentences import has_groups
+from ...figures.figure_axes import View
+from ...figures.report.exploration import Call
+from ...releases.release import Release
+from ...sketches.classes import Classes
+from ...words.escapes import in_markdown
+from ..frame.navigation import CLASSIFY
+from ..frame.session import Opened
+from .asked_points import read_value, value_field
+
+PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One column"
+VIEW, SHOW, ACROSS, UP, DEEP, LAYERS, HELD = "view", "show", "x", "y", "z", "layers", "held"
+"""Keys of the choices, and their names in the address."""
+CHOSEN = "explore-chosen"
+"""Set in the run after a kind of picture was chosen otherwise than in its field."""
+FILE = "explore-file-shown"
+"""The file that the choices were made for."""
+LAST = "explore-last"
+"""The last choices by key."""
+LINKED = "explore-held-linked"
+"""The file whose columns were last held as the address says."""
+MOST_PAIRED = 8
+FIELD_WIDTH = 180
+
+
+def drawable(domain: Domain) -> tuple[str, ...]:
+    """Columns that can be an axis: numbers and categories."""
+    return tuple(column.name for column in domain.columns if not isinstance(column, (Items, Vector)))
+
+
+def choices() -> DeltaGenerator:
+    """The line above a picture in which its columns are chosen; a narrow window folds it: its picture comes first."""
+    with st.expander("Columns and layers", expanded=True, key="fg-folding"):
+        return st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-choices")
+
+
+def choose_columns(domain: Domain, three: bool = False) -> tuple[str, ...] | None:
+    """Let the visitor pick one or two columns to draw, or ``three``; None asks for the matrix of all pairs."""
+    names = drawable(domain)
+    if len(names) == 1:
+        return names
+    shows = [PAIRS, TWO, *[THREE] * three, ONE] if len(names) > 2 else [TWO, ONE]
+    _recall(SHOW, shows)
+    # A choice that was made already needs no default, and Streamlit would warn that it has two values.
+    default = None if st.session_state.pop(CHOSEN, False) else shows[0]
+    show = st.segmented_control(
+        "Picture of", shows, default=default, required=True, key=SHOW, bind="query-params", label_visibility="collapsed"
+    )
+    _remember(SHOW)
+    if show == PAIRS:
+        return None
+    if show == ONE:
+        return (_pick("Column", names, ACROSS),)
+    drawn = _pick_two(names)
+    return drawn if show == TWO else (*drawn, _pick("And", _without(names, *drawn), DEEP))
+
+
+def choose_two(domain: Domain) -> tuple[str, ...]:
+    """Let the visitor pick the two columns of a map; the only one where there is no second."""
+    names = drawable(domain)
+    if len(names) <= 2:
+        return names
+    with choices():
+        return _pick_two(names)
+
+
+def _pick_two(names: tuple[str, ...]) -> tuple[str, str]:
+    x = _pick("Across", names, ACROSS)
+    return x, _pick("Up", _without(names, x), UP)
+
+
+def _without(names: tuple[str, ...], *taken: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in taken)
+
+
+def _pick(label: str, names: tuple[str, ...], key: str) -> str:
+    _recall(key, names)
+    name = st.selectbox(label, names, key=key, bind="query-params", width=FIELD_WIDTH)
+    _remember(key)
+    return name
+
+
+def _remember(key: str) -> None:
+    """Keep a choice for when its field comes back: Streamlit forgets a field, and its address, that is not shown."""
+    st.session_state.setdefault(LAST, {})[key] = st.session_state[key]
+
+
+def _recall(key: str, options: Sequence[str]) -> None:
+    """Put back what was chosen when the field was last shown, unless something else is asked for."""
+    last = st.session_state.get(LAST, {}).get(key)
+    if last in options and key not in st.session_state and key not in st.query_params:
+        _choose({key: last})
+
+
+def hold_others(
+    opened: Opened,
+    drawn: tuple[str, ...],
+    centre: Mapping[str, object] | None = None,
+    chosen: Sequence[str] | None = None,
+) -> View:
+    """Let the visitor hold columns that are not drawn at a value; the rest is averaged over, or held at a centre.
+
+    Parameters
+    ----------
+    opened : Opened
+        The released file.
+    drawn : tuple[str, ...]
+        The columns of the picture.
+    centre : Mapping[str, object] | None
+        A value for every column, at which those are held that the visitor does not hold; None averages over them.
+    chosen : Sequence[str] | None
+        The columns to be held, where they were chosen already.
+    """
+    domain = opened.release.domain
+    if chosen is None:
+        chosen = choose_held(opened, drawn, centre is None)
+    names = [name for name in _without(drawable(domain), *drawn) if name in chosen]
+    held = (
+        []
+        if centre is None
+        else [(name, centre[name]) for name in domain.names if name not in drawn and name not in names]
+    )
+    for place, name in zip(_side_by_side(len(names)), names, strict=True):
+        with place:
+            column = domain.columns[domain.names.index(name)]
+            held.append((name, value_field(column, _field(opened, name), slides=True)))
+    said = [f"{name}:{value}" for name, value in held if name in names]
+    if said != st.query_params.get_all(HELD):
+        st.query_params[HELD] = said
+    return View(drawn, tuple(held))
+
+
+def _field(opened: Opened, name: str) -> str:
+    return f"held-{opened.fingerprint[:12]}-{name}"
+
+
+def _hold_as_linked(opened: Opened, others: Sequence[str], key: str) -> None:
+    """Hold the columns that the address names at its values; what makes no sense there is left out."""
+    domain, names = opened.release.domain, []
+    for said in st.query_params.get_all(HELD)[:MOST_PAIRED]:
+        name, _, text = said.rpartition(":")
+        if name not in others:
+            continue
+        column = domain.columns[domain.names.index(name)]
+        try:
+            value = read_value(column, text)
+        except (ValueError, RequestError):
+            continue
+        names.append(name)
+        st.session_state.setdefault(_field(opened, name), value)
+    if names:
+        st.session_state[key] = names
+
+
+def choose_held(opened: Opened, drawn: tuple[str, ...], averaged: bool) -> Sequence[str]:
+    """Which of the columns that are not drawn the visitor holds; the rest is ``averaged`` over or held at a centre."""
+    others = _without(drawable(opened.release.domain), *drawn)
+    if not others:
+        return ()
+    key = f"hold-{opened.fingerprint[:12]}-{'-'.join(drawn)}"
+    if st.session_state.get(LINKED) != opened.fingerprint:  # later it is the visitor who says
+        st.session_state[LINKED] = opened.fingerprint
+        _hold_as_linked(opened, others, key)
+    rest = "averaged over all of their values" if averaged else "where everyone is nearest"
+    return st.pills(
+        "Hold at a value",
+        others,
+        selection_mode="multi",
+        format_func=in_markdown,
+        key=key,
+        help=f"Columns that are not held are {rest}.",
+    )
+
+
+def _side_by_side(count: int) -> list:
+    """Places for that many fields, three in a row."""
+    rows = [st.columns(3, gap="large") for _ in range(-(-count // 3))]
+    return [place for row in rows for place in row][:count]
+
+
+def open_picture(columns: tuple[str, ...]) -> None:
+    """Choose one or two columns for the visitor, before the next run."""
+    st.session_state[SHOW], st.session_state[CHOSEN] = TWO if len(columns) == 2 else ONE, True
+    _choose(dict(zip((ACROSS, UP), columns, strict=False)))
+
+
+def start_with(opened: Opened, view: str) -> None:
+    """Begin as if nothing had been chosen, where another file is looked at than before: it has its own best view."""
+    before, st.session_state[FILE] = st.session_state.get(FILE), opened.fingerprint
+    if before in (None, opened.fingerprint):
+        return
+    names = drawable(opened.release.domain)
+    starts = {VIEW: view}
+    if len(names) > 1:
+        starts |= {SHOW: PAIRS if len(names) > 2 else TWO, ACROSS: names[0], UP: names[1]}
+    st.session_state.pop(LAST, None)
+    for key, start in starts.items():
+        st.session_state.pop(key, None)
+        if key in st.query_params:
+            st.query_params[key] = start
+
+
+def _choose(chosen: dict[str, str]) -> None:
+    """Fill in fields that are not on the page yet; one that starts with a value does not tell the address by itself."""
+    st.session_state.update(chosen)
+    st.query_params.update(chosen)
+    if SHOW in chosen:
+        st.session_state[CHOSEN] = True
+
+
+EVERYONE = ""
+"""The part of a file with groups that is all of them; no group has an empty name."""
+
+
+def choose_question(opened: Opened) -> Opened:
+    """Let the visitor say which question of a file of several is asked; any other file is taken as it is."""
+    names = list(opened.release.parts)
+    if not names:
+        return opened
+    name = st.selectbox(
+        "Question",
+        names,
+        format_func=in_markdown,
+        key=f"explore-question-{opened.fingerprint[:12]}",
+        persist_state="session",
+        width=420,
+        help="The file answers several questions under one promise; each has its own share of it.",
+    )
+    return question_of(opened, name)
+
+
+def question_of(opened: Opened, name: str) -> Opened:
+    """One question of a file of several, as a file of its own."""
+    return replace(opened, release=opened.release.parts[name], question=name, several=opened.release)
+
+
+def grouped(opened: Opened) -> list[Opened]:
+    """Those questions of a file that tell groups apart; the file itself where it has one question."""
+    each = [question_of(opened, name) for name in opened.release.parts] or [opened]
+    return [one for one in each if has_groups(one.release)]
+
+
+def choose_grouped(opened: Opened) -> Opened:
+    """The question that tells groups apart; the visitor says which, where there are several."""
+    each = {one.question: one for one in grouped(opened)}
+    if len(each) < 2:
+        return next(iter(each.values()), opened)
+    name = st.selectbox(
+        "Question",
+        list(each),
+        format_func=in_markdown,
+        key=f"classify-question-{opened.fingerprint[:12]}",
+        persist_state="session",
+        width=420,
+    )
+    return each[name]
+
+
+def choose_part(opened: Opened) -> Opened:
+    """Let the visitor say who is explored; a file without groups is taken as it is."""
+    if not has_groups(opened.release):
+        return opened
+    sketch: Classes = opened.release.sketch
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        part = st.selectbox(
+            "Who",
+            (EVERYONE, *sketch.categories),
+            format_func=lambda part: in_markdown(part or "Everyone together"),
+            key=f"explore-part-{opened.identity}",
+            persist_state="session",
+            width=260,
+        )
+        st.page_link(CLASSIFY.path, label="Which group is a place like?", icon=":material/arrow_forward:")
+    return part_of(opened, part)
+
+
+def part_of(opened: Opened, part: str) -> Opened:
+    """A part of a file with groups as a file of its own: one group, or `EVERYONE`."""
+    release = opened.release.of_everyone() if part == EVERYONE else opened.release.of_class(part)
+    return replace(opened, release=release, part=part, grouped=opened.release)
+
+
+def part_calls(opened: Opened) -> tuple[Call, ...]:
+    """How a program gets from the file to the part of it that is asked: the question, and then the group."""
+    calls = [] if opened.question is None else [Call(Release.part, {"name": opened.question})]
+    if opened.part is not None:
+        everyone = opened.part == EVERYONE
+        calls.append(Call(Release.of_everyone, {}) if everyone else Call(Release.of_class, {"which": opened.part}))
+    if opened.bandwidth is not None:
+        calls.append(Call(Release.smoothed, {"bandwidth": opened.bandwidth}))
+    return tuple(calls)
+
+
+def whom(opened: Opened) -> str:
+    """Question and group in words, for a heading; "" for a file of one question without groups."""
+    group = None if opened.part is None else opened.part or "everyone together"
+    return ", ".join(words for words in (opened.question, group) if words)

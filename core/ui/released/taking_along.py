@@ -1,0 +1,262 @@
+"""Taking along what is shown: a picture, a table, a program that asks it again, a report, a page, and a link to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ...errors import RequestError
+from ...figures.answer_sentences import one_sided
+from ...figures.paper import standalone
+from ...figures.report.exploration import Centres, Density, Exploration, Modes, Step
+from ...figures.report.programs import notebook_for, script_for
+from ...figures.report.report_html import report_html
+from ...figures.share.shared_page import share_html
+from ...releases.comparison import Comparison
+from ...releases.release import Release
+from ...releases.shelf import public_name
+from ...sketches.products.products import Products
+from ...sketches.tables.tables import Tables
+from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
+from ...tasks.centres import nearest_place
+from ...words.escapes import csv_of, in_html, in_markdown
+from ..frame.marks import draw, main_action, note
+from ..frame.session import Opened, Session
+from ..frame.visiting import visitor_now
+from ..own_data.paying import open_sandbox
+from .chosen_view import drawable, part_calls, whom
+from .kept_files import open_any, open_to_all
+from .public_answers import DISTANCE_MAP_SIZE
+
+REPORT = "Save the report"
+
+
+def take_along(
+    opened: Opened,
+    kind: str,
+    table: Callable[[], pd.DataFrame],
+    steps: tuple[Step, ...] = (),
+    figure: go.Figure | None = None,
+    title: str = "",
+    remark: str = "",
+    typed: bool = False,
+    label: str = "Take this along",
+) -> None:
+    """Offer what a view shows as files; each is made when it is asked for.
+
+    Parameters
+    ----------
+    opened : Opened
+        The released file.
+    kind : str
+        One word for the view, fit for the name of a file.
+    table : Callable[[], pd.DataFrame]
+        Makes the table of answers.
+    steps : tuple[Step, ...]
+        What was asked, for the program and the notebook; none are offered without steps.
+    figure, title : go.Figure | None, str
+        The picture and what stands above it.
+    remark : str
+        What is good to know about the program.
+    typed : bool
+        Whether the table is offered with the types of its columns, too, and its texts as they are.
+    label : str
+        What the button says.
+    """
+    with st.popover(label):
+        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: csv_of(table()))
+        if typed:
+            mime = "application/vnd.apache.parquet"
+            _file(opened, kind, "Answers (Parquet)", "parquet", mime, lambda: table().to_parquet(index=False))
+        if figure is not None:
+            _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
+            st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
+        if steps:
+            done = Exploration(opened.name, opened.fingerprint, steps, part_calls(opened))
+            _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
+            _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
+            st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())
+
+
+def _file(opened: Opened, kind: str, label: str, ending: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        make,
+        f"{opened.stem}-{kind}.{ending}",
+        mime,
+        key=f"explore-{kind}-{ending}",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def no_report_yet() -> None:
+    """The main action while no file is open."""
+    main_action(REPORT, ["a released file"], "explore-report")
+
+
+def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str] | None = None) -> None:
+    """The main action: the whole file in words and pictures, on one page that may be handed out.
+
+    Parameters
+    ----------
+    opened, asked : Opened
+        The released file, and the part of it that is explored.
+    compared : tuple[Comparison, str] | None
+        What it is compared with on the page, and the name of that file.
+    """
+    release, whole = asked.release, opened.release
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
+        st.download_button(
+            REPORT,
+            lambda: report_html(whole, overview(release), opened.data, release, whom(asked), compared).encode(),
+            f"{opened.stem}-report.html",
+            "text/html",
+            key="explore-report",
+            type="primary",
+            on_click="ignore",
+        )
+        what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
+        shown = f"What it is, what it promises, its picture and {what}"
+        if release.sketch.name == Tables.name:
+            shown = "What it is, what it promises, all columns and the pairs that go together"
+            shown += "" if compared is None else ", and the difference to the other file"
+        elif not has_picture(release):
+            shown = "What it is and what it promises"
+        words = f"{shown}, on one page that may be handed out."
+        draw(f'<p class="fg-missing">{in_html(words)}</p>')
+
+
+def has_picture(release: Release) -> bool:
+    """Whether a report asks for a picture: of sets and products it has none, of tables those of all columns."""
+    return not release.domain.holds_sets and release.sketch.name not in (Products.name, Tables.name)
+
+
+def overview(release: Release) -> tuple[Step, ...]:
+    """What a report of a file shows: a picture over the first columns, and its modes or its centre."""
+    if not has_picture(release):
+        return ()
+    axes = drawable(release.domain)[:2]
+    if release.sketch.answers == "closeness":
+        return (*((Density(axes, {}),) if axes else ()), Modes())
+    pictures = (Density(axes, rest_at_nearest(release, axes), DISTANCE_MAP_SIZE),) if axes else ()
+    return pictures if one_sided(release.sketch) else (*pictures, Centres())
+
+
+def rest_at_nearest(release: Release, axes: tuple[str, ...]) -> dict[str, object]:
+    """Where the columns that are not drawn are held: where everyone is nearest."""
+    return {name: value for name, value in nearest_place(release).items() if name not in axes}
+
+
+RELEASE = "release"
+FOLLOWED = "explore-link-followed"
+"""Session state: the address that was opened last."""
+DIGITS = 16
+"""Of a digest, in an address."""
+EMBEDDED = """
+[data-testid="stSidebar"], .st-key-fg-nav, .fg-footer, [data-testid="stBottom"], .stApp h1, .fg-lead,
+[data-testid="stExpandSidebarButton"], .stElementContainer:has(h1) { display: none !important; }
+.stMainBlockContainer { padding: 0.6rem 1rem !important; }
+.st-key-fg-stage { --room: max(20rem, calc(100vh - 9.6rem)) !important; }
+"""
+
+
+def open_linked(visitor: Session) -> None:
+    """Open the file that the page's address names, where that is another one than before."""
+    address = st.query_params.get(RELEASE, "")
+    if not address or st.session_state.get(FOLLOWED) == address:
+        return
+    st.session_state[FOLLOWED] = address
+    for name, opened in visitor.opened.items():
+        if len(address) >= DIGITS and opened.fingerprint.startswith(address):
+            visitor.current, visitor.counted = name, None
+            return
+    path = _found(visitor, address)
+    if path is None:
+        st.error("The file of this link is not on the shelf here, or is not on show; ask whoever sent the link for it.")
+        return
+    try:
+        open_any(visitor, public_name(path.name), path.read_bytes(), keep=False)
+    except (RequestError, OSError) as error:
+        st.error(in_markdown(error))
+
+
+def keep_address(visitor: Session) -> None:
+    """Put the file that is shown into the page's address, where others can be led to it."""
+    opened = visitor.shown if visitor.counted is None else None
+    address = opened.fingerprint[:DIGITS] if opened and _found(visitor, opened.fingerprint) else None
+    st.session_state[FOLLOWED] = address
+    if address is None:
+        st.query_params.pop(RELEASE, None)
+    elif st.query_params.get(RELEASE) != address:
+        st.query_params[RELEASE] = address
+
+
+def share_offers(opened: Opened) -> None:
+    """A link to this picture, and the whole file as a page of its own."""
+    # Opened, it is drawn again: what was chosen on the picture since belongs into its link.
+    with st.popover("Share", on_change="rerun"):
+        st.download_button(
+            "One page that needs nothing else (HTML)",
+            lambda: share_html(opened.release, opened.data, opened.name).encode(),
+            f"{opened.stem}.html",
+            "text/html",
+            key="explore-share-page",
+            on_click="ignore",
+            width="stretch",
+        )
+        note("It opens anywhere, without Python or a network: people ask it, and take the file along.")
+        if RELEASE in st.query_params:
+            link = address_of(st.context.url or "", chosen())
+            draw("<p>A link to this picture, for whoever reaches this app:</p>")
+            st.code(link, language=None, wrap_lines=True)
+            if visitor_now() is None:  # a served app lets no other page show it
+                draw("<p>Inside another page:</p>")
+                frame = f'<iframe src="{in_html(link)}&amp;embed=true" width="100%" height="720"></iframe>'
+                st.code(frame, language=None, wrap_lines=True)
+        else:
+            note("It has no link yet: keep it on the shelf of this app under a name.")
+
+
+def chosen() -> list[tuple[str, str]]:
+    """What the address of the page says: names and values, some names several times."""
+    return [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+
+
+def address_of(page: str, choices: Sequence[tuple[str, str]]) -> str:
+    """The address of a page with what was chosen on it."""
+    return f"{page.partition('?')[0]}?{urlencode(choices)}"
+
+
+def dress_embedded() -> None:
+    """Inside another page: the picture and the promise, and nothing around them."""
+    if st.context.is_embedded:
+        draw(f"<style>{EMBEDDED}</style>")
+
+
+def _found(visitor: Session, address: str) -> Path | None:
+    """The file of a name or of the beginning of a digest, among what this visitor may open."""
+    for path in _bundled():
+        if address == path.stem or (len(address) >= DIGITS and _digest_of_bundled(path).startswith(address)):
+            return path
+    for shelf, shown in [*open_to_all(), (open_sandbox(visitor).shelf, False)]:
+        path = shelf.find(address, shown)
+        if path is not None:
+            return path
+    return None
+
+
+def _bundled() -> Iterator[Path]:
+    for kind in (bundled_releases, bundled_groups, bundled_distances):
+        yield from (path for _, path in kind())
+
+
+@st.cache_data(show_spinner=False)
+def _digest_of_bundled(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()

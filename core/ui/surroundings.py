@@ -1,0 +1,96 @@
+"""What surrounds every page: its settings, its heading and the line at its foot, and what is got ready meanwhile."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+import streamlit as st
+
+from ..machine.faults import keep_values_out_of_logs
+from ..machine.transient import sweep
+from ..words.escapes import in_html
+from .frame import theme
+from .frame.browser_scripts import load_in_browser, mend_roles, presentation
+from .frame.marks import draw, mark
+from .frame.navigation import HOME, RELEASE, Page, draw_navigation
+from .frame.session import Parting, Session, forget, session
+from .frame.visiting import admit, visitor_now
+from .release.news import release_news
+
+LOGO = Path(__file__).with_name("frame") / "logo.svg"
+"""A pane of frosted glass: points on one side, their shape on the other."""
+WORDMARK = Path(__file__).with_name("frame") / "wordmark.svg"
+SIDEBAR_WIDTH = 232
+FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."
+SERVED_FOOTER = "Frostglass. No tracking, no outside server: the data stays on the computer that runs the app."
+ALONE = ".serving"
+"""How the program that serves others begins: no page needs it."""
+
+
+def _heading(page: Page) -> None:
+    if not page.heading:
+        return
+    st.title(page.heading, anchor=False)
+    draw(f'<p class="fg-lead">{in_html(page.lead)}</p>')
+    with st.container(key="fg-promise"):
+        if page.visibility is not None:
+            mark(page.visibility, page.promise)
+        st.space("small")
+
+
+@contextmanager
+def frame(page: Page) -> Iterator[Session]:
+    """Everything around a page; the page draws itself inside and gets the visitor's session.
+
+    It is the first thing a page does, because ``st.set_page_config`` has to come before anything is drawn.
+    """
+    keep_values_out_of_logs()
+    name = "Frostglass" if page is HOME else f"{page.title} · Frostglass"
+    # The menu is shown only when it holds something; it also holds the choice between light and dark.
+    about = {"About": "See the shape, not the people."}
+    st.set_page_config(name, str(LOGO), layout="wide", initial_sidebar_state=SIDEBAR_WIDTH, menu_items=about)
+    # Beside the wordmark a phone's header has no room for the menu.
+    st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
+    theme.apply()
+    admit(page.path)
+    draw_navigation()
+    mend_roles()
+    presentation()
+    if page is not RELEASE:
+        release_news(RELEASE.path)
+    _heading(page)
+    _once().note()
+    yield session()
+    draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
+    load_in_browser()
+    _warm_once()  # once the first page stands: until then it needs all there is of the processor
+
+
+@st.cache_resource(show_spinner=False)
+def _once() -> Parting:
+    """At the first visit, and never again: remove what a server that was killed has left."""
+    sweep()
+    parting = Parting(forget)
+    parting.start()
+    return parting
+
+
+@st.cache_resource(show_spinner=False)
+def _warm_once() -> None:
+    """Load all pages, and compile the hot loops, or load them; after the first page, and never again."""
+    from ..warming import warm_in_background  # which loads every mechanism
+
+    warm_in_background(load_pages)
+
+
+def load_pages() -> None:
+    """Import what all pages are made of."""
+    from .. import ui
+
+    for module in pkgutil.walk_packages(ui.__path__, f"{ui.__name__}."):
+        if ALONE not in module.name:
+            import_module(module.name)

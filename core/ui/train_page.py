@@ -1,0 +1,334 @@
+"""The page Train: what is predicted, by which method and at which price, and a classifier that was chosen so."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import streamlit as st
+
+from ..domain import Categorical, Column, Cyclic, Domain, Scalar
+from ..errors import RequestError
+from ..figures.model_figures import EXPLAINED, RIGHT, training_figure, training_in_words
+from ..figures.report.label import privacy_label
+from ..models.class_counts import SAME_FOR_ALL
+from ..models.contest.choice import Choice, choose_classifier, chosen_among
+from ..models.contest.entrants import File
+from ..models.opening import Model
+from ..models.records import Task
+from ..models.rehearsal import USUAL_RECORDS, yardsticks
+from ..models.training import Offer, Trainer, forecast_curve, offers
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.ledger.account import Account, price
+from ..privacy.ledger.ledger import Ledger
+from ..releases.payment import Payer, spending, unit_words
+from ..releases.release import Release
+from ..words.escapes import in_markdown
+from ..words.numbers import amount, percent, significant, size
+from ..words.phrases import listed
+from .frame.charts import show
+from .frame.marks import Visibility, facts, main_action, note, odds_sentence, rail
+from .frame.navigation import CLASSIFY
+from .frame.session import OwnData, Session
+from .own_data.paying import choose_payer
+from .own_data.privacy_loss import EPSILONS, SLACK, START, choose_slack
+from .released.kept_files import MODEL, keep_opened
+
+RELEASED = "train-released"
+"""In the session: the name of the release that was chosen, among the visitor's open files."""
+
+
+def keep_release(visitor: Session, made: Release, ticket: str) -> str:
+    """Open a release in this session, and keep its file where files are kept; its name."""
+    stamp = "".join(sign for sign in made.created[:19] if sign.isdigit() or sign == "T")
+    name, data = f"release-{stamp}-{ticket[:4]}.npz", made.to_bytes()
+    visitor.remember(name, data, made)
+    keep_opened(name, data)
+    return name
+
+
+def chosen_view(visitor: Session) -> bool:
+    """Show the release that was chosen last; whether there is one that is open still."""
+    opened = visitor.opened.get(st.session_state.get(RELEASED, ""))
+    if opened is None:
+        return False
+    label = privacy_label(opened.release, opened.data)
+    with rail(Visibility.PUBLIC, "chosen", "This file may be handed out"):
+        facts(
+            [
+                (label.table, ""),
+                (label.promise, label.slack),
+                (f"Protects {label.protected}", f"Hidden: {label.hidden}."),
+            ]
+        )
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if st.button("Classify with it", type="primary", key="train-classify"):
+                st.switch_page(CLASSIFY.path)
+            st.download_button(
+                "Save the file",
+                opened.data,
+                opened.name,
+                "application/octet-stream",
+                key="train-save",
+                on_click="ignore",
+            )
+            if st.button("Another model", key="train-again"):
+                del st.session_state[RELEASED]
+                st.rerun()
+            note(size(len(opened.data)))
+    among = chosen_among(opened.release)
+    why = (
+        f"It was kept as it was right of most held-out records, as far as noise lets one tell, among {listed(among)}."
+        if among
+        else "It was made alone, of all records: several would have left too little of the budget for each."
+    )
+    note(why)
+    return True
+
+
+TRIED = tuple(Decimal(epsilon) for epsilon in ("0.01", "0.1", "1", "10"))
+MANY = 1_500
+"""Coefficients up to which a curve is drawn while somebody waits."""
+RECORDS = tuple(count * 10**power for power in range(2, 8) for count in (1, 2, 5))
+
+
+def choose_records() -> int:
+    """A public guess of how many records there are."""
+    count: int = st.select_slider(
+        "How many records there are at least",
+        RECORDS,
+        USUAL_RECORDS,
+        format_func=lambda records: f"{records:,}",
+        key="train-records",
+        help="Say what anyone may know, and do not count your records for it. The forecast depends on it, and where "
+        "several classifiers compete how they are made.",
+    )
+    return count
+
+
+def outlook(domain: Domain, label: str, budget: Budget, records: int) -> None:
+    """The curve of what is right against ε, and what it means."""
+    task = Task(domain, label)
+    if (task.features.dimensions + 1) * task.rows > MANY:
+        note("There are too many coordinates for a forecast to be drawn while you wait.")
+        return
+    epsilons = sorted({*TRIED, budget.epsilon})
+    budgets = tuple(Budget(epsilon, budget.delta, budget.neighbours) for epsilon in epsilons)
+    curve = forecast_curve(domain, label, budgets, records=records)
+    common, best = yardsticks(domain, label)
+    right = [0.0 if offer.rehearsal is None else max(0.0, offer.rehearsal.right) for _, offer in curve]
+    best, measure = max(best, *right), RIGHT if task.categories else EXPLAINED
+    here = right[epsilons.index(budget.epsilon)]
+    steps = [float(epsilon) for epsilon in epsilons]
+    kept = max(0.0, here - common) / max(best - common, 1e-9)
+    st.markdown(
+        f"A forecast on made-up records: about **{percent(min(kept, 1.0))}** of what could be learnt beyond "
+        f"{measure.least} is kept."
+    )
+    show(
+        training_figure(steps, right, float(budget.epsilon), common, best, measure),
+        "train-outlook",
+        training_in_words(steps, right, common, best, measure),
+    )
+    note(
+        "How predictable your own column is, only your records know, and nobody looked at them. The curve says at "
+        "which ε noise begins to matter for so many columns and records."
+    )
+
+
+USED = "train-used"
+"""In the session: the orders that were carried out."""
+CALLED = {
+    "objective": "Objective perturbation",
+    "descent": "Noisy gradient descent",
+    "amp": "Approximate minima perturbation",
+    "products": "Sums of products",
+    "boosted": "Boosted least squares",
+    "poisson": "Noisy gradient descent for counts",
+    "tukey": "A deep one of many fits",
+    "choose": "Whatever predicts best",
+}
+CHOOSE = "choose"
+SEVERAL = (
+    "Kernel sums, nearest means and a linear model, as far as the budget pays for more than one. An eighth of the "
+    "records is held out and decides which is kept, all for the same price."
+)
+DECIDED = (
+    "With more than three columns, 2 to 5% of ε first buys how far your records lie apart, where the total has room "
+    "for it, and that may change the choice."
+)
+WORTH_SAYING = 0.05
+"""Of made-up records, what the switch for less noise must bring to be spoken of."""
+BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A model that an owner asks for, complete: what is confirmed is what is trained."""
+
+    trainer: Trainer | Choice
+    budget: Budget
+    account: Account
+    ticket: str
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return self.trainer.cost if isinstance(self.trainer, Choice) else self.trainer.cost(self.budget)
+
+
+def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
+    """The controls and the button with the price on it."""
+    targets = [column.name for column in own.domain.columns if _predictable(column)]
+    if not targets or len(own.domain.columns) < 2:
+        those = "there is only one here" if targets else "there are none such here"
+        note(f"A model predicts one column of categories, numbers or dates from others, and {those}.")
+        main_action("Train", ["a column to predict, and another one"], "train")
+        return
+    st.header("1 · What should be predicted?", anchor=False)
+    usual = [column.name for column in own.domain.columns if _predictable(column) and isinstance(column, Categorical)]
+    target = st.selectbox("Column", targets, targets.index((usual or targets)[-1]), key="train-target", width=320)
+    st.header("2 · How much privacy?", anchor=False)
+    epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
+    number = 0 if visitor.records is None else visitor.records.number
+    neighbours, account, missing = choose_payer(visitor, ledger, own, number, unit_words(own.domain.unit), slack)
+    lacking = [*missing, *([BOUGHT] if own.bought else [])]
+    if lacking or account is None:
+        main_action("Train", lacking, "train")
+        return
+    budget = Budget(epsilon, SLACK if slack else 0, neighbours)
+    try:
+        with st.spinner("Trying methods on made-up records"):
+            outlook(own.domain, str(target), budget, records)
+            found = offers(own.domain, str(target), budget, composable=True, records=records)
+            more = _with_slack(own.domain, str(target), budget, records, found[0])
+        if more:
+            note(more)
+        classes = bool(found[0].trainer.categories)
+        trainer = _method(found, Choice(own.domain, str(target), budget, records) if classes else None)
+        wish = Wish(trainer, budget, account, secrets.token_hex(16))
+        refused = account.after(wish.cost).refusal
+    except RequestError as error:
+        st.error(in_markdown(error))
+        main_action("Train", ["settings that can be used"], "train")
+        return
+    if refused:
+        st.error(in_markdown(refused))
+    if main_action(f"Train for {price(budget)}", ["budget that is left"] if refused else [], "train"):
+        confirm(visitor, own, ledger, wish)
+
+
+def _epsilon() -> Decimal:
+    """The slider of the Release page, with a place of its own to remember where it stands."""
+    chosen: Decimal = st.select_slider(
+        "Privacy loss ε", EPSILONS, START, format_func=amount, key="train-epsilon", help="Smaller is more private."
+    )
+    return chosen
+
+
+def _predictable(column: Column) -> bool:
+    return isinstance(column, Scalar) or (isinstance(column, Categorical) and not isinstance(column, Cyclic))
+
+
+def _method(found: Sequence[Offer], choice: Choice | None) -> Trainer | Choice:
+    """Let the owner choose a method; the linear model with the best forecast is first."""
+    st.header("3 · How?", anchor=False)
+    names = {offer.method: offer for offer in found}
+    method = st.radio(
+        "Method",
+        [*names, *([] if choice is None else [CHOOSE])],
+        format_func=lambda name: CALLED[name] + (" (best forecast of these)" if name == found[0].method else ""),
+        captions=[*map(_why, found), *([] if choice is None else [SEVERAL])],
+        key=f"train-method-{'-'.join(names)}",
+        label_visibility="collapsed",
+    )
+    if choice is None or method != CHOOSE:
+        return names[method].trainer
+    with st.spinner("Trying classifiers on made-up records"):
+        note(_worth(choice))
+    return choice
+
+
+def _worth(choice: Choice) -> str:
+    """What will be made, and why."""
+    forecast = choice.prospect
+    made = [one.title for one in forecast.entrants]
+    alone = listed([f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone])
+    if choice.counts_alone:
+        said = "Nothing is worth its price here: the classes would be counted, and everyone taken for the largest."
+    elif len(made) == 1:
+        said = (
+            f"All of the budget would go to {made[0]}, as several would leave too little for each, and held-out "
+            f"records would compare it with {SAME_FOR_ALL}."
+        )
+    else:
+        said = f"Made, and compared on held-out records, would be {listed([*made, SAME_FOR_ALL])}."
+    bought = f" {DECIDED}" if choice.buys_spread else ""
+    return (
+        f"{said}{bought} Of what made-up records can teach beyond the most common answer, each alone learnt: {alone}."
+    )
+
+
+def _with_slack(domain: Domain, label: str, budget: Budget, records: int, best: Offer) -> str:
+    """What the switch for a one-in-a-million risk would bring; "" where that is little or it is on."""
+    if not budget.pure or best.rehearsal is None:
+        return ""
+    looser = Budget(budget.epsilon, SLACK, budget.neighbours)
+    other = offers(domain, label, looser, composable=True, records=records)[0].rehearsal
+    if other is None or other.right < best.rehearsal.right + WORTH_SAYING:
+        return ""
+    done = "right" if best.trainer.categories else "explained"
+    now, then = (percent(max(0.0, one.right), 2) for one in (best.rehearsal, other))
+    return f"With the switch “Less noise” on, {then} of made-up records would be {done} instead of {now}."
+
+
+def _why(offer: Offer) -> str:
+    people = f"{offer.noise:,.0f}" if offer.noise >= 10 else significant(offer.noise, 2)
+    right = ""
+    if offer.rehearsal is not None:
+        share = percent(max(0.0, offer.rehearsal.right), 3)
+        right = f"{share} right of made-up records. "
+        if not offer.trainer.categories:
+            right = f"It explained {share} of how made-up records differ. "
+    if offer.method == "products":
+        right += "It says how far its coefficients may be off. "
+    if offer.method == "tukey":
+        return f"{right}The records are split, and it needs more than about {people} parts that agree."
+    return f"{right}Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
+
+
+@st.dialog("Train it?", on_dismiss="rerun")
+def confirm(visitor: Session, own: OwnData, ledger: Ledger, wish: Wish) -> None:
+    """Ask once more, in words; a wish comes true once, however often the button is pressed."""
+    odds = odds_sentence(float(wish.budget.epsilon), float(wish.budget.delta), "person")
+    st.markdown(f"You make one file, which may be handed out, at the price of **{price(wish.budget)}**. {odds}")
+    st.text(f"It is paid from the budget of “{wish.account.name}”.")
+    st.markdown("What is spent cannot be had back, even if nobody ever gets the file.")
+    if st.button("Train it", type="primary", key="train-confirm"):
+        used = st.session_state.setdefault(USED, set())
+        if wish.ticket not in used:
+            used.add(wish.ticket)
+            try:
+                with st.spinner("Training"):
+                    made = trained(own, ledger, wish)
+            except RequestError as error:
+                st.error(in_markdown(error))
+                return
+            if isinstance(made, Release):
+                st.session_state[RELEASED] = keep_release(visitor, made, wish.ticket)
+            else:
+                st.session_state[MODEL] = made
+        st.rerun()
+
+
+def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
+    """The model, or a release with a table a class; the price is in the ledger before any noise exists."""
+    account, unit = wish.account, unit_words(own.domain.unit)
+    payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)
+    if isinstance(wish.trainer, Choice):
+        facts = wish.trainer
+        return choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
+    return wish.trainer.fit(own.source, wish.budget, spend=spending(payer, wish.cost, wish.trainer))
