@@ -131,7 +131,7 @@ def release(
         keeping = None
         if purchase is None and not known.costs and not isinstance(sketch, Adaptive):
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
-        job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, bought=known.costs, say=say)
+        job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, known=known, say=say)
         made = _run(job, opened)
     if purchase is not None:
         _say_bounds(purchase.bounds_of(made))

@@ -9,6 +9,8 @@ from fractions import Fraction
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, exact_decimal
 from ..privacy.events import total_rho
+from .manifest import BoughtCount
+from .purchase_plan import Known
 from .release import Release
 
 
@@ -44,6 +46,20 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
     )
     rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
     return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
+
+
+def showing(release: Release, known: Known | None) -> Release:
+    """The release with what was bought before it: its promise covers that, and it keeps the count of its own records.
+
+    A count of other records, as where bounds that were bought since leave some out, is not kept.
+    """
+    if known is None:
+        return release
+    count, release = known.of("count"), covering_bounds(release, known.costs)
+    if count is None or count.noise is None or count.noisy is None or count.of is None:
+        return release
+    counts_the_same = replace(count.of, scale=release.domain.scale) == release.domain
+    return replace(release, counted_before=BoughtCount(count.noisy, count.noise)) if counts_the_same else release
 
 
 def promising(release: Release, budget: Budget, rho: Fraction) -> Release:

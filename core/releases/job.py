@@ -29,7 +29,7 @@ from ..sketches.parts import Parts
 from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
-from .bounds_paid import covering_bounds
+from .bounds_paid import showing
 from .centred import Centred, CentrePurchase
 from .file import copy, room_for
 from .kind import Filling, Kind, Reader, most_bytes
@@ -68,8 +68,8 @@ class Job:
         Who reads; see `core.engine.engines`.
     keeping : Keeping | None
         Where a long first reading is written down, if anywhere.
-    bought : tuple[Cost, ...]
-        What was paid before it and is shown by its size: part of what the file promises.
+    known : Known | None
+        What was bought before it: part of what the file says and promises.
     noise_source : NoiseSource | None
         None in any real release; see `core.releases.seal.seal`.
     say : Callable[[str], object]
@@ -98,7 +98,7 @@ class Job:
         out: Path | None = None,
         engine: str = LOCAL,
         keeping: Keeping | None = None,
-        bought: tuple[Cost, ...] = (),
+        known: Known | None = None,
         noise_source: NoiseSource | None = None,
         say: Callable[[str], object] = lambda words: None,
     ):
@@ -111,7 +111,7 @@ class Job:
         self.kind = kind
         self.kept: Path | None = None
         self._payer, self._out, self._noise_source, self._say = payer, out, noise_source, say
-        self._bought = bought
+        self._known = known
         self._reader = Reader(source, engine, keeping, say)
         self._first: Filling | None = None
 
@@ -176,7 +176,7 @@ class Job:
         if self._purchasing is not None:
             settled = self._purchasing.finish(progress)
             self._purchasing = None
-            self.kind, self._bought = settled.made, settled.known.costs
+            self.kind, self._known = settled.made, settled.known
 
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
@@ -204,7 +204,7 @@ class Job:
         try:
             with self._place() as place:
                 held = paid_for(exact, self.kind.cost, self._spend)
-                made = covering_bounds(self.kind.noised(held, self._reader, self._noise_source), self._bought)
+                made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known)
                 if place is not None:
                     place.put(made)
             self.kept = None if place is None else place.path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,8 @@ from ..checks import check_text, exact_fields
 from ..domain import Domain
 from ..errors import ReleaseFileError, RequestError
 from ..machine import strict_json
-from ..privacy.record import PrivacyRecord
+from ..privacy.calibration import NoiseScale
+from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
 from ..words.escapes import steers
@@ -36,6 +38,56 @@ FIELDS = (
 )
 
 
+BOUGHT = "counted_before"
+"""The field of a number of records that was bought before the table; files have it only where one was."""
+LARGEST_COUNT = 1 << 62
+
+
+@dataclass(frozen=True)
+class BoughtCount:
+    """A number of records that was released before the table was planned, whose price is part of the promise.
+
+    Attributes
+    ----------
+    records : int
+        The noisy number.
+    noise : NoiseScale
+        Its noise, which is independent of that of the table.
+    """
+
+    records: int
+    noise: NoiseScale
+
+    def beside(self, known: float, error: float) -> tuple[float, float]:
+        """A number of the same records that is known otherwise, and this one: their mean and its standard deviation.
+
+        Each weighs as much as it is precise (the inverse of its variance), as their noises are independent.
+        """
+        if not error:
+            return known, error
+        weight = 1.0 / (1.0 + self.noise.variance / error**2)
+        together = self.records if math.isinf(error) else (1.0 - weight) * known + weight * self.records
+        return together, float((weight * self.noise.variance) ** 0.5)
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        return {"records": self.records, "noise": self.noise.to_dict()}
+
+    @classmethod
+    def from_dict(cls, facts: object) -> BoughtCount:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        try:
+            known = exact_fields(facts, "count that was bought", ("records", "noise"))
+            records, noise = known["records"], NoiseScale.from_dict(known["noise"])
+            if type(records) is not int or abs(records) > LARGEST_COUNT or noise.parameter > LARGEST_PARAMETER:
+                raise ValueError("no number of records")
+            if noise.distribution != "discrete_laplace" or noise.local:
+                raise ValueError("no noise of a count")
+        except (ValueError, TypeError, KeyError, RequestError):
+            raise ReleaseFileError("The number of records that was bought before the release is none.") from None
+        return cls(records, noise)
+
+
 @dataclass(frozen=True)
 class Manifest:
     """What a release is, without its numbers.
@@ -52,6 +104,8 @@ class Manifest:
         Time of release, ISO 8601, UTC.
     software : str
         Name and version of the program that made it.
+    counted_before : BoughtCount | None
+        How many records there are, where that was bought first.
     """
 
     sketch: LinearSketch
@@ -59,6 +113,7 @@ class Manifest:
     private: bool
     created: str
     software: str
+    counted_before: BoughtCount | None = None
 
     def to_dict(self, version: int) -> dict[str, object]:
         """A value for JSON, for a file of one version of the format.
@@ -70,6 +125,7 @@ class Manifest:
         """
         if not has_format(self.sketch):
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
+        bought = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
         return {
             "format": FORMAT,
             "format_version": version,
@@ -80,6 +136,7 @@ class Manifest:
             "private": self.private,
             "created": self.created,
             "software": self.software,
+            **bought,
         }
 
     @classmethod
@@ -93,7 +150,8 @@ class Manifest:
             raise ReleaseFileError("The noise that the file states does not keep the promise that it states.")
         if privacy.local != (facts["format_version"] == LOCAL_FORMAT_VERSION):
             raise ReleaseFileError("The file has the format of local reports, and its noise is none, or the other way.")
-        return cls(sketch, privacy, *_origin(facts))
+        bought = None if BOUGHT not in facts else BoughtCount.from_dict(facts[BOUGHT])
+        return cls(sketch, privacy, *_origin(facts), bought)
 
 
 def check_describable(sketch: LinearSketch) -> None:
@@ -150,7 +208,7 @@ def parse(text: str) -> dict[str, Any]:
     if type(version) is not int or version not in VERSIONS:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
-        return exact_fields(manifest, "release", FIELDS)
+        return exact_fields(manifest, "release", (*FIELDS, BOUGHT) if BOUGHT in manifest else FIELDS)
     except RequestError as problem:
         raise ReleaseFileError(str(problem)) from None
 

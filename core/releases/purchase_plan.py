@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -52,24 +52,23 @@ from .payment import Payer, Together
 
 @dataclass(frozen=True)
 class Bought:
-    """One number that was bought, or that is to be.
+    """One number that was bought, or that is to be, in a stage by its name.
 
     Attributes
     ----------
-    stage : str
-        Its name.
-    cost : Cost | None
-        Its price; None where it is public.
-    noise : NoiseScale | None
-        Of the number; None where it is public.
+    cost, noise : Cost | None, NoiseScale | None
+        Its price and its noise; None where it is public.
     noisy : int | None
         The number as it was released; None beforehand.
+    of : Domain | None
+        The columns that were read for it.
     """
 
     stage: str
     cost: Cost | None
     noise: NoiseScale | None
     noisy: int | None = None
+    of: Domain | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Known:
 
     def after(self, stage: Stage, offer: Offer, noisy: int | None = None) -> Known:
         """The same once an offer is paid for, of which nothing is learnt yet."""
-        bought = Bought(stage.name, offer.cost, offer.noise, noisy)
+        bought = Bought(stage.name, offer.cost, offer.noise, noisy, stage.of)
         return replace(self, left=offer.left, bought=(*self.bought, bought))
 
 

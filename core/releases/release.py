@@ -23,7 +23,7 @@ from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file
 from .comparison import Comparison
-from .manifest import Manifest
+from .manifest import BoughtCount, Manifest
 from .questions import Questions
 
 
@@ -50,6 +50,8 @@ class Release(Questions):
         Time of release, ISO 8601, UTC.
     software : str
         Name and version of the program that made it.
+    counted_before : BoughtCount | None
+        The number of all records, where that was bought first.
     """
 
     sketch: LinearSketch
@@ -59,6 +61,7 @@ class Release(Questions):
     private: bool
     created: str
     software: str
+    counted_before: BoughtCount | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -70,7 +73,7 @@ class Release(Questions):
         return np.array_equal(self.counted, other.counted) and same(self.counters, other.counters)
 
     def __hash__(self) -> int:
-        return hash((self.sketch.name, self.privacy, self.private, self.created, self.software))
+        return hash((self.sketch.name, self.privacy, self.private, self.created, self.software, self.counted_before))
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{side:,}" for side in self.sketch.shape)
@@ -91,42 +94,50 @@ class Release(Questions):
     @cached_property
     def counts(self) -> Counts:
         """Numbers of records as well as the release knows them, of the sketch's `count_shape`; each at least 1."""
-        known = self.sketch.total(self.counters) if self.counted is None else self.counted
-        return np.maximum(1.0, known) if self.sketch.count_shape else max(1.0, float(known))
+        return np.maximum(1.0, self._own[0]) if self.sketch.count_shape else self.records
 
     @cached_property
     def records(self) -> float:
-        """Number of all records, as well as the release knows it; at least 1, as densities are divided by it.
-
-        Of several parts, that of the part that has the most.
-        """
-        return max(part.records for part in self.parts.values()) if self.parts else float(np.sum(self.counts))
+        """Number of all records, at least 1, as densities are divided by it; of parts that of the largest."""
+        return max(part.records for part in self.parts.values()) if self.parts else max(1.0, self._everyone[0])
 
     @property
     def count_error(self) -> float:
         """Standard deviation of each of `counts`."""
-        if self.counted is not None:
-            return float(self.privacy.count_variance**0.5)
-        return float(self.sketch.total_variance(self.privacy.counter_variance) ** 0.5)
+        return self._own[1] if self.sketch.count_shape else self.records_error
 
     @property
     def records_error(self) -> float:
         """Standard deviation of `records`."""
         if self.parts:
             return max((part.records, part.records_error) for part in self.parts.values())[1]
-        return float(self.count_error * math.prod(self.sketch.count_shape) ** 0.5)
+        return self._everyone[1]
+
+    @cached_property
+    def _own(self) -> tuple[Counts, float]:
+        """Numbers of records, and the deviation of each, by the release itself."""
+        if self.counted is not None:
+            return self.counted, float(self.privacy.count_variance**0.5)
+        variance = self.sketch.total_variance(self.privacy.counter_variance)
+        return self.sketch.total(self.counters), float(variance**0.5)
+
+    @cached_property
+    def _everyone(self) -> tuple[float, float]:
+        """Number of all records and its deviation: by the release itself and by a count bought before it."""
+        shape, (counts, error) = self.sketch.count_shape, self._own
+        known = float(np.sum(np.maximum(1.0, counts) if shape else counts)), error * math.prod(shape) ** 0.5
+        return known if self.counted_before is None else self.counted_before.beside(*known)
 
     @property
     def records_source(self) -> str:
         """Where `records` comes from, in words."""
         if self.count_is_public:
             return "public, as the promise hides what a record says and not how many there are"
-        return "a count of its own" if self.counted is not None else "the table itself"
+        own = "a count of its own" if self.counted is not None else "the table itself"
+        return own if self.counted_before is None else f"{own} and the count that decided its size"
 
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
-        """Sums over all records, with intervals and averages, at n queries in natural units.
-
-        The errors at all queries of one release move together: see `Answers`.
+        """Sums over all records, with intervals and averages, at n queries in natural units; see `Answers`.
 
         Parameters
         ----------
@@ -164,8 +175,7 @@ class Release(Questions):
         Parameters
         ----------
         bandwidth : Bandwidth | None
-            The distance at which closeness fades, or one a column. Without it, the one that suits what was released,
-            as far as noise lets one see; of a release whose owner fixed the bandwidth, that.
+            The distance at which closeness fades, or one a column; None is the fixed one or what suits what one sees.
 
         Raises
         ------
@@ -213,7 +223,8 @@ class Release(Questions):
             raise RequestError("The release tells no classes apart: it was made without a column of classes.")
         place = cast(Classes, self.sketch).index_of(which)
         count = None if self.counted is None else int(self.counted[place])
-        return replace(self, sketch=self.sketch.one_answer[0], counters=self.counters[place], counted=count)
+        own = replace(self, counters=self.counters[place], counted=count, counted_before=None)
+        return replace(own, sketch=self.sketch.one_answer[0])
 
     @cached_property
     def parts(self) -> dict[str, Release]:
@@ -254,9 +265,11 @@ class Release(Questions):
         noisy = None if public[counted] else sum(not known for known in public[:counted])
         mine = privacy.of_table(place, noisy)
         count = sketch.split_count(np.asarray(self.counted))[counted].reshape(one.count_shape)
+        bought = self.counted_before if one.domain == self.domain else None  # other columns may leave out others
+        own = replace(self, sketch=one, counters=table, counted_before=bought)
         if noisy is not None and one.total_variance(mine.counter_variance) <= mine.count_variance:
-            return replace(self, sketch=one, counters=table, counted=None, privacy=replace(mine, count_noise=()))
-        return replace(self, sketch=one, counters=table, counted=count if one.count_shape else int(count), privacy=mine)
+            return replace(own, counted=None, privacy=replace(mine, count_noise=()))
+        return replace(own, counted=count if one.count_shape else int(count), privacy=mine)
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.
@@ -269,14 +282,13 @@ class Release(Questions):
         classes = len(self.sketch.classes)
         noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
         privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
-        count = None if self.counted is None else int(self.counted.sum())
-        one, _ = self.sketch.one_answer
+        count, (one, _) = None if self.counted is None else int(self.counted.sum()), self.sketch.one_answer
         return replace(self, sketch=one, counters=sum_of_slabs(self.counters), counted=count, privacy=privacy)
 
     @property
     def manifest(self) -> Manifest:
         """Everything public about it but its numbers."""
-        return Manifest(self.sketch, self.privacy, self.private, self.created, self.software)
+        return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, self.counted_before)
 
     @property
     def arrays(self) -> file.Arrays:
@@ -298,7 +310,7 @@ class Release(Questions):
         Raises
         ------
         RequestError
-            When the release is not private and not meant for teaching, or the file cannot be written.
+            When it is not private and not meant for teaching, or cannot be written.
         """
         file.save(path, self.manifest, self.arrays, teaching, large)
 
@@ -349,15 +361,8 @@ class Release(Questions):
         if (self.counted is None) != (other.counted is None):
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")
         counts = None if self.counted is None or other.counted is None else self.counted + other.counted
-        return Release(
-            self.sketch,
-            added(self.counters, other.counters),
-            counts,
-            privacy,
-            self.private and other.private,
-            now(),
-            SOFTWARE,
-        )
+        table = added(self.counters, other.counters)
+        return Release(self.sketch, table, counts, privacy, self.private and other.private, now(), SOFTWARE)
 
 
 def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verify: bool = False) -> Release:
@@ -366,10 +371,9 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     Parameters
     ----------
     source : str | Path | bytes | BinaryIO
-        Path, contents, or a binary file that can seek. A large release is mapped from its path, and read into memory
-        from the others.
+        Path, from which a large release is mapped, contents, or a binary file that can seek.
     memory : int
-        Bytes that opening it may take; a larger release needs a larger number here. What is mapped takes none.
+        Bytes that opening it may take; a larger release needs more. What is mapped takes none.
     verify : bool
         Whether to read a mapped table to its end and compare its checksum. Everything else is compared anyway.
 
@@ -381,7 +385,8 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
         When there is no such file, or it cannot be read.
     """
     made, (table, count) = file.read(source, memory, verify)
-    return Release(made.sketch, table, count, made.privacy, made.private, made.created, made.software)
+    origin = made.private, made.created, made.software
+    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before)
 
 
 def _same_map(one: LinearSketch, other: LinearSketch) -> bool:
@@ -391,5 +396,5 @@ def _same_map(one: LinearSketch, other: LinearSketch) -> bool:
 
 
 def now() -> str:
-    """The time of release, to the second, UTC."""
+    """The time of release, UTC."""
     return environment.utc().replace(microsecond=0).isoformat()

@@ -23,7 +23,7 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.bounds_paid import covering_bounds, promising
+from ...releases.bounds_paid import promising, showing
 from ...releases.payment import Payer, saying_spent
 from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
 from ...releases.stages import ORDINARY, Count, Spread
@@ -286,7 +286,7 @@ def choose_classifier(
         file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
     if isinstance(file, LinearModel):
         return replace(file, budget=budget)
-    return covering_bounds(file, settled.known.costs)
+    return showing(file, settled.known)
 
 
 def readable(source: Source, domain: Domain) -> Drawn:
