@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.engine.arrays import device_arrays
 from core.engine.device import on_device
 from core.sketches.hashed.minhash import MinHash

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from core.domain import Domain, Items
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.sketches.hashed.minhash import MinHash
 
 from .limits import hash_steps, increments

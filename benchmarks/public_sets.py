@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn import datasets
 
 from core.domain import Categorical, Domain, Items, Numeric
-from core.domain.sets import Encoded, Sets
+from core.domain.item_sets import Encoded, Sets
 from core.sources.samples import samples
 
 MOST, SAMPLED = 20_000, 8_000

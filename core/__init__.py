@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         TextLength,
         Vector,
     )
-    from .domain.declaration import Declaration
+    from .domain.declarations import Declaration
     from .errors import BudgetError, ReleaseFileError, RequestError
     from .estimators import (
         LocalFrequencies,
@@ -92,7 +92,7 @@ _HOME = {
     "Coordinate": ".domain",
     "Cyclic": ".domain",
     "Dates": ".domain",
-    "Declaration": ".domain.declaration",
+    "Declaration": ".domain.declarations",
     "Directions": ".sketches.distances.directions",
     "Distance": ".sketches.distances.distance",
     "Distances": ".forecast.recommendation",

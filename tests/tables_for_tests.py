@@ -5,7 +5,7 @@ import pandas as pd
 
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.engine.exact import Exact
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release

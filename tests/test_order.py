@@ -24,7 +24,7 @@ import pytest
 
 from core import Budget, Domain, release, train
 from core import estimators as estimators_module
-from core.domain.free_text import TextLength
+from core.domain.texts_and_items import TextLength
 from core.engine import building
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean

@@ -18,9 +18,9 @@ import pandas as pd
 from ..domain import Domain
 from ..domain.categorical import Categorical
 from ..domain.columns import Column
-from ..domain.cyclic import Cyclic
-from ..domain.items import Items
 from ..domain.numeric import Numeric
+from ..domain.round_columns import Cyclic
+from ..domain.texts_and_items import Items
 from ..privacy.neighbours import Neighbours
 
 RECORDS = 12

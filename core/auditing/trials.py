@@ -15,9 +15,8 @@ from typing import Any
 import pandas as pd
 
 from ..domain import Domain
-from ..domain.items import Items
-from ..domain.numeric import Numeric
-from ..domain.vector import Vector
+from ..domain.numeric import Numeric, Vector
+from ..domain.texts_and_items import Items
 from ..errors import RequestError
 from ..geometry import kernels
 from ..privacy.budget import Budget

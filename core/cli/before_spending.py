@@ -366,7 +366,8 @@ def declare(
     No value of the table is looked at. What is not known stands behind a #, to be finished by hand; --declaration of
     the other commands takes the file.
     """
-    from ..domain.codebook import codebook_in, draft_text, drafted
+    from ..domain.codebooks import codebook_in
+    from ..domain.drafts import draft_text, drafted
     from ..sources import open_source
 
     if out is not None:

@@ -99,7 +99,7 @@ def declared_domain(
 def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapping[str, Column]) -> Domain:
     """The columns of ``--declaration``, or those that ``--columns`` names; what is typed beside it goes first."""
     from ..domain import PrivacyUnit
-    from ..domain.declaration import Declaration
+    from ..domain.declarations import Declaration
 
     inside = ("--bounds", "--categories", "--vector", "--items", "--gathered", "--separator", "--bounds-from-sample")
     refuse_typed([option for option in typed(data) if option in inside], "--declaration says it of every column")
@@ -132,7 +132,7 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
 
 def _with_missing(columns: tuple[Column, ...], classes: Collection[str]) -> tuple[Column, ...]:
     """Columns with a category of missing values, but for that of the classes, whose values are those that were said."""
-    from ..domain.written_entries import with_missing_category
+    from ..domain.declarations import with_missing_category
 
     return tuple(
         one for column in columns for one in ((column,) if column.name in classes else with_missing_category((column,)))
@@ -141,7 +141,7 @@ def _with_missing(columns: tuple[Column, ...], classes: Collection[str]) -> tupl
 
 def _with_unknown(columns: tuple[Column, ...], classes: Collection[str]) -> tuple[Column, ...]:
     """Columns with a category of values that are not on the list, but for that of the classes."""
-    from ..domain.written_entries import with_unknown_category
+    from ..domain.declarations import with_unknown_category
 
     return tuple(column if column.name in classes else with_unknown_category((column,))[0] for column in columns)
 
@@ -153,7 +153,7 @@ def _dropped_or_refused(missing: str) -> str:
 
 def say_presets(data: DataOptions) -> None:
     """Say which bounds of a declaration come from common knowledge."""
-    from ..domain.declaration import Declaration
+    from ..domain.declarations import Declaration
 
     if data.declaration is not None:
         for sentence in Declaration.load(data.declaration).presets:
@@ -165,7 +165,7 @@ def evenly_compared(data: DataOptions, domain: Domain, norm: str | None, radius:
 
     Not where ``--scale`` or a declaration says how they compare, nor where a length is typed in the columns' own units.
     """
-    from ..domain.widths import evenly_scaled, unlike_widths
+    from ..domain.domain import evenly_scaled, unlike_widths
 
     widths = unlike_widths(domain)
     said = data.scale is not None or data.declaration is not None or radius is not None
@@ -183,7 +183,7 @@ def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None
 
     Bandwidths of their own say how columns compare, and so does ``--scale``.
     """
-    from ..domain.widths import unlike_widths
+    from ..domain.domain import unlike_widths
 
     widths = unlike_widths(domain)
     if widths is None or data.scale is not None or "=" in (bandwidth or ""):

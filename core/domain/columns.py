@@ -1,7 +1,6 @@
 """One column of a domain: what anyone could have in it, and how its values become coordinates.
 
-Everything here is public knowledge typed by a person; nothing is ever computed from the data. Every kind of column has
-a file of its own.
+Everything here is public knowledge typed by a person; nothing is ever computed from the data.
 """
 
 from __future__ import annotations
@@ -10,15 +9,11 @@ from dataclasses import MISSING, fields
 
 from ..checks import exact_fields, field_names
 from ..errors import RequestError
-from .categorical import Categorical
-from .coordinate import Coordinate
-from .cyclic import Cyclic
+from .categorical import Categorical, Ordered
 from .dates import Dates
-from .free_text import ChosenWords, TextLength
-from .items import Items
-from .numeric import Numeric
-from .ordered import Ordered
-from .vector import Vector
+from .numeric import Numeric, Vector
+from .round_columns import Coordinate, Cyclic
+from .texts_and_items import ChosenWords, Items, TextLength
 from .written import Reading
 
 PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength

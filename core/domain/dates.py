@@ -13,11 +13,9 @@ import pyarrow.compute as pc
 from ..checks import check_choice, check_text
 from ..errors import RequestError
 from ..machine.array_types import Floats, Integers
-from .column import as_float64, check_gap, is_text, to_numpy
-from .matching import is_number
-from .moments import NEVER, as_dates, checked_format, checked_zone, moments, of_text, says_time
-from .scalar import Scalar
-from .written import are_words, checked_words
+from .column import Scalar, as_float64, check_gap, is_text, to_numpy
+from .instants import NEVER, as_dates, checked_format, checked_zone, moments, of_text, says_time
+from .written import are_words, checked_words, is_number
 
 STEPS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 """Seconds of every step in which dates may be told apart."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,27 +20,19 @@ from ..errors import RequestError
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from ..words.phrases import several
 from .categorical import Categorical
+from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict
-from .cyclic import Cyclic
-from .items import Items
-from .numeric import Numeric
-from .point_encoding import PointEncoding
-from .set_encoding import SetEncoding
-from .sets import Encoded
+from .encoding import PointEncoding, SetEncoding
+from .item_sets import Encoded
+from .numeric import Numeric, Vector
+from .round_columns import Cyclic
+from .texts_and_items import Items
 
 MAX_COLUMNS = 10_000
 MAX_DIMENSIONS = 100_000
-MAX_CHARACTERS = 1_000_000
-"""Of all names, units and categories together, as every release file holds them and its reader allows no more."""
+MAX_CHARACTERS = 1_000_000  # of all names, units and categories, as every release file holds them
 COLUMNS_SHOWN = 6
 LONGEST_RECORD = 40
-
-
-def _checked_record(record: object) -> str:
-    """What a record is called, on one line; RequestError where that is no such word."""
-    if not isinstance(record, str) or len(record) > LONGEST_RECORD or not record.isprintable():
-        raise RequestError(f"What one record is must be a word or two, of at most {LONGEST_RECORD} characters.")
-    return " ".join(record.split())
 
 
 @dataclass(frozen=True)
@@ -107,7 +99,9 @@ class Domain:
         if not 0 < distance <= 1e100:
             raise RequestError("The distance between categories must be above 0 and at most 1e100.")
         object.__setattr__(self, "category_distance", distance)
-        object.__setattr__(self, "record", _checked_record(self.record))
+        if not isinstance(self.record, str) or len(self.record) > LONGEST_RECORD or not self.record.isprintable():
+            raise RequestError(f"What one record is must be a word or two, of at most {LONGEST_RECORD} characters.")
+        object.__setattr__(self, "record", " ".join(self.record.split()))
         if any(isinstance(column, Items) for column in self.columns):
             self._check_sets()
 
@@ -149,14 +143,8 @@ class Domain:
         **columns: Sequence[Any],
     ) -> Domain:
         """A domain from keywords: a pair of numbers is a numeric column, a list of texts is a categorical one."""
-        return cls(
-            tuple(_column_from_keyword(name, facts) for name, facts in columns.items()),
-            outside,
-            missing,
-            unit,
-            scale,
-            category_distance,
-        )
+        made = tuple(_column_from_keyword(name, facts) for name, facts in columns.items())
+        return cls(made, outside, missing, unit, scale, category_distance)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -220,26 +208,16 @@ class Domain:
         return self.bounds()[1]
 
     def bounds(self, metric: str = "l2") -> tuple[np.ndarray, np.ndarray]:
-        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,).
-
-        Raises
-        ------
-        RequestError
-            When records are sets, so that nothing that needs places can be made of them by mistake.
-        """
+        """Least and greatest encoded coordinates in a metric, two float64 arrays (dimensions,); sets have none."""
         self.check_coordinates()
         return self._points.bounds(metric)
 
     @property
     def spacings(self) -> np.ndarray:
-        """What lies between two neighbouring values of each encoded coordinate, float64 (d,); 0 where any may occur.
-
-        The first of these values is the lower bound.
-        """
+        """Steps from the lower bound between the values of each coordinate, float64 (d,); 0 where any may occur."""
         return self._points.spacings
 
     def check_coordinates(self) -> None:
-        """RequestError when records are sets, for whatever needs coordinates."""
         if self.holds_sets:
             raise RequestError(
                 f"The column {self.names[0]!r} holds sets, which have no coordinates: they can be released by the "
@@ -255,14 +233,7 @@ class Domain:
 
         Every value lies inside `bounds` exactly, as `PointEncoding.encode` proves.
 
-        Parameters
-        ----------
-        batch : pa.RecordBatch
-            Record batch that holds the domain's columns by name.
-        metric : str
-            "l2" or "l1", the metric of the kernel.
-        gaps : bool
-            Whether records are kept that miss a value of one of the `gaps`, with NaN as its coordinate.
+        With ``gaps`` records are kept that miss a value of one of the columns of that name, with NaN as its coordinate.
 
         Returns
         -------
@@ -280,16 +251,8 @@ class Domain:
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
 
-        Parameters
-        ----------
-        batch : pa.RecordBatch
-            As for `encode`.
-
-        Returns
-        -------
-        np.ndarray | None
-            float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what it
-            holds exactly.
+        It is float32 or float64 (n, dimensions) in C order, where possible without a copy: single precision holds what
+        it holds exactly.
         """
         return None if self.holds_sets else self._points.rows(batch)
 
@@ -304,17 +267,10 @@ class Domain:
             An array (n, columns) in natural units when every column is numeric (a column of vectors counts as many), or
             a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored. Where the
             domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
-        metric : str
-            "l2" or "l1".
         first : int
             How many queries came before these, so that a refusal can name the row.
         order : str
-            "F", each coordinate contiguous; or "C", each query, as an array of long vectors lies in memory.
-
-        Returns
-        -------
-        Encoded
-            float64 (n, dimensions) in that order.
+            Of the float64 (n, dimensions) that is returned: "F", each coordinate contiguous; or "C", each query.
 
         Raises
         ------
@@ -326,10 +282,7 @@ class Domain:
         return self._points.encode_queries(queries, metric, first, order)
 
     def are_encoded(self, queries: np.ndarray) -> bool:
-        """Whether `encode_queries` gives the very numbers of an array (n, columns), or refuses one that is not finite.
-
-        Then whoever takes single precision and numbers that are not finite can do without the copy.
-        """
+        """Whether `encode_queries` gives an array's very numbers, or refuses one: then a copy can be done without."""
         return (
             self.numeric_only
             and not self.holds_sets
@@ -358,13 +311,7 @@ class Domain:
         return column.categories
 
     def without(self, name: str) -> Domain:
-        """The same domain less one column, whose records' other coordinates stay what they are.
-
-        Raises
-        ------
-        RequestError
-            When there is no such column, or no other.
-        """
+        """The same domain less one column, whose records' other coordinates stay what they are."""
         if name not in self.names:
             raise RequestError(f"There is no column {str(name)!r}; the columns are {', '.join(self.names)}.")
         if len(self.columns) == 1:
@@ -425,3 +372,29 @@ def _column_from_keyword(name: str, facts: Sequence[Any]) -> Column:
         if len(facts) == 2:
             return Numeric(name, *facts)
     raise RequestError(f"The column {name!r} needs a pair of numbers (low, high) or a list of categories.")
+
+
+MUCH_WIDER = 10.0  # times that a range may be another's before noise that suits the one drowns the other
+
+
+class Widths(NamedTuple):
+    """The columns of the widest and the narrowest range, and how many times the one is the other."""
+
+    widest: str
+    narrowest: str
+    times: float
+
+
+def unlike_widths(domain: Domain) -> Widths | None:
+    """The columns that are much wider and narrower than each other; None where none are, or a scale evens them."""
+    ranges = {column.name: column.span for column in domain.columns if isinstance(column, (Scalar, Vector))}
+    if domain.scale == "box" or len(ranges) < 2:
+        return None
+    widest, narrowest = max(ranges, key=ranges.__getitem__), min(ranges, key=ranges.__getitem__)
+    times = ranges[widest] / ranges[narrowest]
+    return Widths(widest, narrowest, times) if times > MUCH_WIDER else None
+
+
+def evenly_scaled(domain: Domain) -> Domain:
+    """The same, with each column compared as a share of its bounds where one is much wider than another."""
+    return domain if unlike_widths(domain) is None else replace(domain, scale="box")

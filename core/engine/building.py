@@ -15,7 +15,7 @@ import numpy as np
 
 from ..domain import Domain
 from ..domain.batches import ROWS_READ
-from ..domain.sets import Sets
+from ..domain.item_sets import Sets
 from ..errors import RequestError
 from ..machine.threads import cores
 from ..sketches.linear import LinearSketch

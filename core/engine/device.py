@@ -21,7 +21,7 @@ from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
-from ..domain.sets import Encoded, Sets
+from ..domain.item_sets import Encoded, Sets
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Euclidean
 from ..sketches.hashed.minhash import MinHash

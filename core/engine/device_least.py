@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..domain.sets import Sets
+from ..domain.item_sets import Sets
 from ..geometry.hashing.least import MOST_ROWS
 from ..geometry.hashing.minhash import shortened
 from ..sketches.hashed.minhash import MinHash

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..checks import check_choice
 from ..domain import Categorical, Domain
-from ..domain.widths import evenly_scaled
+from ..domain.domain import evenly_scaled
 from ..forecast.scales import by_coordinates
 from ..geometry.kernels import Kernel
 from ..geometry.projections.fast import FastProjection

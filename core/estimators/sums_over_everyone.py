@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import DensityMixin
 
 from ..domain import Domain
-from ..domain.widths import evenly_scaled
+from ..domain.domain import evenly_scaled
 from ..forecast.nearness import kernel_apart
 from ..forecast.reference_population import DEFAULT_SPREAD
 from ..forecast.scales import by_coordinates

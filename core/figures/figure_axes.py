@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..domain import Categorical, Column, Dates, Ordered
-from ..domain.coordinate import LATITUDE, Coordinate
+from ..domain.round_columns import LATITUDE, Coordinate
 from ..releases.release import Release
 from ..words.escapes import in_plotly
 from ..words.numbers import rounded

@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..domain import Column
-from ..domain.coordinate import LATITUDE, Coordinate
+from ..domain.round_columns import LATITUDE, Coordinate
 from ..errors import RequestError
 from .figure_axes import Axis
 from .palette import FAINT

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..domain.sets import Encoded
+from ..domain.item_sets import Encoded
 from ..geometry.hashing.uniforms import PublicRandom
 from ..sketches.grouped import GroupedSketch
 from ..sketches.linear import LinearSketch

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
-from ..domain.sets import Sets
+from ..domain.item_sets import Sets
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Jaccard
 

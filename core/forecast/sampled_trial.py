@@ -19,7 +19,7 @@ from typing import cast
 
 import numpy as np
 
-from ..domain.sets import Sets
+from ..domain.item_sets import Sets
 from ..sketches.grouped import GroupedSketch
 from ..sketches.hashed.minhash import MinHash
 from ..sketches.linear import LinearSketch

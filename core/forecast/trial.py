@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from ..domain.sets import Encoded, Sets
+from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..sketches.adaptive import Adaptive

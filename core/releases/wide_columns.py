@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..domain.widths import Widths, unlike_widths
+from ..domain.domain import Widths, unlike_widths
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card_of

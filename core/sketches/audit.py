@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..domain.sets import Sets
+from ..domain.item_sets import Sets
 from ..privacy.audit import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian

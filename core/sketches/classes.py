@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..checks import check_choice, check_integer
 from ..domain import Categorical, Cyclic, Domain
-from ..domain.sets import Encoded
+from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.array_types import Integers

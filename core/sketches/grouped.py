@@ -12,7 +12,7 @@ from typing import ClassVar, Self, TypeGuard
 import numpy as np
 
 from ..checks import check_integer
-from ..domain.sets import Encoded
+from ..domain.item_sets import Encoded
 from ..geometry.kernels import Kernel
 from ..machine.array_types import Floats
 from ..machine.tables import Counters

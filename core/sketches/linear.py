@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Domain
-from ..domain.sets import Encoded
+from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.tables import Counters

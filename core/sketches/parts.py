@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Domain
-from ..domain.sets import Encoded, Sets
+from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
 from ..machine.tables import Counters
 from ..parameters import Several, parameter

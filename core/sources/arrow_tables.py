@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..domain import Domain
-from ..domain.arrow import arrow_table
+from ..domain.batches import arrow_table
 from ..errors import RequestError
 from ..privacy.unit import EACH_RECORD
 from .duck import Scan, identifier, plain_sentences

@@ -14,7 +14,7 @@ say decides, and not the order in which they are read, which one value may chang
 The selection is a sort by (person, draw), which spills to disk, followed by one pass that counts along each person.
 
 All of this holds of the ids as they are read, so an id must be what names one person. Ids follow the one rule of
-`core.domain.matching`: a number is the text of its digits, and what has none is refused. Text that a program wrote of a
+`core.domain.written`: a number is the text of its digits, and what has none is refused. Text that a program wrote of a
 floating-point number, "7.0" or "1.2e+18", is held to the rule as the number is: in a file whose pieces were written
 apart, "7" and "7.0" are one person, who would have twice as many records as two.
 """
@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain.matching import NO_DIGITS, SHARED_FROM
+from ..domain.written import NO_DIGITS, SHARED_FROM
 from ..privacy.replay.tape import rolling
 from .duck import Fault, identifier, kind_of_sql
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..domain.arrow import arrow_table
+from ..domain.batches import arrow_table
 from ..errors import RequestError
 from ..words.numbers import size
 from ..words.phrases import count

@@ -24,8 +24,8 @@ from typing import cast
 
 import numpy as np
 
-from ..domain.coordinate import Coordinate
-from ..domain.scalar import Scalar
+from ..domain.column import Scalar
+from ..domain.round_columns import Coordinate
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.answers import Answers

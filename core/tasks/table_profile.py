@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..domain import Coordinate, Dates, Domain, Ordered
-from ..domain.coordinate import LATITUDE
+from ..domain.round_columns import LATITUDE
 from ..errors import RequestError
 from ..sketches.tables.answers import TableAnswers
 from ..sketches.tables.answers.conditions import missing_label

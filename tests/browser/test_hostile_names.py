@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Categorical, Domain, Numeric, release
-from core.domain.coordinate import Coordinate
+from core.domain.round_columns import Coordinate
 from core.figures.share.shared_page import share_html
 from core.geometry.kernels import Gaussian
 from core.local.poll.server import PollServer

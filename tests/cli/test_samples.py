@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.domain.declaration import Declaration
+from core.domain.declarations import Declaration
 from core.sources.samples import Sample, sample, samples
 from tests.cli.conftest import refused
 from tests.depth import sampled

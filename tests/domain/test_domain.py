@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.domain import Categorical, Domain, Items, Numeric, PrivacyUnit, Vector
 from core.domain.column_entries import columns_of
 from core.domain.columns import column_from_dict, column_to_dict
-from core.domain.written_entries import stated
+from core.domain.declarations import stated
 from core.errors import RequestError
 
 LETTERS = ("a", "b", "ß c")

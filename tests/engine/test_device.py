@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Items
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.engine import arrays, device, device_cells, device_least
 from core.engine.arrays import Arrays, device_arrays
 from core.engine.building import Building

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.domain import Categorical, Numeric
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.figures.figure_axes import Axis, apply, equal_shape
 from core.words.escapes import in_plotly
 from core.words.phrases import shortened

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.domain import Numeric
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.errors import RequestError
 from core.figures.figure_axes import Axis
 from core.figures.outlines import is_map, outline, read_outlines, world

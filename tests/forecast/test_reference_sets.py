@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain, Items
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.forecast.reference_sets import reference_sets

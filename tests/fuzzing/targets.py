@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from core import Budget, Categorical, Dates, Domain, Numeric, Tables, ask_sql, load, load_local, load_model, release
-from core.domain.declaration import Declaration
+from core.domain.declarations import Declaration
 from core.errors import RequestError
 from core.local.survey import parse_survey
 from core.machine.transient import private_folder

@@ -25,7 +25,7 @@ from core.domain import (
     TextLength,
     Vector,
 )
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.engine.exact import Exact
 from core.geometry import kernels
 from core.geometry.projections.fast import FastProjection

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.engine.exact import Exact
 from core.errors import RequestError
 from core.machine.tables import array

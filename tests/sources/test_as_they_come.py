@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Categorical, Cyclic, Dates, Domain, Numeric, PrivacyUnit, Reading, TextLength
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.errors import RequestError
 from core.sources import open_source
 from core.sources.public_tables import read_queries

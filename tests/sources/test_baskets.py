@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Domain, Items, PrivacyUnit
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.sources import open_source
 from tests.depth import crossed

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pprint import pformat
 
 from ...domain import Domain
-from ...domain.declaration import Declaration
+from ...domain.declarations import Declaration
 from ...errors import RequestError
 from ...privacy.budget import decimal_text
 from ...releases.release import Release

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...domain.sets import Sets
+from ...domain.item_sets import Sets
 from .least import MOST_ROWS, words_of
 from .uniforms import PublicRandom, group_sizes
 

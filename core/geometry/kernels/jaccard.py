@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...domain.sets import Sets
+from ...domain.item_sets import Sets
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .kernel import Kernel

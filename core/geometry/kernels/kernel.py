@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ...domain.sets import Encoded
+from ...domain.item_sets import Encoded
 from ...errors import RequestError
 from ...parameters import Declared, Kind, Whole, parameter
 

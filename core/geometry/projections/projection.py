@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...checks import check_integer
-from ...domain.vector import MAX_VECTOR
+from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
 from ...parameters import Declared, Seed, Settled, Whole, parameter
 from ..hashing.uniforms import PublicRandom

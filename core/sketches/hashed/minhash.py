@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...domain import Domain, Items
-from ...domain.sets import Sets
+from ...domain.item_sets import Sets
 from ...errors import RequestError
 from ...geometry.hashing.minhash import MinHashes, shortened
 from ...geometry.hashing.uniforms import group_sizes

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...domain.sets import Sets
+from ...domain.item_sets import Sets
 from ...geometry.hashing.least import block_columns, words_of
 from ...geometry.hashing.minhash import Blocks, MinHashes
 from ...machine.compiled_code import njit

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...domain import Column, Dates, Numeric
 from ...domain.dates import STEPS
-from ...domain.free_text import TextLength
+from ...domain.texts_and_items import TextLength
 
 MOST_VALUES = 1 << 40
 """Beyond which steps are too fine to matter."""

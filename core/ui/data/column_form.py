@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ...domain import Categorical, Column, Vector
-from ...domain.presets import PRESETS, kind_for, preset_for
+from ...domain.column_entries import PRESETS, kind_for, preset_for
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
 from ...words.escapes import in_markdown

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
 from ...domain.column_entries import MISSING, NO, YES, columns_of
-from ...domain.declaration import Declaration as DeclaredTable
-from ...domain.missing_words import words_among
+from ...domain.declarations import Declaration as DeclaredTable
+from ...domain.missing_values import words_among
 from ...errors import RequestError
 from ...figures.report.meaning import column_values
 from ...words.numbers import number
@@ -143,7 +143,7 @@ class EntryDraft:
     name : str
         Of the column in the data.
     entry : Mapping[str, object]
-        As a declaration file has it (`core.domain.declaration`), without what is still empty.
+        As a declaration file has it (`core.domain.declarations`), without what is still empty.
     needs : Mapping[str, str]
         What the entry must say, by its key, in the words of a request.
     further : tuple[tuple[str, Mapping[str, object]], ...]

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from ...domain.codebook import codebook_in, drafted, read_codebook
-from ...domain.presets import PRESETS, preset_for, tidy_name
+from ...domain.codebooks import codebook_in, read_codebook
+from ...domain.column_entries import PRESETS, preset_for, tidy_name
+from ...domain.drafts import drafted
 from ...errors import RequestError
 from ...sources import ColumnInfo
 from ...words.escapes import in_markdown
@@ -125,7 +126,7 @@ def fill_rows(
     number : int
         Number of the pick.
     book : Mapping[str, Mapping[str, Any]]
-        What `core.domain.codebook.read_codebook` found.
+        What `core.domain.codebooks.read_codebook` found.
 
     Returns
     -------

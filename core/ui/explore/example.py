@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...domain import Categorical, Column, Dates, Domain, Ordered
-from ...domain.scalar import Scalar
+from ...domain.column import Scalar
 from ...sources.samples import Sample, samples
 from ..released.asked_points import tidy
 from ..released.chosen_view import drawable

@@ -22,7 +22,7 @@ from core import (
     Release,
 )
 from core.domain import Items, PrivacyUnit
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.engine.exact import Exact
 from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.geometry.hashing.uniforms import PublicRandom
 from core.sketches.hashed.minhash import MinHash
 

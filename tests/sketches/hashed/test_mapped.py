@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain, Items
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.geometry.kernels import Angular, Euclidean, Manhattan, Product
 from core.machine.tables import Narrow, Sum
 from core.sketches.hashed import mapped

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core import load, release
 from core.domain import Domain, Items, PrivacyUnit
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.geometry import kernels
 from core.geometry.hashing.minhash import shortened

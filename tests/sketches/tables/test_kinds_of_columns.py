@@ -7,7 +7,7 @@ import pytest
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Cyclic, Dates, Ordered
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.tables.tables import Tables

@@ -8,7 +8,7 @@ import pytest
 
 from core import Budget, load, release
 from core.domain import Dates, Domain, Numeric, Reading
-from core.domain.declaration import Declaration
+from core.domain.declarations import Declaration
 from core.errors import RequestError
 from core.figures.report.meaning import left_out
 from core.geometry.kernels import Gaussian

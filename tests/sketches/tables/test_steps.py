@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
-from core.domain.free_text import TextLength
+from core.domain.texts_and_items import TextLength
 from core.sketches.tables.answers import TableAnswers
 from core.sketches.tables.axes import axes_of, cut
 from core.sketches.tables.steps import cut_values, enough_halvings, halved, steps_of

@@ -10,10 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Categorical, ChosenWords, Cyclic, Dates, Domain, Numeric, Ordered, Reading, TextLength
-from core.domain.codebook import read_codebook
+from core.domain.codebooks import read_codebook
 from core.domain.column_entries import NO, YES
-from core.domain.coordinate import position
-from core.domain.declaration import Declaration as DeclaredTable
+from core.domain.declarations import Declaration as DeclaredTable
+from core.domain.round_columns import position
 from core.sources import Source, open_source
 from core.ui.data.declaration_draft import HALF_PLACE, ColumnDraft, Declaration, EntryDraft
 from core.ui.data.filling_rows import fill_rows

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from core.domain import Cyclic, Dates, Domain, Ordered
-from core.domain.coordinate import position
+from core.domain.round_columns import position
 from core.engine.exact import Exact
 from core.figures.answer_sentences import place_words
 from core.figures.bandwidth_figures import kernel_figure, kernel_in_words

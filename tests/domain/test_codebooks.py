@@ -4,7 +4,8 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from core.domain.codebook import codebook_in, drafted
+from core.domain.codebooks import codebook_in
+from core.domain.drafts import drafted
 from core.errors import RequestError
 
 RECORDS = pd.DataFrame(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain import Domain, Items, Numeric, PrivacyUnit
-from core.domain.item_keys import item_keys, keys_of_values
-from core.domain.sets import Sets
+from core.domain.item_sets import Sets, item_keys, keys_of_values
 from core.errors import RequestError
 from core.geometry.kernels import Jaccard, Mixture, kernel_from_dict
 

@@ -23,10 +23,10 @@ from core.domain import (
     TextLength,
     Vector,
 )
-from core.domain.codebook import draft_text, drafted, read_codebook
-from core.domain.column_entries import KINDS, NO, YES
-from core.domain.declaration import Declaration
-from core.domain.presets import PRESETS, kind_for, preset_for
+from core.domain.codebooks import read_codebook
+from core.domain.column_entries import KINDS, NO, PRESETS, YES, kind_for, preset_for
+from core.domain.declarations import Declaration
+from core.domain.drafts import draft_text, drafted
 from core.errors import RequestError
 from core.sources.samples import samples
 

@@ -1,4 +1,4 @@
-"""Words for "missing" that are among a column's own values: which of the two they are.
+"""Missing values: words for them among a column's own values, and the rule that they are a category of their own.
 
 A codebook lists the codes of those who gave no answer beside all others (-9 = refused) and says of them that they are
 missing: there they are missing, and no values. Who writes a declaration by hand and says both is asked what is meant.
@@ -56,3 +56,17 @@ def check_apart(column: Column) -> None:
         raise RequestError(
             f"{both[0]!r} of the column {column.name!r} cannot be a value and a word for missing: take it out of one."
         )
+
+
+RULE = "category"
+WITH_CATEGORY = ("number", "date", "category", "ordered", "yes_no")
+"""Kinds of columns that missing values can be a category of; of others, they are dropped."""
+
+
+def under_rule(entry: object) -> object:
+    """An entry of a declaration under the rule; what it says itself of missing values goes first."""
+    if not isinstance(entry, Mapping) or str(entry.get("kind", "")) not in WITH_CATEGORY:
+        return entry
+    if "missing_category" in entry:
+        return entry
+    return {"on_missing": RULE} | dict(entry)

@@ -4,6 +4,10 @@ Read are CSV and other tables with a header line (also as pasted out of a docume
 (W3C, "tableSchema") and of Frictionless table schemas ("fields"), and the labels in files of SPSS and Stata. Headers
 are known by their usual names. A codebook describes what anyone could have; one that was made of the private records by
 a program is no public knowledge, as its smallest and largest values are people's.
+
+A file of SPSS or Stata says of each column what its codes mean and which of them stand for a missing value, and is
+often all the data dictionary that there is. Its dictionary alone is read, by pyreadstat, and none of its records. It
+says nothing of the bounds of numbers, which are left to the owner.
 """
 
 from __future__ import annotations
@@ -14,133 +18,139 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import RequestError
+from ..machine.environment import check_extra
+from ..machine.transient import private_folder
 from ..words.phrases import shown
-from .column_entries import KINDS, MISSING, columns_of
-from .labelled_files import is_labelled, read_labels
-from .missing_rule import RULE
-from .missing_words import without_missing
-from .presets import LATITUDES, LONGITUDES, preset_for, preset_sentence, tidy_name
-from .yaml_texts import in_flow, mapping_of
+from .column_entries import KINDS, tidy_name
+from .declarations import mapping_of
+
+READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
+"""What pyreadstat calls its reader, by the ending of a file's name."""
+OPTIONS = {".sav": {"user_missing": True}, ".zsav": {"user_missing": True}}
+"""Without it the codes that stand for a missing value are not told."""
+MOST_LISTED = 100
+
+
+def is_labelled(name: str) -> bool:
+    """Whether a file's name says that it is of such a package."""
+    return Path(name).suffix.lower() in READERS
+
+
+def read_labels(name: str, content: bytes) -> dict[str, dict[str, Any]]:
+    """What the file says of its columns, by their names, in the words of a codebook.
+
+    Parameters
+    ----------
+    name : str
+        Of the file; ends with .sav, .zsav, .por or .dta.
+    content : bytes
+        The whole file; it lies in a folder of its own for the moment that pyreadstat takes.
+
+    Raises
+    ------
+    RequestError
+        When pyreadstat is not installed, or cannot read the file.
+    """
+    check_extra("pyreadstat", "spss", "Reading the labels of an SPSS or Stata file")
+    import pyreadstat
+
+    suffix = Path(name).suffix.lower()
+    with private_folder() as folder:
+        path = Path(folder) / f"codebook{suffix}"
+        path.write_bytes(content)
+        try:
+            _, said = getattr(pyreadstat, READERS[suffix])(str(path), metadataonly=True, **OPTIONS.get(suffix, {}))
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
+            raise RequestError(
+                f"The codebook {shown(name)!r} cannot be read: damaged, or not in the format that its name says."
+            ) from None
+    labels, missing, written = said.variable_value_labels, said.missing_ranges, said.original_variable_types
+    return {
+        column: _said(
+            written.get(column) or "", said.variable_measure.get(column), labels.get(column, {}), missing.get(column)
+        )
+        for column in said.column_names
+    }
+
+
+def _said(format_: str, measure: str | None, labels: Mapping[Any, str], missing: Any) -> dict[str, Any]:
+    """Facts of a column: its kind, its labelled values, and the codes that are missing."""
+    gaps = [(one["lo"], one["hi"]) for one in missing or ()]
+    lost = [code for lo, hi in gaps for code in _listed(lo, hi)]
+    lost += [code for code in labels if code not in lost and _is_missing(code, gaps)]
+    values = {_code(code): str(label) for code, label in labels.items() if code not in lost}
+    said: dict[str, Any] = {"missing": [_code(code) for code in lost]} if lost else {}
+    if values and measure != "scale":
+        return said | {"kind": "ordered" if measure == "ordinal" else "category", "values": values}
+    return said | {"kind": _labelled_kind(format_)}
+
+
+def _listed(lo: Any, hi: Any) -> list[Any]:
+    """The codes of a stretch, where they are few and whole; one that is open to a side has none."""
+    if lo == hi:
+        return [lo]
+    whole = all(isinstance(end, (int, float)) and float(end).is_integer() for end in (lo, hi))
+    return [float(code) for code in range(int(lo), int(hi) + 1)] if whole and hi - lo < MOST_LISTED else []
+
+
+def _is_missing(code: Any, gaps: list[tuple[Any, Any]]) -> bool:
+    return any(type(code) is type(lo) and lo <= code <= hi for lo, hi in gaps)
+
+
+def _code(code: Any) -> str:
+    """A code as the data holds it when exported: a whole number without a point."""
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+def _labelled_kind(format_: str) -> str:
+    """From a print format: F8.0 is whole, F8.2 is not, A20 is text, DATE11 a day (SPSS); %8.0g, %20s, %td (Stata)."""
+    plain = format_.upper()
+    if re.fullmatch(r"A\d*|%-?\d*S", plain):
+        return "text"
+    if "DATETIME" in plain or plain.startswith(("%TC", "%-TC", "YMDHMS")):
+        return "datetime"
+    if re.search(r"[ESJ]?DATE\d*$", plain) or plain.startswith(("%TD", "%-TD", "%D")):
+        return "date"
+    return "integer" if re.fullmatch(r"F\d+(\.0)?", plain) else "number"
+
 
 MOST_ROWS = 10_000
-HEADERS = {
-    "name": ("name", "variable", "variable_name", "column", "column_name", "field", "field_name", "var", "id"),
-    "kind": (
-        "kind",
-        "type",
-        "data_type",
-        "datatype",
-        "measure",
-        "level",
-        "scale",
-        "storage_type",
-        "role",
-        "format_type",
-    ),
-    "low": ("low", "min", "minimum", "lowest", "smallest", "lower", "from", "first", "start"),
-    "high": ("high", "max", "maximum", "highest", "largest", "upper", "to", "last", "end"),
-    "range": ("range", "valid_range", "bounds", "limits", "allowed_range"),
+# What columns of a codebook are called, by what they say.
+HEADERS: dict[str, list[str]] = {
+    "name": "name variable variable_name column column_name field field_name var id".split(),
+    "kind": "kind type data_type datatype measure level scale storage_type role format_type".split(),
+    "low": "low min minimum lowest smallest lower from first start".split(),
+    "high": "high max maximum highest largest upper to last end".split(),
+    "range": "range valid_range bounds limits allowed_range".split(),
     "values": (
-        "values",
-        "value_labels",
-        "levels",
-        "categories",
-        "codes",
-        "labels",
-        "coding",
-        "allowed_values",
-        "enum",
-        "permitted_values",
-        "code_list",
-        "choices",
-        "choices_calculations_or_slider_labels",
-    ),
-    "missing": ("missing", "missing_values", "na", "na_values", "missing_codes", "null", "null_values"),
-    "unit": ("unit", "units", "unit_of_measure", "uom"),
-    "step": ("step", "resolution", "precision"),
-    "format": ("format", "date_format", "pattern"),
-    "label": ("label", "description", "meaning", "definition", "title", "variable_label", "notes", "question"),
+        "values value_labels levels categories codes labels coding allowed_values enum permitted_values "
+        "code_list choices choices_calculations_or_slider_labels"
+    ).split(),
+    "missing": "missing missing_values na na_values missing_codes null null_values".split(),
+    "unit": "unit units unit_of_measure uom".split(),
+    "step": "step resolution precision".split(),
+    "format": "format date_format pattern".split(),
+    "label": "label description meaning definition title variable_label notes question".split(),
 }
-"""What columns of a codebook are called, by what they say."""
-TYPES = {
+# Words for types, by the kind that they mean; whole numbers among them.
+TYPES: dict[str, list[str]] = {
     "number": (
-        "number",
-        "numeric",
-        "integer",
-        "int",
-        "whole",
-        "float",
-        "double",
-        "decimal",
-        "real",
-        "continuous",
-        "quantitative",
-        "scale",
-        "interval",
-        "ratio",
-        "count",
-        "currency",
-        "money",
-        "percent",
-        "percentage",
-        "long",
-        "short",
-        "byte",
-        "nonnegativeinteger",
-        "positiveinteger",
-    ),
-    "date": ("date", "datetime", "timestamp", "time", "date_time"),
-    "category": ("category", "categorical", "nominal", "factor", "enum", "discrete", "qualitative", "choice", "select"),
-    "ordered": ("ordered", "ordinal", "likert", "ordered_factor"),
-    "yes_no": ("yes_no", "boolean", "bool", "logical", "binary", "flag", "dichotomous", "indicator", "dummy"),
-    "text": ("text", "string", "char", "character", "varchar", "str", "object", "free_text", "open", "memo"),
+        "number numeric integer int whole float double decimal real continuous quantitative scale interval "
+        "ratio count currency money percent percentage long short byte nonnegativeinteger positiveinteger"
+    ).split(),
+    "date": "date datetime timestamp time date_time".split(),
+    "category": "category categorical nominal factor enum discrete qualitative choice select".split(),
+    "ordered": "ordered ordinal likert ordered_factor".split(),
+    "yes_no": "yes_no boolean bool logical binary flag dichotomous indicator dummy".split(),
+    "text": "text string char character varchar str object free_text open memo".split(),
 }
-"""Words for types, by the kind that they mean; whole numbers among them."""
 WHOLE = ("integer", "int", "whole", "count", "long", "short", "byte", "nonnegativeinteger", "positiveinteger")
 SECONDS = ("datetime", "timestamp", "date_time")
 _PAIR = re.compile(r"\s*([^=:;|,\n]{1,60}?)\s*(?:=|:|\s-\s)\s*([^;|\n]+?)\s*")
-
-
-FREE_TEXT = (
-    "Its values are not known: list them (values: [...]); or of free text keep the length (kind: text_length, longest: "
-    "1000) or chosen words (kind: words, values: [...])."
-)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a draft says of one column.
-
-    Attributes
-    ----------
-    name : str
-        Of the column, or of the place that a pair of columns is.
-    facts : dict[str, Any]
-        Its entry in a declaration, as far as it is known.
-    unknown : str
-        What has still to be said, in a few words; "" when the entry is whole.
-    because : str
-        Where the facts come from, in a sentence.
-    missing : tuple[str, ...]
-        Values in the codebook that it says mean missing, and which are therefore no categories.
-    """
-
-    name: str
-    facts: dict[str, Any]
-    unknown: str = ""
-    because: str = ""
-    missing: tuple[str, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """The entry as a line of a declaration, behind a # while something is missing from it."""
-        text = f"{in_flow(self.name)}: {in_flow(self.facts)}"
-        remark = f"  # {self.unknown or self.because}" if self.unknown or self.because else ""
-        return f"  {'# ' if self.unknown else ''}{text}{remark}"
 
 
 def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
@@ -298,7 +308,7 @@ def _entry(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
     if kind in ("", "number") and re.match(r"\d{4}-\d{2}", low):
         kind = "date"
     facts: dict[str, Any] = {"kind": kind or ("number" if low or high else "")}
-    missing = _words(said.get("missing", ""))
+    missing = listed_words(said.get("missing", ""))
     if facts["kind"] == "number":
         facts |= {"low": float(low)} if _is_number(low) else {}
         facts |= {"high": float(high)} if _is_number(high) else {}
@@ -373,95 +383,8 @@ def _split(text: str) -> list[str]:
     return list(dict.fromkeys(part.strip().strip("\"'") for part in parts if part.strip()))
 
 
-def _words(stated: object) -> list[str]:
+def listed_words(stated: object) -> list[str]:
+    """A list of words, or the parts of a text that lists them."""
     if isinstance(stated, str):
         return _split(stated) if stated.strip() else []
     return [str(one) for one in stated] if isinstance(stated, Sequence) else []
-
-
-def drafted(columns: Sequence[tuple[str, str]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
-    """An entry for every column of a table, from a codebook, its type, and common knowledge of its name.
-
-    Parameters
-    ----------
-    columns : Sequence[tuple[str, str]]
-        Name and kind of every column of the table, as its source knows them; no value is looked at.
-    book : Mapping[str, Mapping[str, Any]]
-        What `read_codebook` found.
-
-    Returns
-    -------
-    list[Entry]
-        In the order of the table.
-    """
-    known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
-    place = place_among([name for name, found in columns if found != "date"])
-    entries: list[Entry] = []
-    for name, found in columns:
-        if place is not None and name in place:
-            entries += [_place(place, known)] if name == place[0] else []
-            continue
-        facts = dict(known.get(name, known.get(tidy_name(name), {})))
-        entries.append(_drafted(name, found, facts))
-    return entries
-
-
-def _drafted(name: str, found: str, said: dict[str, Any]) -> Entry:
-    because = "from the codebook" if said else ""
-    kind = str(said.get("kind", ""))
-    if kind in ("", "text"):
-        said["kind"] = {"number": "number", "boolean": "yes_no", "date": "date", "vector": "vector"}.get(
-            found, "category"
-        )
-    if said["kind"] == "number" and not {"low", "high"} <= set(said) and (preset := preset_for(name)):
-        said = {"kind": "number", "preset": preset} | {key: value for key, value in said.items() if key != "kind"}
-        because = preset_sentence(name, preset)
-    if said["kind"] == "category" and not said.get("values"):
-        return Entry(name, said, FREE_TEXT)
-    said, lost = _apart(said)
-    because += f"; no category, as it means missing: {', '.join(lost)}" if lost else ""
-    return replace(_checked(name, said, because), missing=tuple(lost))
-
-
-def _apart(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What is said of a column, with no value that is said to mean missing."""
-    label = str(said.get("missing_category", MISSING if said.get("on_missing") == RULE else ""))
-    values, lost = without_missing(said.get("values"), _words(said.get("missing", "")), label)
-    return (said | {"values": values} if lost else said), lost
-
-
-def _place(names: tuple[str, str], known: Mapping[str, Mapping[str, Any]]) -> Entry:
-    """The entry of a latitude and a longitude."""
-    latitude, longitude = (known.get(name, known.get(tidy_name(name), {})) for name in names)
-    sides = {"south": latitude.get("low"), "north": latitude.get("high")}
-    sides |= {"west": longitude.get("low"), "east": longitude.get("high")}
-    facts: dict[str, Any] = {"kind": "position", "latitude": names[0], "longitude": names[1]}
-    facts |= {side: degrees for side, degrees in sides.items() if degrees is not None}
-    return _checked("place", facts, "from the codebook")
-
-
-def _checked(name: str, facts: dict[str, Any], because: str) -> Entry:
-    try:
-        columns_of(name, facts)
-    except RequestError as error:
-        return Entry(name, facts, str(error))
-    return Entry(name, facts, "", because)
-
-
-def place_among(names: Sequence[str]) -> tuple[str, str] | None:
-    """The columns whose names say that they are latitude and longitude, where there is one of each."""
-    found = [[name for name in names if tidy_name(name) in known] for known in (LATITUDES, LONGITUDES)]
-    return (found[0][0], found[1][0]) if len(found[0]) == len(found[1]) == 1 else None
-
-
-def draft_text(entries: Sequence[Entry]) -> str:
-    """A draft of a declaration, whose unfinished lines are behind a #."""
-    head = [
-        "# A draft. Think of anyone, not of the people in the data: what stands here becomes public with a release.",
-        "record: record",
-        "scale: box  # each column is compared as a share of its bounds; none keeps their own units",
-        "columns:",
-    ]
-    if any(entry.unknown for entry in entries):
-        head.insert(1, "# Finish the lines behind a # and take it away, or leave those columns out.")
-    return "\n".join([*head, *(entry.line for entry in entries)]) + "\n"

@@ -1,9 +1,9 @@
-"""Records that are points: which column takes which coordinates, in which unit, and how its values get there."""
+"""Records as points or as sets, and rows that do not fit their domain."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -15,16 +15,54 @@ import pyarrow as pa
 from ..checks import check_choice
 from ..errors import RequestError
 from ..machine.array_types import Floats
-from .arrow import arrow_table
+from .batches import arrow_table, first_row
 from .categorical import Categorical
-from .column import Mask
+from .column import Mask, Scalar
 from .columns import PlacedColumn
-from .coordinate import Coordinate
 from .dates import Dates
-from .numeric import Numeric
-from .scalar import Scalar
-from .unfit import Masks, either, refuse_query, refuse_record
-from .vector import Vector
+from .item_sets import Sets
+from .numeric import Numeric, Vector
+from .round_columns import Coordinate
+from .texts_and_items import Items
+
+Masks = dict[str, np.ndarray]
+"""Rows that are meant, by name of the column."""
+
+
+def either(*masks: Mask) -> Mask:
+    """Rows that any of the masks means."""
+    present = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(present) if present else None
+
+
+def refuse_record(missing: Masks, unknown: Masks, batch: pa.RecordBatch | pa.Table) -> None:
+    """Refuse the first record that misses a value, or else one of an unknown category, where the domain says so."""
+    for name, mask, problem in _problems(missing, unknown):
+        first = first_row(batch)
+        place = f"row {(first or 0) + _first(mask):,}" + (" of its batch" if first is None else "")
+        why = "and the domain says that missing values are refused"
+        raise RequestError(f"The value of the column {name!r} in {place} {problem}, {why}.")
+
+
+def refuse_query(missing: Masks, unknown: Masks, dates: Sequence[str] = ()) -> None:
+    """Refuse the first query that misses a value, or else one of an unknown category.
+
+    Texts that are asked about in a column of ``dates`` and are none count as missing.
+    """
+    for name, mask, problem in _problems(missing, unknown):
+        none = " or not a date, such as 2024-12-31" if name in dates else ""
+        raise RequestError(f"The query of the column {name!r} in row {_first(mask):,} {problem}{none}.")
+
+
+def _problems(missing: Masks, unknown: Masks) -> Iterator[tuple[str, np.ndarray, str]]:
+    """Columns with rows that do not fit, and why; the value itself is never named."""
+    for masks, problem in ((missing, "is missing"), (unknown, "is not on the public list of categories")):
+        for name, mask in masks.items():
+            yield name, mask, problem
+
+
+def _first(mask: np.ndarray) -> int:
+    return int(np.argmax(mask)) + 1
 
 
 @dataclass(frozen=True)
@@ -234,3 +272,48 @@ class PointEncoding:
         for column in self.columns:
             yield column, slice(start, start + column.width)
             start += column.width
+
+
+@dataclass(frozen=True)
+class SetEncoding:
+    """How records become sets; an empty set is a missing value, as it is like no other.
+
+    Parameters
+    ----------
+    column : Items
+        The column that holds the sets.
+    missing : str
+        What becomes of a missing value: "drop" or "refuse".
+    """
+
+    column: Items
+    missing: str
+
+    def encode(self, batch: pa.RecordBatch | pa.Table) -> Sets:
+        """The sets that are kept."""
+        sets = self._read(batch)
+        empty = sets.sizes == 0
+        if not empty.any():
+            return sets
+        if self.missing == "refuse":
+            refuse_record({self.column.name: empty}, {}, batch)
+        return sets[~empty]
+
+    def encode_queries(self, queries: object) -> Sets:
+        """Sets that are asked about: a list of lists of items, `Sets`, or a table with one list a row."""
+        if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
+            sets = self._read(arrow_table(queries, (self.column.name,), "The queries").combine_chunks())
+        else:
+            sets = Sets.of(queries)  # type: ignore[arg-type]
+        empty = sets.sizes == 0
+        if empty.any():
+            refuse_query({self.column.name: empty}, {})
+        return sets
+
+    def _read(self, table: pa.RecordBatch | pa.Table) -> Sets:
+        if table.schema.get_field_index(self.column.name) < 0:
+            raise RequestError(f"The data must have one column {self.column.name!r}.")
+        array = table.column(self.column.name)
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        return self.column.read_sets(array)

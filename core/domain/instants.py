@@ -19,8 +19,7 @@ from ..checks import check_text
 from ..errors import RequestError
 from ..machine.array_types import Floats, Integers
 from .column import describe_type, is_text, to_numpy
-from .matching import is_number
-from .written import each_once
+from .written import each_once, is_number
 
 NEVER = np.iinfo(np.int64).min
 """Stands for a moment that is missing or cannot be read."""

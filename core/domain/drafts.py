@@ -1,0 +1,138 @@
+"""Drafts of declarations: an entry for every column, from a codebook, its type, and common knowledge of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import RequestError
+from .codebooks import listed_words
+from .column_entries import LATITUDES, LONGITUDES, MISSING, columns_of, preset_for, preset_sentence, tidy_name
+from .declarations import in_flow
+from .missing_values import RULE, without_missing
+
+FREE_TEXT = (
+    "Its values are not known: list them (values: [...]); or of free text keep the length (kind: text_length, longest: "
+    "1000) or chosen words (kind: words, values: [...])."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a draft says of one column.
+
+    Attributes
+    ----------
+    name : str
+        Of the column, or of the place that a pair of columns is.
+    facts : dict[str, Any]
+        Its entry in a declaration, as far as it is known.
+    unknown : str
+        What has still to be said, in a few words; "" when the entry is whole.
+    because : str
+        Where the facts come from, in a sentence.
+    missing : tuple[str, ...]
+        Values in the codebook that it says mean missing, and which are therefore no categories.
+    """
+
+    name: str
+    facts: dict[str, Any]
+    unknown: str = ""
+    because: str = ""
+    missing: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The entry as a line of a declaration, behind a # while something is missing from it."""
+        text = f"{in_flow(self.name)}: {in_flow(self.facts)}"
+        remark = f"  # {self.unknown or self.because}" if self.unknown or self.because else ""
+        return f"  {'# ' if self.unknown else ''}{text}{remark}"
+
+
+def drafted(columns: Sequence[tuple[str, str]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+    """An entry for every column of a table, from a codebook, its type, and common knowledge of its name.
+
+    Parameters
+    ----------
+    columns : Sequence[tuple[str, str]]
+        Name and kind of every column of the table, as its source knows them; no value is looked at.
+    book : Mapping[str, Mapping[str, Any]]
+        What `read_codebook` found.
+
+    Returns
+    -------
+    list[Entry]
+        In the order of the table.
+    """
+    known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
+    place = place_among([name for name, found in columns if found != "date"])
+    entries: list[Entry] = []
+    for name, found in columns:
+        if place is not None and name in place:
+            entries += [_place(place, known)] if name == place[0] else []
+            continue
+        facts = dict(known.get(name, known.get(tidy_name(name), {})))
+        entries.append(_drafted(name, found, facts))
+    return entries
+
+
+def _drafted(name: str, found: str, said: dict[str, Any]) -> Entry:
+    because = "from the codebook" if said else ""
+    kind = str(said.get("kind", ""))
+    if kind in ("", "text"):
+        said["kind"] = {"number": "number", "boolean": "yes_no", "date": "date", "vector": "vector"}.get(
+            found, "category"
+        )
+    if said["kind"] == "number" and not {"low", "high"} <= set(said) and (preset := preset_for(name)):
+        said = {"kind": "number", "preset": preset} | {key: value for key, value in said.items() if key != "kind"}
+        because = preset_sentence(name, preset)
+    if said["kind"] == "category" and not said.get("values"):
+        return Entry(name, said, FREE_TEXT)
+    said, lost = _apart(said)
+    because += f"; no category, as it means missing: {', '.join(lost)}" if lost else ""
+    return replace(_checked(name, said, because), missing=tuple(lost))
+
+
+def _apart(said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is said of a column, with no value that is said to mean missing."""
+    label = str(said.get("missing_category", MISSING if said.get("on_missing") == RULE else ""))
+    values, lost = without_missing(said.get("values"), listed_words(said.get("missing", "")), label)
+    return (said | {"values": values} if lost else said), lost
+
+
+def _place(names: tuple[str, str], known: Mapping[str, Mapping[str, Any]]) -> Entry:
+    """The entry of a latitude and a longitude."""
+    latitude, longitude = (known.get(name, known.get(tidy_name(name), {})) for name in names)
+    sides = {"south": latitude.get("low"), "north": latitude.get("high")}
+    sides |= {"west": longitude.get("low"), "east": longitude.get("high")}
+    facts: dict[str, Any] = {"kind": "position", "latitude": names[0], "longitude": names[1]}
+    facts |= {side: degrees for side, degrees in sides.items() if degrees is not None}
+    return _checked("place", facts, "from the codebook")
+
+
+def _checked(name: str, facts: dict[str, Any], because: str) -> Entry:
+    try:
+        columns_of(name, facts)
+    except RequestError as error:
+        return Entry(name, facts, str(error))
+    return Entry(name, facts, "", because)
+
+
+def place_among(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns whose names say that they are latitude and longitude, where there is one of each."""
+    found = [[name for name in names if tidy_name(name) in known] for known in (LATITUDES, LONGITUDES)]
+    return (found[0][0], found[1][0]) if len(found[0]) == len(found[1]) == 1 else None
+
+
+def draft_text(entries: Sequence[Entry]) -> str:
+    """A draft of a declaration, whose unfinished lines are behind a #."""
+    head = [
+        "# A draft. Think of anyone, not of the people in the data: what stands here becomes public with a release.",
+        "record: record",
+        "scale: box  # each column is compared as a share of its bounds; none keeps their own units",
+        "columns:",
+    ]
+    if any(entry.unknown for entry in entries):
+        head.insert(1, "# Finish the lines behind a # and take it away, or leave those columns out.")
+    return "\n".join([*head, *(entry.line for entry in entries)]) + "\n"
