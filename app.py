@@ -1,7 +1,7 @@
 """Home: what Frostglass is, and three doors into it."""
 
 from core.ui.frame.navigation import HOME
-from core.ui.home.beginning import hero, touring
+from core.ui.home.first_words import hero, touring
 from core.ui.surroundings import frame
 
 with frame(HOME) as visitor:

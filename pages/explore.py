@@ -4,20 +4,18 @@ import streamlit as st
 
 from core.sketches.products.products import Products
 from core.sketches.tables.tables import Tables
-from core.ui.explore.anomalies import anomalies_view
-from core.ui.explore.asking import ask_view
 from core.ui.explore.bandwidth import choose_bandwidth
-from core.ui.explore.centres import centres_view, has_centres
-from core.ui.explore.density import density_view
-from core.ui.explore.difference import COMPARE, difference_view
-from core.ui.explore.layers import follow_old_address
-from core.ui.explore.local import local_view
-from core.ui.explore.modes import modes_view
+from core.ui.explore.centres_view import centres_view, has_centres
+from core.ui.explore.counted_reports import local_view
+from core.ui.explore.density_view import density_view
+from core.ui.explore.difference_view import COMPARE, difference_view
 from core.ui.explore.overview import overview_view
-from core.ui.explore.points import points_view
-from core.ui.explore.regression import axes_view, regression_view, together_view
-from core.ui.explore.sample import sample_view
-from core.ui.explore.sets import one_set_view, sets_view
+from core.ui.explore.own_points import anomalies_view, points_view
+from core.ui.explore.picture_layers import follow_old_address, modes_view
+from core.ui.explore.regression_view import axes_view, regression_view, together_view
+from core.ui.explore.sample_view import sample_view
+from core.ui.explore.sets_view import one_set_view, sets_view
+from core.ui.explore.sql_view import ask_view
 from core.ui.frame.charts import released_live_view, sample_of
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session

@@ -11,11 +11,10 @@ from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import Session
 from core.ui.frame.visiting import write_down
 from core.ui.own_data.paying import ledger_for
-from core.ui.release.asking_approval import asks_first
 from core.ui.release.making import Desk, Stage
-from core.ui.release.progress import confirm, release_desk, show_progress
-from core.ui.release.result import show_result
-from core.ui.release.steps import order_of, release_steps
+from core.ui.release.progress import asks_first, confirm, release_desk, show_progress
+from core.ui.release.release_result import show_result
+from core.ui.release.release_steps import order_of, release_steps
 from core.ui.released.kept_files import kept_releases
 from core.ui.surroundings import frame
 from core.words.escapes import in_markdown

@@ -1,9 +1,7 @@
 """The only part of the library that knows Streamlit: a file or folder a page, above what several of them share.
 
 ``frame`` is what every page is made with; ``own_data`` what pages about one's own records share, from picking them to
-paying; ``released`` what pages about released files do. A page imports those and no other page.
-
-How a page is written::
+paying; ``released`` what pages about released files do. A page imports those and no other page. It is written so::
 
     from core.ui.frame.navigation import EXPLORE
     from core.ui.surroundings import frame
@@ -12,33 +10,31 @@ How a page is written::
         ...                                  # visitor is this visitor's Session
 
 * ``frame.navigation.Page`` describes a page (file, title, heading, lead, who sees it); ``GROUPS`` there is the
-navigation, and lists a page once its file exists. Go elsewhere with ``st.switch_page(RELEASE.path)``. *
-``frame.session.Session``: ``records`` (picked on the Data page), ``own`` (an `OwnData`: private source, domain, title,
-sample), ``dataset``; ``opened`` (released files by name), ``current``, ``shown`` (the current `Opened`: name, data,
-release); ``open(name, bytes)``, ``remember(name, bytes, release)``, ``close(name)``. Private things live here and
-nowhere else: no module global, and ``st.cache_data`` only with ``scope="session"``. * ``frame.visiting.stranger()``
-says in every run why a visitor may not be the owner of this computer, or None. Whoever opens a path, the ledger or what
-is kept beside it asks it first; ``own_data.paying.open_ledger(visitor)`` gives strangers a ledger of the session. *
-``frame.visiting.visitor_now()`` is who has signed in, where others are served (``serving`` starts that, and stands
-between the network and Streamlit); ``surroundings.frame`` admits a page's visitor by the table
-``core.serving.settings.NEEDS``. * ``release.steps`` draws the controls, each of which replaces what it settles in one
-`core.forecast.draft.Draft`; ``order_of`` makes an order of it. What takes long is done by a thread of the server and
-never by a page's run: ``release.making.Making`` is one, held at the visitor's desk. Pages look at it in a fragment with
-``run_every``; no thread ever calls Streamlit. ``released.kept_files`` finds every release again, after a reload as
-well. * ``frame.marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window,
-saying what is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is
-a plain list, ``note`` a quiet line. ``odds(epsilon, delta, protected)`` draws the promise in words with its bar;
-``odds_sentence`` is the text. ``budget_bar(spent, price, total)`` draws a budget, ``bar`` any shares of a whole. *
-``core.figures.palette`` holds the colours (``TEAL.shape`` for figures on either theme, ``DENSITY_SCALE``);
-``core.figures.forecast_figures`` the fifty dots. Draw figures with ``frame.charts.show(figure, key, words)``, always
-with words. * ``frame.marks.draw`` is the only door for HTML, and everything foreign in it goes through
-``core.words.escapes.in_html``; where Streamlit reads Markdown, foreign text goes through ``in_markdown``. Numbers,
-sizes and times are written by ``core.words.numbers``, lists, counts and days by ``core.words.phrases``. * Styles live
-in ``frame.theme``, and colours with meaning are never used for anything else. Streamlit's own orange and green are this
-amber and teal, so ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too. *
-``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments`` with what to do, to see, and why. Its fields
-take ``bind="query-params"``, so that the address holds the state; ``learn.course.LESSONS`` is their order. * Widgets
-that must survive a page change take ``key=`` and ``persist_state="session"``. Keys that start with ``fg-`` belong to
-the style sheet. The navigation stands in the sidebar, and on a phone in one line above the heading. * In browser tests,
-``visit.illegible()`` lists every text below AA contrast and ``visit.overflow()`` what sticks out.
+  navigation, and lists a page once its file exists. Go elsewhere with ``st.switch_page(RELEASE.path)``.
+* ``frame.session.Session`` is what a visitor has open: ``records`` and ``own`` data, ``opened`` released files, and the
+  one that is ``shown``. Private things live here and nowhere else: no module global, and ``st.cache_data`` only with
+  ``scope="session"``.
+* ``frame.visiting.stranger()`` says in every run why a visitor may not be the owner of this computer, or None. Whoever
+  opens a path, the ledger or what is kept beside it asks it first; ``own_data.paying.open_ledger(visitor)`` gives
+  strangers a ledger of the session. ``visitor_now()`` is who has signed in, where others are served (``serving`` starts
+  that, and stands between the network and Streamlit); what they may open is in ``core.serving.settings.NEEDS``.
+* ``release.release_steps`` draws the controls, each of which replaces what it settles in one
+  `core.forecast.draft.Draft`; ``order_of`` makes an order of it. What takes long is done by a thread of the server and
+  never by a page's run: ``release.making.Making`` is one, held at the visitor's desk. Pages look at it in a fragment
+  with ``run_every``; no thread ever calls Streamlit. ``released.kept_files`` finds every release again, after a reload
+  as well.
+* ``frame.marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window, saying
+  what is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a
+  plain list, ``note`` a quiet line; ``odds`` draws a promise in words, ``budget_bar`` a budget. ``draw`` is the only
+  door for HTML, and everything foreign in it goes through ``core.words.escapes.in_html``; where Streamlit reads
+  Markdown, foreign text goes through ``in_markdown``. Numbers, sizes and times are written by ``core.words.numbers``,
+  lists, counts and days by ``core.words.phrases``.
+* ``core.figures.palette`` holds the colours. Draw figures with ``frame.charts.show(figure, key, words)``, always with
+  words. Styles live in ``frame.theme``, and colours with meaning are never used for anything else: ``:orange[...]`` and
+  ``:green[...]`` mean private and public in Markdown too.
+* ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments`` with what to do, to see, and why. Its
+  fields take ``bind="query-params"``, so that the address holds the state; ``learn.course.LESSONS`` is their order.
+* Widgets that must survive a page change take ``key=`` and ``persist_state="session"``. Keys that start with ``fg-``
+  belong to the style sheet. The navigation stands in the sidebar, and on a phone in one line above the heading.
+* In browser tests, ``visit.illegible()`` lists every text below AA contrast and ``visit.overflow()`` what sticks out.
 """

@@ -1,1 +1,1 @@
-"""The page Explore, one view a file."""
+"""The page Explore, one view or a few a file."""

@@ -23,7 +23,7 @@ from ..frame.session import Opened, Session
 from ..frame.visiting import opens
 from ..released import public_answers
 from ..released.asked_points import say
-from .beginning import TOUR
+from .first_words import TOUR
 
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"
 """Session state: the step that is shown, whether the tour pauses, and the released file that it is about."""

@@ -1,4 +1,4 @@
-"""The yes that a release needs, and the time until it is there."""
+"""The yes that a release needs, of its owner and where others approve of theirs, and the time until it is there."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import secrets
 
 import streamlit as st
 
+from ...errors import RequestError
 from ...forecast.draft import Draft
 from ...machine.waiting_line import Line
 from ...parameters import SEED_BITS
-from ...privacy.ledger.account import price
+from ...privacy.ledger.account import Account, price
+from ...releases.payment import facts_of
+from ...serving.approvals import Request, State
 from ...serving.door import the_door
+from ...serving.owners import OwnLedger
 from ...words.escapes import in_markdown
 from ...words.numbers import amount, left_in_words
-from ..frame.marks import Visibility, note, odds_sentence, rail
+from ..frame.marks import Visibility, main_action, note, odds_sentence, rail
 from ..frame.visiting import attendance
 from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
@@ -115,3 +119,37 @@ def _line() -> Line | None:
     """Where the releases of a server's visitors wait for each other; on one's own computer they do not."""
     door = the_door()
     return None if door is None else Line(door.started.limits.releases_at_once)
+
+
+def asks_first(order: Order, account: Account, said: str) -> bool:
+    """Where a release needs the yes of somebody else and has none yet, offer to ask; whether that is so."""
+    ledger = order.ledger
+    if not isinstance(ledger, OwnLedger) or not ledger.needs_approval(account.releases, order.cost, account.total):
+        return False
+    plan = ledger.plan(order.dataset, account.total, order.cost, facts_of(order.sketch))
+    found = ledger.approvals.latest(ledger.who, plan)
+    if found is not None and _granted(found, ledger):
+        note(f"Approved by {in_markdown(', '.join(found.yeses))}, for one release exactly like this.")
+        return False
+    if found is not None and found.state is State.WAITING:
+        said_yes = sum(name != ledger.who for name in found.yeses)
+        missing = [f"the yes of a steward ({said_yes} of {ledger.approval.people} given to request {found.number})"]
+        note("Nothing is spent until then. Come back with the same choices, or stay: any click here looks again.")
+        main_action("Release", missing, "release")
+        return True
+    if found is not None and found.state is State.DECLINED:
+        note(f"Request {found.number} for exactly this was declined. You may ask for something smaller, or again.")
+    words = f"More than ε = {ledger.approval.epsilon:g} of a data set needs the yes of a steward. Nothing is spent now."
+    if main_action("Ask for approval", (), "release", words):
+        try:
+            ledger.approvals.ask(ledger.who, plan)
+        except RequestError as error:
+            st.error(in_markdown(error))
+        else:
+            st.rerun()  # which says that it waits, and offers no second request
+    return True
+
+
+def _granted(request: Request, ledger: OwnLedger) -> bool:
+    yeses = {name for name in request.yeses if name != ledger.who}
+    return request.state is State.WAITING and len(yeses) >= ledger.approval.people

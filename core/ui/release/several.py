@@ -1,24 +1,30 @@
-"""Several questions in one release: those that were added, with their shares, and the one that is being chosen."""
+"""Several questions in one release: those that were added, with their shares, and the one that is being chosen.
+
+Of the whole table the owner says, too, which pairs of columns are counted where noise lets but some be seen.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 import streamlit as st
 
 from ...domain import Categorical, Domain
-from ...forecast.draft import DENSITY, DISTANCE, GROUP, Draft
+from ...forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
 from ...forecast.shares import budget_of_share, forecast_parts, settle
 from ...privacy.budget import Budget
 from ...sketches.part import MAX_NAME, Part, words_for
 from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
+from ...sketches.tables.tables import Tables
 from ...words.escapes import in_markdown
 from ...words.numbers import percent
 from ..frame.marks import Visibility, note, rail
-from .questions import KEY
+from .release_questions import KEY
 from .way import way_of
 
 ADD = "Add another question to this release"
@@ -225,3 +231,51 @@ def _name_key(number: int) -> str:
 
 def _weight_key(number: int) -> str:
     return f"release-part-weight-{number}"
+
+
+SMALLEST, STRONGEST = "The smallest tables", "Those that go together most"
+WHY = {
+    SMALLEST: "They follow from public facts alone: how many cells each table has, and in which order the columns are.",
+    STRONGEST: "Which ones these are is found out under the same promise. A tenth of the budget pays for it, so each "
+    "count is about a twentieth noisier. Where columns hardly go together, the smallest tables serve better.",
+}
+WITHOUT_RISK = (
+    "Not all pairs of columns can be seen here. With the one-in-a-million risk, under Fine-tune, more can, and those "
+    "that go together most may be chosen."
+)
+
+
+def choose_pairs(draft: Draft, number: int) -> Draft:
+    """The draft with the pairs chosen as the owner likes, where some have to be left out; else as it is.
+
+    Parameters
+    ----------
+    draft : Draft
+        With a settled budget.
+    number : int
+        Number of the pick on the Data page, part of the control's key.
+
+    Raises
+    ------
+    RequestError
+        When there is no way to make the release.
+    """
+    if draft.question != TABLE or draft.by or added(number):
+        return draft
+    tables = cast(Tables, way_of(draft).answering)
+    seen, every = len(tables.pairs), math.comb(len(tables.axes), 2)
+    if not 0 < seen < every:
+        return draft
+    if draft.promise.pure:
+        note(WITHOUT_RISK)
+        return draft
+    chosen = st.segmented_control(
+        f"Of {every:,} pairs of columns, noise lets {seen:,} be seen. Which?",
+        list(WHY),
+        key=f"release-pairs-{number}",
+        required=True,
+        default=SMALLEST,
+        persist_state="session",
+    )
+    note(WHY[chosen])
+    return replace(draft, choosing=chosen == STRONGEST)

@@ -90,9 +90,8 @@ SHARED = {
 """Functions of the shared cache that keep nothing a visitor brings, and why."""
 ANSWERS = (
     "released/public_answers.py",
-    "explore/difference.py",
-    "explore/drawing.py",
-    "explore/table_difference.py",
+    "explore/difference_view.py",
+    "explore/density_view.py",
     "explore/overview.py",
 )
 """Files that ask released files, which are public, and share what these answer."""

@@ -13,8 +13,8 @@ from core.privacy.ledger.ledger import Ledger
 from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables.tables import Tables
-from core.ui.release.pairs import STRONGEST
 from core.ui.release.progress import KEY as DESK
+from core.ui.release.several import STRONGEST
 from tests.tables_for_tests import COLUMNS, inhabitants
 from tests.ui.release.visiting import confirmed, visit, with_total
 

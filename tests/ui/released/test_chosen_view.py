@@ -13,7 +13,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_groups
-from core.ui.explore.sample import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
+from core.ui.explore.sample_view import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
 from core.ui.frame.session import KEY, Opened
 from core.ui.released.chosen_view import ONE, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview

@@ -1,17 +1,24 @@
-"""The Density and Distance views: small pictures to start from, and a large one that answers wherever it is clicked."""
+"""The Density and Distance views: small pictures to start from, and a large one that answers wherever it is clicked.
+
+A coarse picture is there while the fine one is worked out. Figures are made once for everyone who looks at the same
+part of the same file: making one takes ten times as long as anything else that a click does. What differs from visitor
+to visitor is the ring around the point that is asked on a map, which is put on it afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from ...figures.answer_sentences import SHARED_NOISE
-from ...figures.figure_axes import View, for_areas
-from ...figures.report.exploration import Density, Points, Step
+from ...figures.answer_sentences import SHARED_NOISE, noun
+from ...figures.density_figures import Marks
+from ...figures.figure_axes import View, for_areas, ring
+from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.report.release_pictures import (
     axes_of,
     drawn,
@@ -23,6 +30,7 @@ from ...figures.report.release_pictures import (
     picture_table,
 )
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
+from ...figures.third_column import axes_of_volume, heights, shells_figure, shells_in_words
 from ...releases.release import Release
 from ...tasks.density import Curve, Heatmap, Pairs
 from ...words.escapes import in_html
@@ -41,14 +49,140 @@ from ..released.chosen_view import (
     hold_others,
     open_picture,
 )
+from ..released.public_answers import REMEMBERED
 from ..released.taking_along import take_along
-from .area import MODES as KINDS
-from .area import POINT, AskedArea, choose_asking
-from .coarse import coarse_first
-from .drawing import drawing, matrix_drawing
-from .layers import Layers, add_layers, below, choose_layers, film_of, marks_of
-from .ring import few_elements, follow_clicks
-from .volume import volume_view
+from .asking_on_pictures import MODES as KINDS
+from .asking_on_pictures import POINT, AskedArea, choose_asking, few_elements, follow_clicks
+from .picture_layers import Layers, add_layers, below, choose_layers, film_of, marks_of
+
+SEEN = "explore-seen"
+"""Session state: what was worked out before, and is remembered."""
+PICTURE = TypeVar("PICTURE")
+
+
+def coarse_first(
+    what: object,
+    coarse: Callable[[], PICTURE | None],
+    draw: Callable[[PICTURE], go.Figure],
+    height: Literal["content", "stretch"] = "content",
+) -> DeltaGenerator:
+    """The place for a figure, in which a coarse one is shown unless the fine one was worked out before.
+
+    Parameters
+    ----------
+    what : object
+        Tells pictures apart.
+    coarse : Callable[[], PICTURE | None]
+        Works the coarse one out; None where the fine one is as quick.
+    draw : Callable[[PICTURE], go.Figure]
+        Draws it.
+    height : str
+        "stretch" where the figure fills the window.
+    """
+    place, seen = st.empty(), st.session_state.setdefault(SEEN, set())
+    if what not in seen:
+        seen.add(what)
+        first = coarse()
+        if first is not None:
+            place.plotly_chart(
+                draw(first), height=height, config={"displayModeBar": False}, alt="A coarse picture, to begin with"
+            )
+    return place
+
+
+def drawing(
+    opened: Opened,
+    view: View,
+    picture: Curve | Heatmap,
+    marks: Marks | None,
+    asked: tuple[object, ...],
+    lines: tuple[np.ndarray, ...] | None = None,
+) -> go.Figure:
+    """The figure of a picture, with a ring around what is asked; it may be changed.
+
+    Parameters
+    ----------
+    opened, view : Opened, View
+        What is looked at: `answers.picture` of them is the ``picture``.
+    marks : Marks | None
+        Modes or centres.
+    asked : tuple[object, ...]
+        The values of the picture's columns.
+    lines : tuple[np.ndarray, ...] | None
+        An outline that the visitor brought; a figure with it is made for them alone.
+    """
+    if isinstance(picture, Curve) or lines is not None:
+        return picture_figure(opened.release, picture, marks, asked, lines)
+    # It was checked when it was made.
+    figure = go.Figure(_map(opened.identity, opened.release, picture, view, marks), _validate=False)
+    x, y = (axis.place(value) for axis, value in zip(axes_of(opened.release, picture), asked, strict=True))
+    return figure.add_trace(ring(x, y))
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
+    """The figure as it is sent."""
+    figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
+    return figure
+
+
+def matrix_drawing(opened: Opened, pictures: Pairs, cell: int) -> go.Figure:
+    """The figure of a matrix; `answers.small_pictures` of its columns are the ``pictures``. It may be changed."""
+    return go.Figure(
+        _drawing_matrix(opened.identity, opened.release, pictures, pictures.columns, cell), _validate=False
+    )
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _drawing_matrix(
+    identity: str, _release: Release, _pictures: Pairs, names: tuple[str, ...], cell: int
+) -> dict[str, Any]:
+    """The figure as it is sent."""
+    columns = {column.name: column for column in _release.domain.columns}
+    near = _release.sketch.answers == "closeness"
+    figure: dict[str, Any] = pairs_matrix(_pictures, columns, near, cell).to_dict()
+    return figure
+
+
+WHAT = (
+    "Everywhere inside a shell at least so many are very likely close by; the densest lie inside. Drag to turn it, and "
+    "scroll to come nearer. What the noise hides lies in no shell."
+)
+
+
+def volume_view(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -> None:
+    """Everything under three columns."""
+    view = hold_others(opened, columns, None, held)
+    volume = public_answers.volume(opened.identity, opened.release, view)
+    domain, counted, title = opened.release.domain, noun(opened.release), f"Density over {listed(columns)}"
+    figure = shells_figure(volume, domain, counted)
+    asked = AskedPoint(opened, view)
+    sure = heights(volume)
+    at = divmod(int(sure.argmax()), sure.shape[1] * sure.shape[2])
+    place = (at[1] % sure.shape[2], at[1] // sure.shape[2], at[0])
+    asked.start(
+        tuple(axis.value(axis.values[index]) for axis, index in zip(axes_of_volume(volume, domain), place, strict=True))
+    )
+    main, aside = st.columns([2.6, 1], gap="large")
+    height = "content" if on_a_phone() else "stretch"
+    with main:
+        stage = st.container(key="fg-stage", height=height)
+        stage.plotly_chart(
+            figure,
+            key="explore-volume",
+            height=height,
+            alt=shells_in_words(title, volume, domain, counted),
+            config=picture_config(opened) | {"scrollZoom": True},
+        )
+        note(WHAT)
+        note(SHARED_NOISE)
+        step = Dense(columns, dict(view.held), public_answers.VOLUME_SIZE)
+        take_along(opened, "density", lambda: table_of(volume), (step,), figure, title)
+    with aside, side("answer"):
+        st.header("Ask a point", anchor=False)
+        asked.fields()
+        asked.show_answer()
+
 
 CHART, MATRIX = "explore-picture", "explore-pairs"
 

@@ -1,29 +1,36 @@
-"""The Difference view of released tables: columns, pairs, a map, means of groups, and what goes together."""
+"""The Difference view: what the file that is open and another one differ by, with the noise of both in every band."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...errors import RequestError
 from ...figures.difference_figures import (
     cell_differences_figure,
     difference_bars,
+    difference_figure,
     difference_in_words,
     place_differences_figure,
     signed,
     strength_words,
 )
 from ...releases.comparison import Comparison
+from ...releases.release import Release
+from ...tasks.density import Curve, Heatmap
 from ...tasks.differences import (
     CellDifferences,
     Row,
     Strength,
     cell_differences,
+    grid_of_differences,
     groups_of,
+    line_of_differences,
     means_of_groups,
     pairs_of,
     rows_of_differences,
@@ -34,7 +41,8 @@ from ...words.escapes import in_html, in_markdown
 from ...words.phrases import shortened
 from ..frame.charts import picture_config
 from ..frame.marks import draw, note
-from ..frame.session import Opened
+from ..frame.session import Opened, Session
+from ..released.chosen_view import choices, choose_columns, drawable, part_of, question_of
 from ..released.public_answers import LEVEL, REMEMBERED
 from ..released.taking_along import take_along
 
@@ -81,7 +89,7 @@ def _one(opened: Opened, compared: Comparison, title: str) -> None:
     estimate, low, high = (frame[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
     words = difference_in_words(estimate, low, high, compared.shares)
     figure = difference_bars(labels, estimate, low, high, title, compared.shares)
-    _shown(opened, figure, words, words, frame)
+    _table_difference_shown(opened, figure, words, words, frame)
 
 
 def _two(opened: Opened, compared: Comparison, pairs: list[tuple[str, str]], identity: str, title: str) -> None:
@@ -92,7 +100,7 @@ def _two(opened: Opened, compared: Comparison, pairs: list[tuple[str, str]], ide
 def _cells_of_two(opened: Opened, found: CellDifferences, title: str, shares: bool, on_map: bool = False) -> None:
     words = difference_in_words(found.estimate, found.low, found.high, shares)
     draw_cells = place_differences_figure if on_map else cell_differences_figure
-    _shown(opened, draw_cells(found, title, shares), words, f"{GREY} {words}", found.frame())
+    _table_difference_shown(opened, draw_cells(found, title, shares), words, f"{GREY} {words}", found.frame())
 
 
 def _groups(opened: Opened, compared: Comparison, groups: list[tuple[str, str]], identity: str) -> None:
@@ -104,7 +112,9 @@ def _groups(opened: Opened, compared: Comparison, groups: list[tuple[str, str]],
     figure = difference_bars([row.what for row in rows], *ends, title, False)
     told = [row.what for row in rows if row.told]
     words = f"More than noise alone may make in {len(told)} of {len(rows)} groups."
-    _shown(opened, figure, words, f"{words} A group without a bar may be empty in one of the files.", _frame(rows))
+    _table_difference_shown(
+        opened, figure, words, f"{words} A group without a bar may be empty in one of the files.", _frame(rows)
+    )
 
 
 def _together(opened: Opened, compared: Comparison, identity: str) -> None:
@@ -163,7 +173,7 @@ def _draw_rows(heads: Sequence[str], lines: str) -> None:
     draw(f'<table class="fg-numbers fg-differences"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>')
 
 
-def _shown(opened: Opened, figure: go.Figure, alt: str, words: str, frame: pd.DataFrame) -> None:
+def _table_difference_shown(opened: Opened, figure: go.Figure, alt: str, words: str, frame: pd.DataFrame) -> None:
     """A picture with its words, and the way to take it along."""
     st.plotly_chart(figure, key="explore-difference", alt=alt, config=picture_config(opened))
     note(words)
@@ -192,3 +202,93 @@ def _strengths(identity: str, _compared: Comparison) -> list[Strength]:
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def _rows(identity: str, _compared: Comparison) -> list[Row]:
     return rows_of_differences(_compared, LEVEL)
+
+
+COMPARE = "Difference"
+CAVEAT = (
+    "Bands hold the noise of both files and are for one place each; a picture has many. They say what noise may have "
+    "done, and nothing of who happens to be recorded."
+)
+
+
+def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] | None:
+    """Everything under Difference: the other file, the columns, and the picture.
+
+    Returns
+    -------
+    tuple[Comparison, str] | None
+        What was compared, for a report, and the name of the other file; None where nothing could be.
+    """
+    others = [name for name in reversed(visitor.opened) if name != opened.name]
+    chosen, how = st.columns(2, gap="medium")
+    name = chosen.selectbox("Less the file", others, format_func=in_markdown, key="explore-compared")
+    if name is None:
+        note("Open another file to compare this one with.")
+        return None
+    shares = how.segmented_control(
+        "Compared are",
+        [True, False],
+        default=True,
+        required=True,
+        format_func=lambda shares: "shares of all" if shares else "numbers",
+        key="explore-compared-shares",
+    )
+    try:
+        other = _alike(visitor.opened[name], opened)
+        compared = Comparison(opened.release, other.release, bool(shares))
+        if opened.release.sketch.name == "tables":
+            table_difference(opened, other, compared, _title(opened.release, compared.shares))
+            note(CAVEAT)
+        else:
+            _places(opened, other, compared)
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return None
+    return compared, name
+
+
+def _alike(other: Opened, opened: Opened) -> Opened:
+    """The other file's answer to the same question, about the same group, read with the same bandwidth."""
+    if opened.question is not None and opened.question in other.release.parts:
+        other = question_of(other, opened.question)
+    elif len(other.release.parts) == 1:
+        other = question_of(other, next(iter(other.release.parts)))
+    if opened.part is not None and other.release.sketch.classes:
+        other = part_of(other, opened.part)
+    kernel = getattr(opened.release.sketch, "kernel", None)
+    if kernel is not None and kernel != getattr(other.release.sketch, "kernel", None):
+        if len(other.release.sketch.bandwidths) > 1:
+            bandwidth = kernel.bandwidth
+            other = replace(other, release=other.release.smoothed(bandwidth), bandwidth=bandwidth)
+    return other
+
+
+def _title(release: Release, shares: bool) -> str:
+    if release.sketch.answers == "distance":
+        return "difference of average distances" if shares else "difference of summed distances"
+    return "difference of shares of all" if shares else "difference of numbers"
+
+
+def _places(opened: Opened, other: Opened, compared: Comparison) -> None:
+    """Along one column, or over two."""
+    domain = opened.release.domain
+    with choices():
+        columns = choose_columns(domain) or drawable(domain)[:2]
+    picture = _picture(f"{opened.identity} {other.identity} {compared.shares}", compared, tuple(columns))
+    shares = compared.shares and opened.release.sketch.answers == "closeness"
+    words = difference_in_words(picture.estimate, picture.low, picture.high, shares)
+    figure = difference_figure(picture, domain, _title(opened.release, compared.shares), shares)
+    _shown(opened, figure, words)
+
+
+def _shown(opened: Opened, figure: object, words: str) -> None:
+    st.plotly_chart(figure, key="explore-difference", alt=words, config=picture_config(opened))
+    note(words)
+    note(CAVEAT)
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _picture(identity: str, _compared: Comparison, columns: tuple[str, ...]) -> Curve | Heatmap:
+    if len(columns) == 1:
+        return line_of_differences(_compared, columns[0], level=LEVEL)
+    return grid_of_differences(_compared, columns[0], columns[1], level=LEVEL)

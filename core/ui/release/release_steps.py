@@ -24,14 +24,12 @@ from ..own_data.paying import choose_payer
 from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
 from .apart import apart_first
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
-from .forecast import error_curve, side_panel, slack_sentence
 from .making import Order
-from .outcomes import possible_outcomes
-from .pairs import choose_pairs
 from .progress import hash_seed
 from .public_sample import choose_sample
-from .questions import choose_aim
-from .several import added, go_back, offer_another, own_budget, show_added, together
+from .release_forecast import draw_error_curve, possible_outcomes, side_panel, slack_sentence
+from .release_questions import choose_aim
+from .several import added, choose_pairs, go_back, offer_another, own_budget, show_added, together
 from .way import choose_way
 
 
@@ -46,7 +44,7 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
         if draft.several is None:  # what ε and slack gain is said of one question
             if draft.has_places:
                 with curve:
-                    error_curve(draft)
+                    draw_error_curve(draft)
             with gain:
                 note(slack_sentence(draft))
         if draft.has_places:

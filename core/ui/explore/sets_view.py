@@ -25,7 +25,7 @@ from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import EACH_DOT, LISTED, dropped_table, note_rest, say
 from ..released.taking_along import take_along
-from .points import BETWEEN, answer_columns, answered
+from .own_points import BETWEEN, answer_columns, answered
 
 TYPED = "explore-items"
 OVERLAP = "sets like it"

@@ -1,21 +1,40 @@
-"""The picture of a density on Explore, and what is asked on it, without a browser."""
+"""The picture of a density on Explore, and what is asked on it, without a browser.
 
+A coarse picture comes first, once, and takes a fraction of the work of the fine one that replaces it.
+
+What everyone shares is what is drawn for one visitor: a map, with the ring apart, and a matrix.
+"""
+
+import json
 import re
 
 import numpy as np
+import plotly.io
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
 from core.figures.answer_sentences import answer_sentence
-from core.figures.figure_axes import Axis
+from core.figures.density_figures import Marks
+from core.figures.figure_axes import NAME, Axis, View, for_areas
+from core.figures.paper import standalone
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
+from core.figures.report.release_pictures import picture_figure
 from core.figures.report.report_html import report_html
+from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.geometry import kernels
+from core.releases.release import load
 from core.sketches.published.distances.huang_roth import HuangRoth
 from core.sketches.published.grids.mwem import MWEM
-from core.tasks.density import grid
-from core.ui.frame.session import KEY
+from core.sources.samples import bundled_releases
+from core.tasks import density
+from core.tasks.density import grid, pairs
+from core.ui.explore import density_view as drawing_module
+from core.ui.explore.asking_on_pictures import few_elements
+from core.ui.explore.density_view import drawing, matrix_drawing
+from core.ui.frame.session import KEY, Opened
+from core.ui.released import public_answers
 from core.ui.released.asked_points import STRONG, grain, label_of, tidy
 from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
 from core.words.escapes import in_html
@@ -179,3 +198,114 @@ def test_a_sample_says_that_it_is_nobody_and_is_the_same_for_the_same_number():
     field(app.selectbox, "Drawn from").set_value("The file's own smooth density")
     app.run()
     assert not app.exception
+
+
+WIDE = small_release(domain=Domain.of(a=(0, 1), b=(0, 1), c=(0, 1)), kernel=kernels.Euclidean(0.4))
+
+
+def test_it_takes_a_fraction_of_the_places(monkeypatch):
+    asked = []
+    real = density.averaging
+    monkeypatch.setattr(density, "averaging", lambda *given: asked.append(given[3]) or real(*given))
+    public_answers.coarse_picture(WIDE, View(("a", "b")))
+    public_answers.coarse_pictures(WIDE, ("a", "b", "c"))
+    coarse, asked[:] = list(asked), []
+    density.marginal_grid(WIDE, "a", "b")
+    density.pairs(WIDE, ("a", "b", "c"))
+    assert len(coarse) == len(asked) == 7
+    assert all(some <= every / 19 for some, every in zip(coarse, asked, strict=True))
+
+
+def test_nothing_is_drawn_twice_where_it_is_quick():
+    assert public_answers.coarse_picture(WIDE, View(("a", "b"), (("c", 0.5),))) is None
+    assert public_answers.coarse_picture(WIDE, View(("a",))) is None
+    assert public_answers.coarse_pictures(WIDE, ("a", "b")) is None
+
+
+def page():
+    import streamlit as st
+
+    from core.ui.explore.density_view import coarse_first
+
+    drawn = st.session_state.setdefault("drawn", [])
+    coarse_first("one", lambda: drawn.append(1), lambda first: first)
+
+
+def test_it_is_drawn_once_a_session():
+    app = AppTest.from_function(page).run()
+    assert not app.run().exception and app.session_state["drawn"] == [1]
+
+
+ASKED = (3.0, 2.5)
+
+
+@pytest.fixture(scope="module")
+def city():
+    data = next(path for _, path in bundled_releases() if path.stem == "city").read_bytes()
+    return Opened("city.npz", data, load(data))
+
+
+@pytest.fixture(scope="module")
+def map_of_it(city):
+    return grid(city.release, "east", "north", size=20)
+
+
+def said_of_drawing(figure):
+    return json.loads(plotly.io.to_json(figure, validate=False))
+
+
+def test_it_is_the_same_but_for_the_ring(city, map_of_it):
+    view, marks = View(("east", "north")), Marks(np.array([4.0]), np.array([5.0]))
+    alone, shared = (
+        said_of_drawing(figure)
+        for figure in (
+            picture_figure(city.release, map_of_it, marks, ASKED),
+            drawing(city, view, map_of_it, marks, ASKED),
+        )
+    )
+    assert shared["layout"] == alone["layout"] and shared["data"][:-2] == alone["data"][:-1]
+    targets, ring = shared["data"][-2:]
+    assert targets["name"] == ring["name"] == NAME
+    assert not targets["selectedpoints"] and ring["selectedpoints"] == [0]
+    assert said_of_drawing(drawing(city, view, map_of_it, marks, ASKED)) == shared
+    moved = said_of_drawing(drawing(city, view, map_of_it, marks, (4.0, 2.5)))
+    assert moved["data"][:-1] == shared["data"][:-1] and moved["data"][-1] != ring
+
+
+def test_it_is_made_once_for_everyone_and_each_may_change_their_own(city, map_of_it, monkeypatch):
+    made = []
+    monkeypatch.setattr(drawing_module, "picture_figure", lambda *given: made.append(given) or picture_figure(*given))
+    view = View(("east", "north"), (("once", 1.0),))
+    first = for_areas(drawing(city, view, map_of_it, None, ASKED), "box").update_layout(height=333)
+    again = drawing(city, view, map_of_it, None, (4.0, 2.5))
+    assert len(made) == 1 and first.layout.height == 333 != again.layout.height
+    drawing(city, view, map_of_it, None, ASKED, lines=(np.zeros((2, 2)),))
+    assert len(made) == 2  # an outline of one's own is nobody else's
+
+
+def test_the_ring_leaves_it_to_what_is_below_it_to_say_something(city, map_of_it):
+    """Plotly shows the label of a trace with a template, empty or not, whatever its hoverinfo is."""
+    *_, below, ring = few_elements(drawing(city, View(("east", "north")), map_of_it, None, ASKED)).data
+    assert ring.hoverinfo == "skip" and ring.hovertemplate is None and below.hovertemplate
+
+
+def test_a_matrix_is_made_once_for_everyone_and_each_size_of_it_once(city, monkeypatch):
+    made = []
+    monkeypatch.setattr(drawing_module, "pairs_matrix", lambda *given: made.append(given) or pairs_matrix(*given))
+    small, columns = pairs(city.release, size=8), {column.name: column for column in city.release.domain.columns}
+    first = matrix_drawing(city, small, CELL)
+    assert said_of_drawing(first) == said_of_drawing(pairs_matrix(small, columns))
+    first.update_layout(height=5)
+    assert (
+        said_of_drawing(matrix_drawing(city, small, CELL)) == said_of_drawing(pairs_matrix(small, columns))
+        and len(made) == 1
+    )
+    assert said_of_drawing(matrix_drawing(city, small, NARROW)) == said_of_drawing(
+        pairs_matrix(small, columns, cell=NARROW)
+    )
+    assert len(made) == 2
+
+
+def test_it_can_be_taken_along(city, map_of_it):
+    page = standalone(drawing(city, View(("east", "north")), map_of_it, None, ASKED), "A city")
+    assert b"A city" in page and b"bdata" in page

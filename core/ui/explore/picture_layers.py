@@ -1,39 +1,159 @@
-"""Layers on the picture: modes, groups and distances over the same places, and a film along another column."""
+"""Layers on a picture: modes, groups and distances over the same places, an outline, and a film along a column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from ...domain import Categorical
 from ...errors import RequestError
-from ...figures.answer_sentences import noun, rules
-from ...figures.density_figures import Marks
+from ...figures.answer_sentences import noun, place_words, rules, standing_out
+from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import Axis, View
 from ...figures.map_layers import add_distances, add_groups
+from ...figures.outlines import is_map, read_outlines
+from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons
 from ...releases.release import load
 from ...sources.samples import bundled_distances
 from ...tasks.density import Curve, Heatmap
+from ...tasks.modes import Mode
 from ...words.escapes import in_markdown, in_plotly
+from ...words.numbers import percent, rounded, rounded_range
+from ...words.phrases import plural
 from ..frame.marks import note
 from ..frame.session import Opened, session
 from ..released import public_answers
 from ..released.chosen_view import LAYERS, drawable
 from ..released.public_answers import drawn_map
-from .modes import marks, modes_view
-from .outline import own_outline
+from ..released.taking_along import take_along
 
-MODES, GROUPS, DISTANCES, FILM = "Modes", "Groups", "Distances", "Film"
+MOST_MEGABYTES = 20
+READ = "explore-outline-read"
+"""Session state: the outline that was read last, and the file it is of."""
+
+
+def own_outline(opened: Opened, columns: tuple[str, ...]) -> tuple[np.ndarray, ...] | None:
+    """Let the visitor drop an outline in, where the picture is a map; None for the bundled one."""
+    domain = opened.release.domain
+    drawn = [domain.columns[domain.names.index(name)] for name in columns]
+    if len(drawn) != 2 or not is_map(*drawn):
+        return None
+    with st.popover("Outline"):
+        dropped = st.file_uploader(
+            "Your own outline (GeoJSON, in degrees)",
+            type=["geojson", "json"],
+            max_upload_size=MOST_MEGABYTES,
+            key="explore-outline",
+        )
+        note("Districts, rivers, a fence: lines and areas are drawn in place of the bundled coasts. It stays with you.")
+        if dropped is None:
+            st.session_state.pop(READ, None)
+            return None
+        before, lines = st.session_state.get(READ, (None, None))
+        if before != dropped.file_id:
+            try:
+                lines = read_outlines(dropped.getvalue())
+            except RequestError as error:
+                st.error(in_markdown(error))
+            st.session_state[READ] = dropped.file_id, lines
+        return lines
+
+
+def modes_view(opened: Opened) -> None:
+    """Everything that is said about the modes: under a picture that marks them, or where there is none."""
+    try:
+        found = public_answers.modes(opened.identity, opened.release)
+    except RequestError as error:
+        st.info(in_markdown(error))
+        return
+    _say_how_many(found)
+    st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
+    note(
+        f"A mode is a place with more {noun(opened.release)} than anywhere just around it. To tell it from a bump of "
+        "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
+        "rises above the way to a denser place."
+    )
+    take_along(opened, "modes", lambda: table_of(found), (Modes(MOST_MODES),), label="Take the modes along")
+    _second_opinion(opened)
+
+
+def _say_how_many(found: tuple[Mode, ...]) -> None:
+    sure = sum(mode.significant for mode in found)
+    doubtful = len(found) - sure
+    least = "At least " if len(found) == MOST_MODES and sure else ""
+    words = f"**{least}{sure or 'No'} {plural(sure, 'mode')}** {plural(sure, 'stands', 'stand')} out from the noise"
+    st.markdown(words + (f"; {doubtful} more, faint on the picture, could be noise." if doubtful else "."))
+
+
+def _table(opened: Opened, found: tuple[Mode, ...]) -> pd.DataFrame:
+    counted = noun(opened.release)
+    rows = []
+    for number, mode in enumerate(found, 1):
+        error = _error(mode)
+        least, most = rounded_range(mode.low, mode.high, error)
+        rows.append(
+            {"Mode": str(number)}
+            | place_words(mode.position, opened.release)
+            | {
+                close_by(counted).capitalize(): rounded(mode.estimate, error),
+                "Very likely between": f"{least} and {most}",
+                "Stands out by": standing_out(mode),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _error(mode: Mode) -> float:
+    """The scale to which a mode's numbers are rounded: a quarter of its 95% interval is about one standard error."""
+    return (mode.high - mode.low) / 4.0
+
+
+def marks(opened: Opened, picture: Curve | Heatmap, found: tuple[Mode, ...]) -> Marks:
+    """Where the modes lie on a picture."""
+    axes = axes_of(opened.release, picture)
+    places = [np.array([axis.place(mode.position[axis.name]) for mode in found], dtype=float) for axis in axes]
+    sure = np.array([mode.significant for mode in found], dtype=bool)
+    if len(axes) == 2:
+        return Marks(*places, sure)
+    return Marks(places[0], np.interp(places[0], axes[0].values, picture.estimate), sure)
+
+
+def _second_opinion(opened: Opened) -> None:
+    asked = st.toggle(
+        "Ask the cells too",
+        key="explore-cells",
+        help="Another way to find the densest place: every row names its fullest cell, and where most of these cells "
+        "overlap, the densest place should be (Coleman and Shrivastava 2021, section 4).",
+    )
+    if not asked:
+        return
+    try:
+        found = public_answers.intersection(opened.identity, opened.release)
+    except RequestError as error:
+        st.info(in_markdown(error))
+        return
+    place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
+    wide = (found.high - found.low) / 4.0
+    note(
+        f"The fullest cells of {found.satisfied:,} out of {found.rows:,} rows overlap at {place}, with about "
+        f"{rounded(found.estimate, wide)} {close_by(noun(opened.release))}. They hold {percent(found.weight)} of "
+        "what the fullest cells count: the nearer to 100%, the more one place has them all."
+    )
+
+
+MODES_LAYER, GROUPS, DISTANCES, FILM = "Modes", "Groups", "Distances", "Film"
 FIRST = "explore-film-column"
 """Key of the column that a film goes along."""
 WHAT = {
-    MODES: "Modes: where most are, numbered from the densest.",
+    MODES_LAYER: "Modes: where most are, numbered from the densest.",
     GROUPS: "Groups: where one of them is surely the answer.",
     DISTANCES: "Distances: lines from which everyone is equally far on average, of another released file.",
     FILM: "Film: the picture along another column, such as time.",
@@ -68,7 +188,7 @@ def choose_layers(opened: Opened, columns: tuple[str, ...], held: Sequence[str])
     far = _distances(opened, columns)
     along = [name for name in _ordered(opened, columns) if name not in held]
     offers = {
-        MODES: not isinstance(_column(opened, columns[0]), Categorical) or len(columns) == 2,
+        MODES_LAYER: not isinstance(_column(opened, columns[0]), Categorical) or len(columns) == 2,
         GROUPS: opened.grouped is not None and len(columns) == 2,
         DISTANCES: far is not None,
         FILM: bool(along),
@@ -91,7 +211,11 @@ def choose_layers(opened: Opened, columns: tuple[str, ...], held: Sequence[str])
     if FILM in chosen:
         film = st.selectbox("Along", along, format_func=in_markdown, key=FIRST, persist_state="session", width=160)
     return Layers(
-        MODES in chosen, GROUPS in chosen, far if DISTANCES in chosen else None, film, own_outline(opened, columns)
+        MODES_LAYER in chosen,
+        GROUPS in chosen,
+        far if DISTANCES in chosen else None,
+        film,
+        own_outline(opened, columns),
     )
 
 
@@ -184,8 +308,8 @@ def below(opened: Opened, layers: Layers) -> None:
 
 def follow_old_address(views: Sequence[str], view: str) -> None:
     """Modes were a view of their own once; a link to it shows them on the picture."""
-    if st.query_params.get(view) == MODES and MODES not in views:
+    if st.query_params.get(view) == MODES_LAYER and MODES_LAYER not in views:
         st.query_params[view] = views[0]
-        st.query_params[LAYERS] = MODES
+        st.query_params[LAYERS] = MODES_LAYER
         st.session_state.pop(view, None)
-        st.session_state[LAYERS] = [MODES]
+        st.session_state[LAYERS] = [MODES_LAYER]

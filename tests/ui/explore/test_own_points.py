@@ -11,22 +11,10 @@ from core import Domain
 from core.domain import Dates
 from core.figures.answer_sentences import counted_close_by
 from core.sources.samples import sample
-from core.ui.explore.anomalies import how_many_unusual
-from core.ui.explore.example import example_of
-from core.ui.explore.points import answer_columns
+from core.ui.explore.own_points import answer_columns, example_of, how_many_unusual
 from tests.depth import deep
 from tests.releases_for_tests import small_release
-from tests.ui.explore.visiting import (
-    AGE,
-    CITY,
-    FACES,
-    explore,
-    field,
-    file_of,
-    released,
-    shown,
-    view,
-)
+from tests.ui.explore.visiting import AGE, CITY, FACES, explore, field, file_of, released, shown, view
 
 
 @pytest.mark.parametrize("name", ["Your points", "Anomalies"])

@@ -9,8 +9,7 @@ from core.geometry import kernels
 from core.sketches.grids.histogram import Histogram
 from core.sketches.making import distance
 from core.sketches.tables.tables import Tables
-from core.ui.explore.difference import CAVEAT, COMPARE
-from core.ui.explore.table_difference import ALL, MEANS, TOGETHER, TWO
+from core.ui.explore.difference_view import ALL, CAVEAT, COMPARE, MEANS, TOGETHER, TWO
 from tests.depth import deep
 from tests.ui.explore.visiting import choose, explore, labels, options, shown, view
 

@@ -11,7 +11,7 @@ from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.samples import bundled_groups, bundled_releases
 from core.tasks.modes import Mode
-from core.ui.explore import modes
+from core.ui.explore import picture_layers
 from core.ui.frame.navigation import EXPLORE
 from core.ui.released import public_answers
 from core.ui.released.chosen_view import THREE, TWO
@@ -35,8 +35,8 @@ def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
 def test_no_number_of_modes_is_a_silent_limit(monkeypatch, sure, words):
     mode = Mode({"age": 5.0}, 9.0, 8.0, 10.0, 0.1, 9.0, 1.0, True)
     said = []
-    monkeypatch.setattr(modes.st, "markdown", said.append)
-    modes._say_how_many((mode,) * sure)
+    monkeypatch.setattr(picture_layers.st, "markdown", said.append)
+    picture_layers._say_how_many((mode,) * sure)
     assert words in said[0]
 
 

@@ -1,6 +1,6 @@
 """The Ask view without a browser: a question in SQL is answered with bands, or refused in one sentence."""
 
-from core.ui.explore.asking import first_question, readable
+from core.ui.explore.sql_view import first_question, readable
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, view
 

@@ -1,0 +1,229 @@
+"""The forecast of a release as it is shown: its numbers, answers that could come out, and what is tried for it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import cast
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ...domain import Domain, Scalar
+from ...figures.distance_figures import possible_distances, possible_distances_in_words
+from ...figures.forecast_figures import (
+    PLACES,
+    PossibleReleases,
+    dots,
+    dots_in_words,
+    error_figure,
+    error_in_words,
+    normal_outcomes,
+    possible_releases,
+    possible_releases_figure,
+    possible_releases_in_words,
+)
+from ...forecast.columns import column_errors, drowned_columns
+from ...forecast.draft import REGRESSION, TABLE, Draft, Guessed
+from ...forecast.forecast import Forecast, error_curve, forecast
+from ...forecast.recommendation import Question, recommend
+from ...forecast.sizing import choose_size, sized_rows
+from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
+from ...privacy.budget import Budget
+from ...privacy.neighbours import Neighbours
+from ...sketches.grouped import GroupedSketch
+from ...sketches.linear import LinearSketch
+from ...words.escapes import in_html, in_plotly
+from ...words.numbers import percent, significant
+from ...words.phrases import shown
+from ..frame.charts import show
+from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
+from ..frame.visiting import turn
+from ..own_data.privacy_loss import EPSILONS, SLACK
+
+CURVE = EPSILONS[::2]
+"""Where the error curve is computed; it is smooth enough in between."""
+
+
+def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:
+    """The sketch at the size that suits a promise with a δ of one in a million, or with none, and its forecast."""
+    budget = Budget(draft.budget.epsilon, SLACK if slack else 0, draft.budget.neighbours)
+    if budget == draft.budget:
+        return draft.sketch, draft.forecast
+    facts = [str(budget.epsilon), str(budget.delta), budget.neighbours, *draft.known, draft.settled]
+    if draft.question == TABLE:  # whose cells follow from the promise as well
+        described = json.dumps([draft.domain.to_dict(), draft.by, draft.choosing, *facts])
+        return _table(described, draft.domain, draft.records, budget, draft.asked)
+    described = _described(draft.sketch, facts)
+    return _forecast(described, draft.sketch, budget, draft.guessed, draft.settled)
+
+
+def errors(draft: Draft, slack: bool) -> np.ndarray:
+    """Promised errors along `CURVE`, at the size that suits the present ε, with a δ or without."""
+    sketch, _ = promising(draft, slack)
+    neighbours = draft.budget.neighbours
+    facts = _described(sketch, [slack, neighbours, *draft.known])
+    return _curve(facts, sketch, slack, neighbours, draft.guessed)
+
+
+def limit(draft: Draft) -> str:
+    """What kept the table from being larger; empty where it has no rows, or somebody settled them."""
+    if draft.settled or not draft.one.in_groups:
+        return ""
+    facts = [str(draft.budget.epsilon), str(draft.budget.delta), draft.budget.neighbours, *draft.known]
+    return _stopped_by(_described(draft.sketch, facts), draft.sketch, draft.budget, draft.guessed)
+
+
+def _described(sketch: LinearSketch, facts: list) -> str:
+    """A text that differs whenever the forecast may."""
+    return json.dumps([sketch.name, sketch.domain.to_dict(), sketch.parameters(), *facts])
+
+
+# What is cached is public, and still kept to the visitor's own session: it tells what they typed.
+@st.cache_data(scope="session", max_entries=300, show_spinner=False)
+def _forecast(
+    key: str, _sketch: LinearSketch, _budget: Budget, _guessed: Guessed, _settled: bool
+) -> tuple[LinearSketch, Forecast]:
+    with turn():
+        if not _settled:
+            _sketch = choose_size(_sketch, _budget, *_guessed)
+        return _sketch, forecast(_sketch, _budget, *_guessed)
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _table(
+    key: str, _domain: Domain, _records: int, _budget: Budget, _asked: Question
+) -> tuple[LinearSketch, Forecast]:
+    with turn():
+        way = recommend(_domain, _records, _budget, _asked)[0]
+        return way.answering, way.outlook
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _curve(key: str, _sketch: LinearSketch, _slack: bool, _neighbours: Neighbours, _guessed: Guessed) -> np.ndarray:
+    epsilons, (records, density, sample) = [float(step) for step in CURVE], _guessed
+    with turn():
+        return error_curve(_sketch, records, epsilons, float(SLACK) if _slack else 0.0, _neighbours, density, sample)
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _stopped_by(key: str, _sketch: LinearSketch, _budget: Budget, _guessed: Guessed) -> str:
+    with turn():
+        return sized_rows(_sketch, _budget, *_guessed).stopped_by
+
+
+def side_panel(draft: Draft) -> DeltaGenerator:
+    """Everything that moves with the controls; the place of the error curve, which takes longer to work out."""
+    account, after = draft.account, draft.after
+    with rail(Visibility.PUBLIC, "forecast", "What people will get"):
+        if draft.way is None:
+            note("The forecast appears when the choices can be made.")
+        else:
+            _headline(draft)
+        curve = st.container()
+        if draft.way is not None:
+            note(_made(draft))
+    with rail(Visibility.PUBLIC, "risk", "What a guesser could gain"):
+        if draft.budget is None:
+            note("It depends on ε.")
+        else:
+            odds(float(draft.total.epsilon), float(draft.total.delta), draft.protected)
+    with rail(Visibility.PRIVATE, "budget", "Privacy budget" if account is None else f"Budget of {account.name}"):
+        if account is None or after is None:
+            note("It appears when the data set has a total.")
+        else:
+            before = account.spent
+            budget_bar(before, max(0.0, after.spent - before), float(account.total.epsilon))
+    return curve
+
+
+def _made(draft: Draft) -> str:
+    """How large the file is, and what keeps it from being larger."""
+    numbers = f"{math.prod((draft.several or draft.sketch).shape):,} numbers"
+    if draft.several is not None:
+        return f"This is the question that you are choosing, with its share. All of them come to {numbers} in one file."
+    made = f"{numbers}: a file of {size_and_time(draft.forecast)} to make."
+    return f"{made} {size_limit(limit(draft))}".strip()
+
+
+def _headline(draft: Draft) -> None:
+    answer = typical_answer(draft, draft.forecast)
+    draw(
+        f'<p class="fg-figure">{answer.figure} <span>± {answer.band} {in_html(answer.unit)}</span></p>'
+        f'<p class="fg-note">{in_html(forecast_sentence(draft, draft.forecast))}</p>'
+    )
+    if draft.sample is not None:
+        note(f"Found on your public sample, “{shown(draft.sample.title)}”: true as far as your records are like it.")
+    if draft.question != REGRESSION:
+        note(error_definition(draft.forecast))
+    hidden = drowned_columns(column_errors(draft.sketch, draft.noise, draft.records))
+    if hidden:
+        note(hidden)
+
+
+def draw_error_curve(draft: Draft) -> None:
+    """Error against ε, with slack and without, and where the draft stands."""
+    pure, slack = errors(draft, slack=False), errors(draft, slack=True)
+    epsilons, budget = [float(step) for step in CURVE], draft.budget
+    whole = "all records" if draft.measures_closeness else "the distance"
+    show(
+        error_figure(epsilons, pure, slack, float(budget.epsilon), not budget.pure, whole),
+        "release-error-curve",
+        error_in_words(epsilons, pure if budget.pure else slack, whole),
+    )
+
+
+def slack_sentence(draft: Draft) -> str:
+    """What slack gains here."""
+    pure, slack = (promising(draft, slack)[1] for slack in (False, True))
+    gain = pure.promised_error / slack.promised_error
+    if gain < 1.05:
+        return "It would gain nothing here."
+    if draft.question == REGRESSION:
+        return f"{significant(gain, 2)} × less error here."
+    return f"{significant(gain, 2)} × less error here: {slack.error_words} instead of {percent(pure.promised_error)}."
+
+
+def possible_outcomes(draft: Draft) -> None:
+    """Fifty releases that could come out, of an imagined crowd and of one answer."""
+    axis = next((column for column in draft.one.domain.columns if isinstance(column, Scalar)), None)
+    answer = typical_answer(draft, draft.forecast)
+    *before, counts = st.columns([1] if axis is None else 2, gap="medium")
+    for lines in before:
+        with lines:
+            possible, words = _of_a_crowd(draft, axis)
+            title = "answer" if draft.measures_closeness else "average distance"
+            show(possible_releases_figure(possible, in_plotly(axis.name), title), "release-possible", words)
+            note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
+    with counts:
+        outcomes = normal_outcomes(answer.value, answer.error)
+        words = dots_in_words(outcomes, answer.name)
+        show(dots(outcomes, in_plotly(answer.name)), "release-dots", words)
+        note("One answer in fifty possible releases, all of them equally likely.")
+
+
+def _of_a_crowd(draft: Draft, axis: Scalar) -> tuple[PossibleReleases, str]:
+    """Possible releases along a column, and what they come to."""
+    one, forecast = draft.one, draft.forecast
+    places = _places(one.domain, one.metric, axis)
+    if draft.measures_closeness:
+        kernel = cast(GroupedSketch, one).point_kernel
+        possible = possible_releases(axis.low, axis.high, kernel, places, forecast.estimate, forecast.standard_error)
+        return possible, possible_releases_in_words(possible)
+    variance = draft.noise.variance
+    possible = possible_distances(axis.low, axis.high, one, places, forecast.records, variance)
+    return possible, possible_distances_in_words(possible)
+
+
+def _places(domain: Domain, metric: str, axis: Scalar) -> np.ndarray:
+    """Encoded places along a column, all other columns in the middle of their bounds."""
+    low, high = domain.bounds(metric)
+    place = 0
+    for column in domain.columns:
+        if column is axis:
+            break
+        place += column.width
+    points = np.tile((low + high) / 2, (PLACES, 1))
+    points[:, place] = np.linspace(low[place], high[place], PLACES)
+    return np.asfortranarray(points)
