@@ -26,8 +26,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from core.engine.building import Building
-from core.engine.exact import Exact
+from core.engine.building import Building, Exact
 from core.figures.class_figures import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget

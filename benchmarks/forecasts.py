@@ -33,7 +33,7 @@ from time import process_time
 
 import numpy as np
 
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.forecast.recommendation import Closeness, Distances, Question, Recommendation, recommend
 from core.geometry.kernels import KERNELS, Jaccard

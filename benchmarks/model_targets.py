@@ -31,7 +31,7 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.plan import planned_for
-from core.sketches.products.products import Products
+from core.sketches.sums_of_products import Products
 from core.sources import open_source
 from core.tasks.product_sums import Sums
 from core.tasks.regression import regression

@@ -30,7 +30,7 @@ from sklearn.neighbors import NearestCentroid
 
 from core.domain import Categorical, Domain, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.geometry.projections.fast import FastProjection
+from core.geometry.projections.projection import FastProjection
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.centred import CentrePurchase

@@ -20,8 +20,8 @@ from core.sketches.distances.distance import Distance
 from core.sketches.hashed.features import Features
 from core.sketches.linear import LinearSketch
 from core.sketches.projected import Projected
-from core.sketches.published.distances.interval_tree import IntervalTree
-from core.sketches.published.series.exponential_sum import ExponentialSum
+from core.sketches.published.exponential_sum import ExponentialSum
+from core.sketches.published.interval_tree import IntervalTree
 
 from .distance_sums import LINE, POPULATIONS, RECORDS, repeated
 from .measuring import ERROR, Comparison, Rival, Settings

@@ -34,7 +34,7 @@ from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
-from core.sketches.published.series.exponential_sum import ExponentialSum
+from core.sketches.published.exponential_sum import ExponentialSum
 
 ROWS, QUERIES, LARGEST = 1000, 200, 20_000
 FEW_DIMENSIONS = 16

@@ -33,13 +33,11 @@ from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.releases.job import release
 from core.releases.release import Release
-from core.sketches.published.networks.aim import AIM
-from core.sketches.published.networks.markov_model import fitted_marginals
-from core.sketches.published.networks.measured_cliques import MeasuredCliques
-from core.sketches.published.networks.mst import MST
-from core.sketches.published.networks.triangulation import model_size
-from core.sketches.tables.axes import number_axes
+from core.sketches.published.aim import AIM
+from core.sketches.published.markov_model import MeasuredCliques, fitted_marginals, model_size
+from core.sketches.published.mst import MST
 from core.sketches.tables.chosen import ChosenTables
+from core.sketches.tables.table_axes import number_axes
 from core.sketches.tables.tables import Tables
 
 Pairs = Mapping[tuple[int, int], np.ndarray]

@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from .sketches.hashed.race import Race
     from .sketches.part import Part
     from .sketches.parts import Parts
-    from .sketches.products.products import Products
     from .sketches.projected import Projected
+    from .sketches.sums_of_products import Products
     from .sketches.tables.chosen import ChosenTables
     from .sketches.tables.tables import Tables
     from .tasks.product_sums import components, correlations
@@ -126,7 +126,7 @@ _HOME = {
     "PrivatePCA": ".estimators",
     "PrivateQuantile": ".releases.private_quantiles",
     "PrivateRidge": ".estimators",
-    "Products": ".sketches.products.products",
+    "Products": ".sketches.sums_of_products",
     "Projected": ".sketches.projected",
     "ProjectedDistance": ".sketches.distances.projected_distance",
     "Race": ".sketches.hashed.race",

@@ -41,7 +41,7 @@ from .releases.job import release
 from .releases.release import Release, load
 from .sketches.card import Card
 from .sketches.classes import Classes
-from .sketches.distances.row_products import row_products
+from .sketches.distances.ball import row_products
 from .sketches.hashed.race import Race
 from .sketches.linear import LinearSketch
 from .sketches.registry import cards

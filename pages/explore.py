@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.sketches.products.products import Products
+from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
 from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres_view import centres_view, has_centres

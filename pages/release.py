@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.forecast.words import summary
+from core.forecast.expected_answers import summary
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
 from core.ui.frame.marks import main_action, note

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 
 from core import Budget, Domain, Race, Release
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry import kernels
 from core.releases.seal import seal
 

@@ -6,7 +6,7 @@ import pandas as pd
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.round_columns import position
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import Release
 from core.releases.seal import seal

@@ -24,9 +24,9 @@ from ..privacy.neighbours import Neighbours
 from ..releases.job import release
 from ..releases.sizing import with_chosen_size
 from ..sketches.adaptive import Adaptive
-from ..sketches.audit import worst_records
 from ..sketches.card import Card, Facts
 from ..sketches.linear import LinearSketch
+from ..sketches.mechanism_audit import worst_records
 from ..sketches.plan import planned_for
 from ..sketches.registry import cards
 from .hostile import Pair, pairs

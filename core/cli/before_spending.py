@@ -77,7 +77,7 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
-    from ..forecast.words import size_limit
+    from ..forecast.expected_answers import size_limit
 
     asked = promise.budget()
     slack = SLACK if asked.pure else asked.delta
@@ -136,7 +136,7 @@ def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, 
     """What to expect of every part, with its share, without a delta and with one."""
     from ..figures.report.meaning import table
     from ..forecast.shares import forecast_parts, settle
-    from ..sketches.part_domains import joined
+    from ..sketches.part import joined
     from ..sketches.plan import plan_parts
 
     sample = guess.public_sample(joined([part.sketch.query_domain for part in parts.parts]))
@@ -186,7 +186,7 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
 
 def _hidden(one: Expected, budget: Budget) -> str:
     """Which columns' own distances the noise hides; "" without any."""
-    from ..forecast.columns import column_errors, drowned_columns
+    from ..forecast.expected_answers import column_errors, drowned_columns
     from ..sketches.linear import LinearSketch
     from ..sketches.plan import plan
 
@@ -281,8 +281,8 @@ def recommend(
     whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
     of the list is what --mechanism auto takes.
     """
+    from ..forecast.expected_answers import size_limit
     from ..forecast.recommendation import recommend as ranked
-    from ..forecast.words import size_limit
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")

@@ -205,7 +205,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
 def settled(parts: Parts, budget: Budget, guess: GuessOptions) -> Parts:
     """The parts with sizes and shares by forecast, which is said."""
     from ..forecast.shares import settle
-    from ..sketches.part_domains import joined
+    from ..sketches.part import joined
     from ..sketches.plan import plan_parts
     from ..words.numbers import percent
 

@@ -2,6 +2,14 @@
 
 The exact table lives here and nowhere else, between the last record and the noise. It is never written to a disk but as
 a checkpoint, which its owner alone can read (`core.engine.checkpoint`).
+
+Reading ahead: the next batches are made on a thread of their own while the present one is worked on.
+
+The exact table of all records, between the last record and the noise.
+
+Noise is written over the exact sums, so that a table of 1e9 counters need not be in memory twice, and so that no exact
+sum outlives its release. An `Exact` is used up by that: a second release from it would add noise to noise and call it
+a release of the records.
 """
 
 from __future__ import annotations
@@ -9,7 +17,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import islice, repeat, takewhile
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,14 +28,90 @@ from ..domain import Domain
 from ..domain.batches import ROWS_READ
 from ..domain.item_sets import Sets
 from ..errors import RequestError
-from ..machine.threads import cores
+from ..machine.threads import cores, in_order
 from ..sketches.linear import LinearSketch
-from .ahead import read_ahead
 from .device import adding
-from .exact import Exact
 
-if TYPE_CHECKING:  # who explores a released file never needs what reads private data
+if TYPE_CHECKING:
     from ..sources import Source
+
+Item = TypeVar("Item")
+DEPTH = 2
+"""Items that are made ahead: one to work on next, and one more for when the two kinds of work take turns in being
+slower. Memory holds so many, and the one that is worked on."""
+
+
+def read_ahead(items: Generator[Item, None, None], depth: int = DEPTH) -> Generator[Item, None, None]:
+    """The same items in the same order, made by another thread, at most ``depth`` before they are asked for.
+
+    The first is made by the caller's own: it may come after a long sort, which Ctrl-C reaches on the main thread alone.
+    What the generator raises is raised here, in its place. Whoever stops early closes what this returns: no further
+    item is begun, the thread ends, and the generator is closed.
+    """
+    end = object()
+    with closing(items):
+        yield from islice(items, 1)
+        with closing(in_order(repeat(partial(next, items, end)), 1, depth)) as made:
+            yield from takewhile(lambda item: item is not end, made)
+
+
+class Exact:
+    """A table before noise, and how many records it counts: private, both of them.
+
+    It owns the table from here on: the array that was given holds noisy counters once a release was made of it.
+
+    Parameters
+    ----------
+    table : np.ndarray
+        Of the sketch's shape and `counter_type`, in C order and writable.
+    records : int | np.ndarray
+        Records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not counted.
+
+    Raises
+    ------
+    TypeError
+        When noise cannot be written over such a table.
+    """
+
+    def __init__(self, table: np.ndarray, records: int | np.ndarray):
+        if table.dtype not in (np.int64, np.int32) or not (table.flags.c_contiguous and table.flags.writeable):
+            raise TypeError("An exact table is a writable array of int64 or int32 in C order.")
+        self._held: tuple[np.ndarray, int | np.ndarray] | None = (table, records)
+        self._handing_over = Lock()
+
+    @property
+    def table(self) -> np.ndarray:
+        """The exact counters; RuntimeError once they are used up."""
+        return self._unused()[0]
+
+    @property
+    def records(self) -> int | np.ndarray:
+        """The exact number of records; RuntimeError once it is used up."""
+        return self._unused()[1]
+
+    def copy(self) -> Exact:
+        """The same numbers once more, for who makes several releases of them and pays for each."""
+        table, records = self._unused()
+        return Exact(table.copy(), np.copy(records) if isinstance(records, np.ndarray) else records)
+
+    def use_up(self) -> tuple[np.ndarray, int | np.ndarray]:
+        """Table and number of records, handed over to who adds the noise; they can be had this way once."""
+        with self._handing_over:
+            held, self._held = self._unused(), None
+        return held
+
+    def give_back(self, held: tuple[np.ndarray, int | np.ndarray]) -> None:
+        """Undo `use_up`, for who could not pay and has drawn no noise."""
+        self._held = held
+
+    def _unused(self) -> tuple[np.ndarray, int | np.ndarray]:
+        if self._held is None:
+            raise RuntimeError(
+                "A release was made of this exact table already, and its counters hold noise: seal a copy() of it "
+                "first where several releases are made, each of which has its price."
+            )
+        return self._held
+
 
 BATCH_ROWS = 1 << 17
 """Most records of a batch: so many that starting threads costs nothing beside the work."""
@@ -38,20 +125,11 @@ class Begun:
     """What a building holds between two batches: the sums of the first ``rows`` rows of its source, and no others.
 
     As private as an exact table, and never to be released: it is part of one.
-
-    Attributes
-    ----------
-    table : np.ndarray
-        Of the sketch's shape and `counter_type`; the building goes on to change it.
-    records : np.ndarray
-        Records that were kept, int64 of the sketch's `count_shape`.
-    rows : int
-        Rows that were read.
     """
 
-    table: np.ndarray
-    records: np.ndarray
-    rows: int
+    table: np.ndarray  # Of the sketch's shape and `counter_type`; the building goes on to change it.
+    records: np.ndarray  # Records that were kept, int64 of the sketch's `count_shape`.
+    rows: int  # Rows that were read.
 
 
 class Building:
@@ -63,8 +141,6 @@ class Building:
 
     Parameters
     ----------
-    sketch, source : LinearSketch, Source
-        The public map, and the private records.
     begun : Begun | None
         Where an earlier building of the same sketch and source stood; it goes on from there.
 

@@ -43,34 +43,18 @@ class DamagedCheckpoint(RequestError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a building stood, and of what.
+    """Where a building stood, and of what."""
 
-    Attributes
-    ----------
-    identity : dict
-        What is built: names of the files, data set, mechanism, domain and all parameters but seeds. The same command
-        has the same one, so the file is named after it.
-    sameness : dict
-        What has to be the same for the building to go on: sizes and times of the files, program and libraries.
-    parameters : dict
-        Of the sketch, seeds included.
-    paid : int
-        Releases of this very sketch that the ledger knew when the building began.
-    rows : int
-        Rows (sets, where those are gathered) that are in the table.
-    records : tuple[int, ...]
-        How many of them were kept, of the sketch's `count_shape`, flat.
-    written : str
-        When, ISO 8601, UTC.
-    """
-
+    # What is built: names of the files, data set, mechanism, domain and all parameters but seeds. The same command has
+    # the same one, so the file is named after it.
     identity: dict
+    # What has to be the same for the building to go on: sizes and times of the files, program and libraries.
     sameness: dict
-    parameters: dict
-    paid: int
-    rows: int = 0
-    records: tuple[int, ...] = ()
-    written: str = ""
+    parameters: dict  # Of the sketch, seeds included.
+    paid: int  # Releases of this very sketch that the ledger knew when the building began.
+    rows: int = 0  # Rows (sets, where those are gathered) that are in the table.
+    records: tuple[int, ...] = ()  # How many of them were kept, of the sketch's `count_shape`, flat.
+    written: str = ""  # When, ISO 8601, UTC.
 
     @property
     def name(self) -> str:

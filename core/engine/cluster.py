@@ -32,9 +32,8 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..machine.threads import one_core
 from ..sketches.linear import LinearSketch
-from .building import Building, check_room
-from .exact import Exact
-from .recipe import Recipe
+from .building import Building, Exact, check_room
+from .resuming import Recipe
 from .scheduler import check_worker, connected
 
 if TYPE_CHECKING:  # who explores a released file never needs what reads private data
@@ -50,18 +49,11 @@ NEWS_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Share:
-    """Consecutive parts of a source, which one task reads as if they were a source.
-
-    Attributes
-    ----------
-    parts : tuple[Part, ...]
-        What is read.
-    sizes : tuple[tuple[str, int], ...]
-        Path and bytes of each file, where they are known. A copy on a worker that is older than the others could have a
-        record again that another share has; one of the same age has the same size.
-    """
+    """Consecutive parts of a source, which one task reads as if they were a source."""
 
     parts: tuple[Part, ...]
+    # Path and bytes of each file, where they are known. A copy on a worker that is older than the others could have a
+    # record again that another share has; one of the same age has the same size.
     sizes: tuple[tuple[str, int], ...] = ()
 
     def fingerprint(self) -> None:

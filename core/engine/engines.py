@@ -21,10 +21,7 @@ LOCAL = "local"
 def check_engine(engine: object) -> str | None:
     """The address of the scheduler that an engine names: empty for a cluster of this machine, None for no cluster.
 
-    Raises
-    ------
-    RequestError
-        When there is no such engine, or Dask is not installed.
+    RequestError when there is no such engine, or Dask is not installed.
     """
     name, colon, address = engine.partition(":") if isinstance(engine, str) else ("", "", "")
     if engine == LOCAL:
@@ -47,6 +44,8 @@ def building_on(
 ) -> Building | ResumableBuilding | ClusterBuilding:
     """What fills the table of a sketch with the records of a source, when it is iterated over.
 
+    RequestError when there is no such engine, or what is to be continued was paid for already.
+
     Parameters
     ----------
     engine : str
@@ -58,11 +57,6 @@ def building_on(
         worker dies, nothing is.
     say : Callable[[str], object]
         Tells the owner about that.
-
-    Raises
-    ------
-    RequestError
-        When there is no such engine, or what is to be continued was paid for already.
     """
     address = check_engine(engine)
     if address is None:

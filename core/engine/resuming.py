@@ -23,27 +23,99 @@ payment: somebody may have seen the first release.) One that died within step 3 
 
 A selection by person is drawn at random, and half of one draw and half of another would be no selection; such readings
 start again. Readings that take less than a minute are never written down.
+
+What travels to a worker in place of a sketch: its name and its public parameters, seeds included, and no arrays.
+
+The hashes of a thousand rows take megabytes and are made again from a seed in a moment, so a worker makes them itself,
+once. It makes the same ones only if it is the same program on the same libraries, which it checks first: a table that
+two programs fill differently would be no sketch of anything, and its sensitivity would be nobody's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import sketch_from_parameters
-from .building import Begun, Building
+from ..version import VERSION
+from .building import Begun, Building, Exact
 from .checkpoint import Checkpoint, Checkpoints, DamagedCheckpoint
-from .exact import Exact
-from .recipe import surroundings
 
-if TYPE_CHECKING:  # who explores a released file never needs what reads private data
+if TYPE_CHECKING:
     from ..sources import Source
+
+LIBRARIES = ("numpy", "scipy", "numba", "pandas", "pyarrow", "duckdb")
+"""They read records and calculate with them."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A sketch as text, and the surroundings in which its tables mean the same."""
+
+    mechanism: str  # The name of the sketch in the registry.
+    facts: str  # Domain and parameters as JSON, which keeps every number bit for bit.
+    # What decides the bits of a table, by name, where the recipe was written.
+    surroundings: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, sketch: LinearSketch) -> Self:
+        """The recipe of a sketch of a settled size."""
+        facts = {"domain": sketch.domain.to_dict(), "parameters": sketch.parameters()}
+        return cls(sketch.name, json.dumps(facts, allow_nan=False), surroundings())
+
+    def sketch(self) -> LinearSketch:
+        """The sketch, made once a process.
+
+        RequestError when this process is another program than the one that wrote the recipe, or runs on other
+        libraries.
+        """
+        for (name, here), (_, there) in zip(surroundings(), self.surroundings, strict=True):
+            if here != there:
+                raise RequestError(
+                    f"A worker runs {name} {here} and this computer {there}: they must be the same, as tables that "
+                    "are filled differently cannot be added."
+                )
+        return _made(self.mechanism, self.facts)
+
+
+@lru_cache(maxsize=4)
+def _made(mechanism: str, facts: str) -> LinearSketch:
+    described = json.loads(facts)
+    return sketch_from_parameters(mechanism, Domain.from_dict(described["domain"]), described["parameters"])
+
+
+@cache
+def surroundings() -> tuple[tuple[str, str], ...]:
+    """Name and version of everything that decides the bits of a table in this process."""
+    own = (("Frostglass", f"{VERSION} ({_digest()})"), ("Python", platform.python_version()))
+    return (
+        *own,
+        *((name, version(name)) for name in LIBRARIES if find_spec(name)),
+        ("processors of the kind", platform.machine()),
+    )
+
+
+def _digest() -> str:
+    """Twelve digits that tell this program from any other, as a version number is forgotten easily."""
+    package = Path(__file__).parents[1]
+    text = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        text.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return text.hexdigest()[:12]
+
 
 SECONDS = 60.0
 """Between two checkpoints, and before the first."""
@@ -53,36 +125,23 @@ LARGEST_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Keeping:
-    """What is asked of checkpoints.
-
-    Attributes
-    ----------
-    checkpoints : Checkpoints
-        Where they lie.
-    payer : dict
-        What pays for the release, for JSON: the ledger and the name of the data set in it.
-    paid : Callable[[LinearSketch], int]
-        How many releases of a sketch the payer has paid for.
-    any_seed : bool
-        Whether the sketch's seeds were drawn for this run, so that those of the checkpoint may take their place.
-    fresh : bool
-        Start anew, and remove what an earlier run has left.
-    """
+    """What is asked of checkpoints."""
 
     checkpoints: Checkpoints
-    payer: dict
-    paid: Callable[[LinearSketch], int]
+    payer: dict  # What pays for the release, for JSON: the ledger and the name of the data set in it.
+    paid: Callable[[LinearSketch], int]  # How many releases of a sketch the payer has paid for.
+    # Whether the sketch's seeds were drawn for this run, so that those of the checkpoint may take their place.
     any_seed: bool = True
-    fresh: bool = False
+    fresh: bool = False  # Start anew, and remove what an earlier run has left.
 
 
 class ResumableBuilding:
     """The filling of one table, with the interface of `Building`, whose state is written down from time to time.
 
+    RequestError when the release that the checkpoint was for was paid already.
+
     Parameters
     ----------
-    sketch, source : LinearSketch, Source
-        The public map, and the private records.
     keeping : Keeping
         Where the state is written and what it is compared with.
     say : Callable[[str], object]
@@ -92,11 +151,6 @@ class ResumableBuilding:
     ----------
     sketch : LinearSketch
         The public map, whose seeds are those of the checkpoint where the building goes on from one.
-
-    Raises
-    ------
-    RequestError
-        When the release that the checkpoint was for was paid already.
     """
 
     def __init__(

@@ -39,10 +39,7 @@ OWN = {
 def connected(address: str | None) -> Iterator[Client]:
     """A client of the scheduler at an address, or of a cluster of this machine's own, for as long as the context lasts.
 
-    Raises
-    ------
-    RequestError
-        When no scheduler or no worker answers, or the connection is one that others could listen to.
+    RequestError when no scheduler or no worker answers, or the connection is one that others could listen to.
     """
     if address is None:
         with _own_cluster() as cluster, _client(cluster.scheduler_address, cluster.security) as client:
@@ -73,10 +70,7 @@ def check_closed(address: str) -> None:
 def check_worker(worker: Worker) -> None:
     """Refuse a worker that would show exact tables to a network or write them to a disk.
 
-    Raises
-    ------
-    RequestError
-        When its connections are not encrypted, or it may spill.
+    RequestError when its connections are not encrypted, or it may spill.
     """
     for address in (worker.address, worker.scheduler.address):
         check_closed(address)

@@ -12,7 +12,7 @@ from ..errors import RequestError
 from ..forecast.recommendation import Closeness, recommend
 from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Jaccard, Kernel
-from ..geometry.kernels.naming import KERNELS
+from ..geometry.kernels.composite import KERNELS
 from ..privacy.budget import Budget
 from ..sketches import making
 from ..sketches.card import Facts

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
-from ..sketches.products.products import Products
+from ..sketches.sums_of_products import Products
 from ..tasks.product_sums import components
 from ..tasks.regression import Regression, regression
 from .private import CLASS, FEATURES, PrivateEstimator

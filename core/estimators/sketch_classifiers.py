@@ -10,7 +10,7 @@ from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
 from ..forecast.scales import by_coordinates
 from ..geometry.kernels import Kernel
-from ..geometry.projections.fast import FastProjection
+from ..geometry.projections.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..engine.building import check_room
-from ..engine.exact import Exact
+from ..engine.building import Exact, check_room
 from ..forecast.sizing import choose_size
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
@@ -23,7 +22,7 @@ from ..releases.seal import seal
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from .comparison_methods import Method
-from .comparison_results import Trial
+from .comparison_plan import Trial
 from .public_data import PublicData
 
 __all__ = ["Trial", "released", "released_functions", "run_trial"]

@@ -31,8 +31,7 @@ from ..machine.threads import one_core
 from ..machine.transient import unfinished
 from ..machine.waiting_line import Attendance
 from ..sources.samples import FOLDER
-from .comparison_plan import Advice, Outcome, Plan, Step, Value
-from .comparison_results import Trial
+from .comparison_plan import Advice, Outcome, Plan, Step, Trial, Value
 
 MOST_COMPARED = 12  # Comparisons (of one data set and one question) that are remembered; the one used longest ago goes.
 MOST_STEPS = 6_000  # Steps of one comparison that are remembered; then it begins anew.

@@ -20,7 +20,7 @@ from ..privacy.budget import Budget
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..sketches.answers import Answers
-from ..sketches.grids.axes import is_product_of_columns
+from ..sketches.grids.grid_axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
 from ..sketches.plan import plan
 from ..sources import open_source
@@ -95,13 +95,7 @@ def bundled_live_picture(name: str) -> LivePicture:
 
 
 def live_picture(sample: Sample) -> LivePicture:
-    """The picture of a sample at every ε.
-
-    Raises
-    ------
-    RequestError
-        When it has no map of two columns, or no histogram suits it.
-    """
+    """The picture of a sample at every ε; RequestError when it has no map of two columns, or no histogram suits it."""
     if not has_live_picture(sample):
         raise RequestError(f"The sample {sample.name!r} has no live picture, which is a map of two columns.")
     smallest = Budget(EPSILONS[0])

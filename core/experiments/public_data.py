@@ -114,12 +114,8 @@ def from_file(
 ) -> PublicData:
     """Public data from whatever `core.sources.open_source` opens; see `of_points` for ``how``.
 
-    Every record counts by itself, also where the domain says that a person has several.
-
-    Raises
-    ------
-    RequestError
-        When it cannot be read, holds sets, or has too few records.
+    Every record counts by itself, also where the domain says that a person has several. RequestError when it cannot be
+    read, holds sets, or has too few records.
     """
     domain.check_coordinates()
     domain = replace(domain, unit=EACH_RECORD)

@@ -102,10 +102,7 @@ def _clipped(corners: np.ndarray, depth: np.ndarray) -> np.ndarray:
 def places(text: str, most: int = MOST_PEOPLE) -> np.ndarray:
     """Places as a person types them, "2 3, 4.5 6": float64 (n, 2).
 
-    Raises
-    ------
-    RequestError
-        For what is no list of places on the plane, or too long a one.
+    RequestError for what is no list of places on the plane, or too long a one.
     """
     try:
         found = [[float(number) for number in pair.split()] for pair in text.split(",") if pair.strip()]

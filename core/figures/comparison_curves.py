@@ -11,8 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..experiments.comparison_methods import METHODS
-from ..experiments.comparison_plan import Advice
-from ..experiments.comparison_results import ErrorCurve
+from ..experiments.comparison_plan import Advice, ErrorCurve
 from ..words.numbers import percent
 from ..words.phrases import listed
 from .comparison_marks import MethodMark

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.noise_lessons import MOST, ROWS, Asked, NoiseOfRows
-from ..experiments.textbook_noise import Files
+from ..experiments.noise_lessons import MOST, ROWS, Asked, Files, NoiseOfRows
 from ..words.numbers import significant
 from .palette import AMBER, FAINT, INK, TEAL, faded
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..sketches.tables.axes import Axis as Cells
+from ..sketches.tables.table_axes import Axis as Cells
 from ..tasks.table_profile import Association, Profile, Together, in_order, is_time, words_for_cells, written
 from ..words.escapes import in_plotly
 from ..words.numbers import percent, significant

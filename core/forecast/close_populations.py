@@ -55,8 +55,6 @@ def close_errors(sketch: LinearSketch, budget: Budget, records: float) -> tuple[
     ----------
     sketch : LinearSketch
         Of a settled size.
-    budget : Budget
-        The promise.
     records : float
         How many there are, in all classes.
     """

@@ -31,77 +31,38 @@ Guessed = tuple[float, float | None, PublicRecords | None]
 
 @dataclass(frozen=True)
 class Draft:
-    """A release as it stands, before anyone confirmed it; each step of choosing replaces what it settles.
+    """A release as it stands, before anyone confirmed it; each step of choosing replaces what it settles."""
 
-    Attributes
-    ----------
-    domain : Domain
-        The public facts, as declared, with the columns that are used.
-    seed : int
-        The public hash seed, the same while the owner tries settings.
-    question : str
-        `TABLE`, `DENSITY`, `DISTANCE`, `GROUP` or `REGRESSION`.
-    norm : str | None
-        How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
-    label : str | None
-        The column that says the group, of the question for it.
-    by : tuple[str, ...]
-        Columns by which the others are counted, of the question for the whole table; none for the pairs that can be
-        seen.
-    choosing : bool
-        Whether those that go together most are chosen under the promise, where not all pairs can be seen.
-    budget : Budget | None
-        The promise; None while it has no ε.
-    account : Account | None
-        Who pays; None while nobody does.
-    kernel : Kernel | None
-        Which places count as close, where closeness is asked for.
-    finest : float
-        Down to which share of its bandwidth readers may choose another.
-    radius : float | None
-        No record is further than this from the middle of the bounds, a public fact; None where nobody said so.
-    records, density : int, float | None
-        Guessed from public knowledge, to forecast with: how many there are, and the average closeness of two of them,
-        None for an ordinary one.
-    sample : PublicRecords | None
-        Public records that lie as the private ones are thought to, on which forecasts are tried.
-    way : Recommendation | None
-        The mechanism that was chosen, with its size and forecast; None while the release cannot be made as it stands.
-    settled : bool
-        Whether the owner settled the size of the table, which then is no matter of the budget.
-    missing : tuple[str, ...]
-        What is in the way of the release, in a few words each.
-    several : Parts | None
-        All questions of the release with their shares, this one the last; None where it is the only one.
-    whole : Budget | None
-        The promise of all of them together, where `budget` is what this one may count on.
-    planned_noise : NoiseScale | None
-        Of this one's counters, where it is one of several.
-    first : Cost | None
-        Of what is bought before this question out of `whole`: how far records lie apart, which settles the kernel then.
-    """
-
-    domain: Domain
-    seed: int = 0
-    question: str = DENSITY
-    norm: str | None = None
-    label: str | None = None
+    domain: Domain  # The public facts, as declared, with the columns that are used.
+    seed: int = 0  # The public hash seed, the same while the owner tries settings.
+    question: str = DENSITY  # `TABLE`, `DENSITY`, `DISTANCE`, `GROUP` or `REGRESSION`.
+    norm: str | None = None  # How distance is measured, "l1", "l2" or "squared"; None where closeness is asked for.
+    label: str | None = None  # The column that says the group, of the question for it.
+    # Columns by which the others are counted, of the question for the whole table; none for the pairs that can be seen.
     by: tuple[str, ...] = ()
+    # Whether those that go together most are chosen under the promise, where not all pairs can be seen.
     choosing: bool = False
-    budget: Budget | None = None
-    account: Account | None = None
-    kernel: Kernel | None = None
-    finest: float = 1.0
+    budget: Budget | None = None  # The promise; None while it has no ε.
+    account: Account | None = None  # Who pays; None while nobody does.
+    kernel: Kernel | None = None  # Which places count as close, where closeness is asked for.
+    finest: float = 1.0  # Down to which share of its bandwidth readers may choose another.
+    # No record is further than this from the middle of the bounds, a public fact; None where nobody said so.
     radius: float | None = None
+    # Guessed from public knowledge, to forecast with: how many there are, and the average closeness of two of them,
+    # None for an ordinary one.
     records: int = 10_000
     density: float | None = None
+    # Public records that lie as the private ones are thought to, on which forecasts are tried.
     sample: PublicRecords | None = None
+    # The mechanism that was chosen, with its size and forecast; None while the release cannot be made as it stands.
     way: Recommendation | None = None
-    settled: bool = False
-    missing: tuple[str, ...] = ()
+    settled: bool = False  # Whether the owner settled the size of the table, which then is no matter of the budget.
+    missing: tuple[str, ...] = ()  # What is in the way of the release, in a few words each.
+    # All questions of the release with their shares, this one the last; None where it is the only one.
     several: Parts | None = None
-    whole: Budget | None = None
-    planned_noise: NoiseScale | None = None
+    whole: Budget | None = None  # The promise of all of them together, where `budget` is what this one may count on.
+    planned_noise: NoiseScale | None = None  # Of this one's counters, where it is one of several.
+    # Of what is bought before this question out of `whole`: how far records lie apart, which settles the kernel then.
     first: Cost | None = None
 
     def lacking(self, *missing: str) -> Draft:

@@ -46,60 +46,35 @@ TOLD_FROM_NOISE = 1.0
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect of a release; errors are standard deviations of one answer (a sum) unless said otherwise.
+    """What to expect of a release; errors are standard deviations of one answer (a sum) unless said otherwise."""
 
-    Attributes
-    ----------
-    answers : str
-        What is summed, "closeness" or "distance".
-    rows, columns : int
-        Size of the table; of one class where the release has classes.
-    records : float
-        The public guess of the number of records that an answer sums; of one class's where there are classes.
-    density : float
-        Average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
-    estimate : float
-        A typical answer, density times records.
-    noise_error, sampling_error, standard_error : float
-        From privacy noise, from the choice of hashes or grid, from both; root mean square over the kinds of population
-        that records may be like.
-    errors : tuple[float, ...]
-        `standard_error` for each kind of population that is chosen by: which mechanism is best may depend on it.
-    relative_error : float
-        Expected |error| / answer, averaged over places where records are; of the middle one of the populations.
-    relative_range : tuple[float, float]
-        Between these it may lie, at places whose answers the noise does not hide.
-    low, high : float
-        A band that holds 95% of typical answers.
-    empty_below : float
-        Sums below this cannot be told from zero (95%, one-sided).
-    records_error : float
-        Standard deviation of the released number of records; 0 when it is public.
-    file_bytes, seconds : int, float
-        Rough size of the file and time to make it on two cores.
-    relative_noise : float
-        What `relative_error` would be by noise alone.
-    """
-
-    answers: str
+    answers: str  # What is summed, "closeness" or "distance".
+    # Size of the table; of one class where the release has classes.
     rows: int
     columns: int
+    # The public guess of the number of records that an answer sums; of one class's where there are classes.
     records: float
-    density: float
-    estimate: float
+    density: float  # Average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
+    estimate: float  # A typical answer, density times records.
+    # From privacy noise, from the choice of hashes or grid, from both; root mean square over the kinds of population
+    # that records may be like.
     noise_error: float
     sampling_error: float
     standard_error: float
+    # `standard_error` for each kind of population that is chosen by: which mechanism is best may depend on it.
     errors: tuple[float, ...]
+    # Expected |error| / answer, averaged over places where records are; of the middle one of the populations.
     relative_error: float
-    relative_range: tuple[float, float]
+    relative_range: tuple[float, float]  # Between these it may lie, at places whose answers the noise does not hide.
+    # A band that holds 95% of typical answers.
     low: float
     high: float
-    empty_below: float
-    records_error: float
+    empty_below: float  # Sums below this cannot be told from zero (95%, one-sided).
+    records_error: float  # Standard deviation of the released number of records; 0 when it is public.
+    # Rough size of the file and time to make it on two cores.
     file_bytes: int
     seconds: float
-    relative_noise: float
+    relative_noise: float  # What `relative_error` would be by noise alone.
 
     @property
     def promised_error(self) -> float:
@@ -150,13 +125,13 @@ def forecast(
 ) -> Forecast:
     """Forecast the error of a release.
 
+    RequestError when the number of records is left out, or a guess is out of range.
+
     Parameters
     ----------
     sketch : LinearSketch | Adaptive
         With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before it
         measures, the forecast is a rehearsal.
-    budget : Budget
-        The promise.
     records : float | None
         How many there are at least, as anybody may know; errors follow from it, so it is never guessed.
     density : float | None
@@ -168,11 +143,6 @@ def forecast(
         which remember how a sketch did on them. Takes the place of ``density``.
     set_size : float | None
         A public guess of how many items a set has on average, for sketches of sets; 4, 12 and 36 are tried when None.
-
-    Raises
-    ------
-    RequestError
-        When the number of records is left out, or a guess is out of range.
     """
     sketch.check_budget(budget)
     records = checked_records(records)
@@ -193,6 +163,8 @@ def forecast_planned(
 ) -> Forecast:
     """The forecast of a release whose noise is planned already, such as one part of several.
 
+    RequestError as `forecast` does.
+
     Parameters
     ----------
     sketch : LinearSketch
@@ -201,11 +173,6 @@ def forecast_planned(
         Its noise, and that of its number of records.
     records, density, sample, set_size : float | None, float | None, object, float | None
         As for `forecast`.
-
-    Raises
-    ------
-    RequestError
-        As `forecast` does.
     """
     one, share = sketch.one_answer
     records = checked_records(records) * share

@@ -67,8 +67,6 @@ def length_apart(domain: Domain, spread: float) -> float:
 
     Parameters
     ----------
-    domain : Domain
-        The columns.
     spread : float
         Standard deviation of a column in shares of its bounds; see `core.releases.spread`.
     """

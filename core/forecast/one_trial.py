@@ -33,30 +33,15 @@ MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 
 @dataclass(frozen=True)
 class Trial:
-    """How a sketch without noise did on public records.
+    """How a sketch without noise did on public records."""
 
-    Attributes
-    ----------
-    relative : float
-        Error of an answer relative to it, root mean square.
-    absolute : float
-        Error of an average over the records, root mean square.
-    single : float
-        Share of the squared errors that comes from each record by itself and averages out where there are more.
-    records : int
-        How many records were tried.
-    densities : tuple[float, ...]
-        Exact averages at the queries that were tried.
-    gains : tuple[float, ...]
-        What the variance of a counter's noise is multiplied by at these queries.
-    """
-
-    relative: float
-    absolute: float
+    relative: float  # Error of an answer relative to it, root mean square.
+    absolute: float  # Error of an average over the records, root mean square.
+    # Share of the squared errors that comes from each record by itself and averages out where there are more.
     single: float
-    records: int
-    densities: tuple[float, ...]
-    gains: tuple[float, ...]
+    records: int  # How many records were tried.
+    densities: tuple[float, ...]  # Exact averages at the queries that were tried.
+    gains: tuple[float, ...]  # What the variance of a counter's noise is multiplied by at these queries.
 
     def of(self, records: float, density: float | None = None) -> Trial:
         """The trial as it would be with so many records, and with averages of the stated mean.

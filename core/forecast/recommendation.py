@@ -6,6 +6,7 @@ answer is listed with why not.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
@@ -14,19 +15,49 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale
 from ..sketches import making
 from ..sketches.adaptive import Adaptive
 from ..sketches.card import Facts
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card
+from ..sketches.sums_of_products import Products
+from ..words.phrases import count
 from .close_populations import close_errors
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
-from .regressions import reason as of_products
-from .regressions import sums_of_products
 from .sizing import limited_size
 from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
+
+SPREAD = 1.0 / 3.0
+"""Of an ordinary column's values: a sixth of its bounds, in units of half of them."""
+
+
+def sums_of_products(domain: Domain) -> Products:
+    """The sums of all columns, of which any can be predicted from the others; RequestError where there is but one."""
+    if len(domain.columns) < 2:
+        raise RequestError("A column is predicted from others, and there is only one.")
+    return Products(domain)
+
+
+def correlation_error(sketch: Products, noise: NoiseScale, records: float) -> float:
+    """Standard deviation that noise gives the correlation of two numbers that have nothing to do with each other.
+
+    Of columns in the middle of their bounds the centred sum of products has the noise s of its entry, and a
+    correlation is that sum over n times both spreads, so its error is s / (n spread²).
+    """
+    return math.sqrt(sketch.entry_variance(noise.variance)) / (records * SPREAD**2)
+
+
+def reason_of_products(sketch: Products) -> str:
+    """What is in the file, and what may be asked of it."""
+    columns = len(sketch.domain.columns)
+    return (
+        f"{count(sketch.shape[0], 'sum')} of products of {columns} columns. Which column is predicted, and from which "
+        "others, is chosen afterwards, as often as anyone likes: every regression is in the file."
+    )
+
 
 TIE = 1.03
 """Errors this close to each other are alike; the smaller file is better then."""
@@ -106,17 +137,10 @@ class Distances(Question):
 
 @dataclass(frozen=True)
 class Counts(Question):
-    """How many, by what, together with what? Counts in tables of all columns.
+    """How many, by what, together with what? Counts in tables of all columns."""
 
-    Attributes
-    ----------
-    by : tuple[str, ...]
-        Columns by which the others are counted; with none, the pairs that can be seen are.
-    choosing : bool
-        Whether those that go together most are chosen, under a promise with a delta where not all can be seen.
-    """
-
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()  # Columns by which the others are counted; with none, the pairs that can be seen are.
+    # Whether those that go together most are chosen, under a promise with a delta where not all can be seen.
     choosing: bool = False
     answers: ClassVar[str] = "tables"
 
@@ -221,7 +245,9 @@ def recommend(
         return [_counting(domain, checked_records(records), budget, question)]
     if isinstance(question, Regressions):
         products = sums_of_products(domain)
-        return [Recommendation(products.name, products, forecast(products, budget, records), of_products(products))]
+        return [
+            Recommendation(products.name, products, forecast(products, budget, records), reason_of_products(products))
+        ]
     if question.answers == "closeness":
         checked_density(density)
     compared = domain if label is None else domain.without(label)

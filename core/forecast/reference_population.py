@@ -14,6 +14,23 @@ true error of a release in half of the settings, and less than half of it in one
 
 Nothing lies between two categories: each point has the one that its place on the axes speaks for. Where a column has
 public steps, points lie on them.
+
+A population that lies at one end of its bounds, as pay, prices, counts and durations do.
+
+Bounds that are known to hold everybody are many times the value that is usual, so nearly all records lie close
+together far from the middle of the bounds, and a few reach up. Compared with records in the middle, sums of squared
+distances have more noise there (their parts grow with the distance from the middle), and answers about closeness are
+larger, and with them the errors of random rows.
+
+Each column is log-normal by itself. On made-up log-normal, exponential and beta records in one column, forecasts
+without this population were down to 0.3 of the true error of random rows, and to half that of squared distances.
+
+Sets that forecasts are tried on: public, made up, of the shape that graphs and baskets have.
+
+Nobody may look at the private sets to see how they share items. In follower graphs and baskets most sets are short and
+a few very long, and a few items are in very many sets while most are in one or two; both tails fall like powers. The
+powers were set so that sampling errors on a public graph of 78,000 lists come out right, from a table that is wide
+enough to one of a hundredth of that width.
 """
 
 from __future__ import annotations
@@ -26,8 +43,18 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..domain import Categorical, Domain
+from ..domain.item_sets import Sets
 from ..geometry.hashing.uniforms import PublicRandom
-from ..geometry.kernels import Angular, Kernel, Mixture, Product, coordinate_bandwidths, of_coordinates, stationary
+from ..geometry.kernels import (
+    Angular,
+    Jaccard,
+    Kernel,
+    Mixture,
+    Product,
+    coordinate_bandwidths,
+    of_coordinates,
+    stationary,
+)
 
 REFERENCE_POINTS = 1_500
 STRAGGLER_DEGREES = 6.0
@@ -90,12 +117,7 @@ def placed(domain: Domain, metric: str, shaped: Callable[[int], np.ndarray]) -> 
 
 
 def placed_close(
-    domain: Domain,
-    metric: str,
-    kernel: Kernel,
-    density: float,
-    shaped: Callable[[int], np.ndarray],
-    middle: np.ndarray,
+    domain: Domain, metric: str, kernel: Kernel, density: float, shaped: Callable[[int], np.ndarray], middle: np.ndarray
 ) -> np.ndarray:
     """The same about any place, so close together that the kernel averages no less than a density over pairs.
 
@@ -257,3 +279,70 @@ def _units(domain: Domain, kernel: Kernel | None, low: np.ndarray, high: np.ndar
     if kernel is None or isinstance(kernel, Angular):
         return high - low
     return coordinate_bandwidths(stationary(kernel).bandwidth, tuple(column.width for column in domain.columns))
+
+
+USUAL, LOG_SPREAD = 1.0 / 40.0, 1.0
+"""Median in shares of the bounds, and the standard deviation of the logarithm."""
+
+
+def gathered_population(domain: Domain, metric: str) -> np.ndarray:
+    """Public random points near the lower end of every column, float64 (REFERENCE_POINTS, d), inside the bounds."""
+    return placed(domain, metric, _at_one_end)
+
+
+def _at_one_end(dimensions: int) -> np.ndarray:
+    """In standard deviations of the usual spread from the middle of the bounds."""
+    normal = ndtri(PublicRandom(0, 29, dimensions).uniforms(REFERENCE_POINTS, dimensions))
+    return (USUAL * np.exp(LOG_SPREAD * normal) - 0.5) / DEFAULT_SPREAD
+
+
+REFERENCE_SETS = 20_000
+MOST_ITEMS = 3_000_000
+QUERIES = 300
+SIZES = (4.0, 12.0, 36.0)
+"""Items of a set on average that are reckoned with when nobody says."""
+LONGEST = 400.0
+"""The longest set, in multiples of the shortest."""
+UNIVERSE = 1.5
+"""Items that there are, in multiples of the sets."""
+DEFAULT_POPULARITY, LARGEST_POPULARITY = 2.6, 12.0
+LEAST_ANSWER = 100.0
+"""Sums from which on it is the share of similar sets, and no longer their number, that decides how sure they are."""
+
+
+def reference_sets(records: float, density: float | None, size: float) -> Sets:
+    """Public random sets in a random order.
+
+    Parameters
+    ----------
+    records : float
+        How many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
+    density : float | None
+        Average similarity of two sets, as far as such sets can have it; None for what is ordinary.
+    size : float
+        Items of a set on average.
+    """
+    count = int(max(QUERIES, min(records, REFERENCE_SETS, MOST_ITEMS / size)))
+    random = PublicRandom(0, 11)
+    multiples = np.minimum(1.0 / random.uniforms(count), LONGEST)
+    shortest = size / multiples.mean()
+    sizes = np.maximum(np.floor(shortest * multiples + random.uniforms(count) - 0.5), 1.0).astype(np.int64)
+    uniforms = random.uniforms(int(sizes.sum()))
+
+    def popular(power: float) -> Sets:
+        """Items drawn so that the share of the most popular ones rises with the power."""
+        return Sets.of_sizes(sizes, (UNIVERSE * count * uniforms**power).astype(np.uint64))
+
+    if density is None:
+        return popular(DEFAULT_POPULARITY)
+    wanted = max(density * count, min(density * records, LEAST_ANSWER))
+
+    def excess(power: float) -> float:
+        sets = popular(power)
+        return float(np.log(Jaccard().sums(sets[:QUERIES], sets).mean() / wanted))
+
+    if excess(1.0) >= 0.0:
+        return popular(1.0)
+    if excess(LARGEST_POPULARITY) <= 0.0:
+        return popular(LARGEST_POPULARITY)
+    return popular(brentq(excess, 1.0, LARGEST_POPULARITY, xtol=2e-2))

@@ -29,28 +29,15 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """How far off a mechanism was, in sums over the stated number of records.
+    """How far off a mechanism was, in sums over the stated number of records."""
 
-    Attributes
-    ----------
-    sketch, noise : LinearSketch, NoiseScale
-        What was released in the last run, and the noise of each of its counters.
-    errors : np.ndarray
-        Answers less the exact sums, float64 (runs, queries).
-    exact : np.ndarray
-        The exact sums, (queries,).
-    seconds_read : float
-        For one record.
-    seconds : float
-        Of one run, from the exact table to the answers.
-    """
-
+    # What was released in the last run, and the noise of each of its counters.
     sketch: LinearSketch
     noise: NoiseScale
-    errors: np.ndarray
-    exact: np.ndarray
-    seconds_read: float
-    seconds: float
+    errors: np.ndarray  # Answers less the exact sums, float64 (runs, queries).
+    exact: np.ndarray  # The exact sums, (queries,).
+    seconds_read: float  # For one record.
+    seconds: float  # Of one run, from the exact table to the answers.
 
     @property
     def noise_error(self) -> float:

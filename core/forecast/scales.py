@@ -12,11 +12,16 @@ suits it, beside the best of all grids; `bandwidth` is the one with the least er
 where nobody chooses. How fine a grid may be is limited by the steps that are publicly known of a
 column, and by the time of reading. Around a circle every value has a counter of its own, so only the bandwidth is
 chosen there.
+
+Populations are heaps of a few spreads, and kernels Gaussian, so everything is a product over the axes: along a line in
+closed form, as a product of Gaussians of variances a and b integrates to (2 pi (a + b))^(-1/2); around a circle of k
+values, each with a counter of its own, as sums over the values, with the kernel of their distance through the plane.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -30,11 +35,111 @@ from ..machine.array_types import Floats
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..sketches.grids.bandwidths import STEP, ladder
+from ..sketches.grids.grid_axes import Axis
 from ..sketches.grids.histogram import Histogram
+from ..sketches.grids.smoothing import Smoothing
 from ..words.numbers import significant
 from ..words.phrases import listed
 from .guesses import checked_records
-from .smoothing_risks import Way, risks
+
+
+@dataclass(frozen=True)
+class Way:
+    """One axis."""
+
+    length: float  # From bound to bound, or once around.
+    values: int = 0  # Of a circle, how many lie around it; 0 of a straight axis.
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What an axis contributes to each integral."""
+
+    squared: Floats  # Of the squared population, float64 (populations,).
+    # Of the population times the smoothed one, and of the squared smoothed one, float64 (bandwidths, populations).
+    crossed: Floats
+    smoothed: Floats
+    gain: Floats  # Variance of an answer when every counter's is 1, float64 (bandwidths, 1).
+    # Integrals of the kernel, and of its square when its own is 1, float64 (bandwidths, 1).
+    mass: Floats
+    narrowness: Floats
+
+
+def risks(
+    ways: Sequence[Way],
+    pitch: float,
+    tried: Sequence[float],
+    heaps: Sequence[tuple[float, float]],
+    variance: float,
+    records: float,
+) -> Floats:
+    """Integrated squared errors over the integrated squared density: smoothing, and noise with chance.
+
+    Returns float64 (2, bandwidths, populations).
+
+    Parameters
+    ----------
+    pitch : float
+        Cells of the straight ones.
+    heaps : Sequence[tuple[float, float]]
+        Of each population the spread of a heap, and the sum of the heaps' squared shares.
+    variance, records : float, float
+        Of the noise in a counter, and how many records there are.
+    """
+    bandwidths = np.array(tried)[:, None]
+    spread, weight = np.array(heaps).T
+    axes = [_around(way, bandwidths, spread) if way.values else _along(pitch, bandwidths, spread) for way in ways]
+
+    def product(name: str) -> Floats:
+        whole: Floats = np.prod([getattr(axis, name) for axis in axes], axis=0)
+        return whole
+
+    squared = product("squared")
+    density = weight * squared
+    lost = weight * (squared - 2.0 * product("crossed") + product("smoothed"))
+    noise = math.prod(way.length for way in ways) * variance * product("gain") / (records * product("mass")) ** 2
+    chance = product("narrowness") / records
+    return np.stack([lost / density, (noise + chance) / density])
+
+
+def _along(pitch: float, tried: Floats, spread: Floats) -> _Factors:
+    def meeting(squares: Floats) -> Floats:
+        return np.asarray((2.0 * np.pi * squares) ** -0.5)
+
+    own = 2.0 * spread**2
+    gain = np.array([_gain(round(float(one) / pitch, 6)) for one in tried[:, 0]])[:, None]
+    mass, narrowness = meeting(tried**2) ** -1.0, meeting(2.0 * tried**2)
+    return _Factors(meeting(own), meeting(own + tried**2), meeting(own + 2.0 * tried**2), gain, mass, narrowness)
+
+
+def _around(way: Way, tried: Floats, spread: Floats) -> _Factors:
+    step, turns = way.length / way.values, np.arange(way.values) / way.values
+    through = way.length / np.pi * np.sin(np.pi * turns)
+    arcs = way.length * np.minimum(turns, 1.0 - turns)
+    kernels = np.exp(-((through / tried) ** 2) / 2.0)
+    heaps = np.exp(-((arcs / spread[:, None]) ** 2) / 2.0)
+    heaps /= step * heaps.sum(axis=1, keepdims=True)
+    mass = step * kernels.sum(axis=1, keepdims=True)
+    evened = kernels / mass
+    smoothed = step * np.fft.irfft(np.fft.rfft(evened)[:, None] * np.fft.rfft(heaps)[None], way.values)
+    return _Factors(
+        step * (heaps**2).sum(axis=1),
+        step * (smoothed * heaps).sum(axis=2),
+        step * (smoothed**2).sum(axis=2),
+        (kernels**2).sum(axis=1, keepdims=True),
+        mass,
+        step * (evened**2).sum(axis=1, keepdims=True),
+    )
+
+
+@lru_cache(maxsize=64)
+def _gain(ratio: float) -> float:
+    """Variance of an answer along one axis when every counter's is 1, for a bandwidth of so many cells."""
+    cells = 2 * math.ceil(5.0 * ratio) + 8
+    axis = Axis(0, 0.0, 1.0, cells, 0)
+    middle = np.array([cells // 2 + 0.25])
+    return float(Smoothing(Gaussian(ratio), (axis,), middle, (1,)).noise_gains(middle[None])[0])
+
 
 HEAPS = ((1 / 6, 1.0), (0.05, 0.15), (0.015, 0.15), (0.005, 0.15), (0.0015, 0.15))
 """Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares."""
@@ -62,34 +167,20 @@ MOST_NUMBERS = 3
 
 @dataclass(frozen=True)
 class Scales:
-    """How finely a density is released, and what may be seen of it.
-
-    Attributes
-    ----------
-    domain : Domain
-        The columns.
-    bandwidth, narrowest : float
-        The bandwidth at which answers are given where nobody chooses, and the narrowest that the grid is made for, in
-        the unit of the columns (a share of the range where they are measured so, or are `unlike`).
-    tried : tuple[float, ...]
-        Bandwidths from the narrowest to the widest.
-    smoothing, noise, errors : Floats
-        Typical errors of the picture of an ordinary population at each of them, as shares of its height: what it
-        smooths away, what noise and chance add, and both. float64 (len(tried),).
-    apart : float
-        Spikes so far apart are told from each other, if each holds a tenth of the records.
-    each : tuple[float, ...]
-        The bandwidth of every column.
-    """
+    """How finely a density is released, and what may be seen of it."""
 
     domain: Domain
+    # The bandwidth at which answers are given where nobody chooses, and the narrowest that the grid is made for, in the
+    # unit of the columns (a share of the range where they are measured so, or are `unlike`).
     bandwidth: float
     narrowest: float
-    tried: tuple[float, ...]
+    tried: tuple[float, ...]  # Bandwidths from the narrowest to the widest.
+    # Typical errors of the picture of an ordinary population at each of them, as shares of its height: what it smooths
+    # away, what noise and chance add, and both. float64 (len(tried),).
     smoothing: Floats
     noise: Floats
     errors: Floats
-    apart: float
+    apart: float  # Spikes so far apart are told from each other, if each holds a tenth of the records.
     each: tuple[float, ...]
 
     @property
@@ -181,19 +272,14 @@ def by_coordinates(domain: Domain) -> Domain | None:
 def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scales:
     """The scales that suit a promise.
 
+    RequestError when the columns are others, or the number of records is not said.
+
     Parameters
     ----------
     domain : Domain
         From one to three columns of numbers, dates or values around a circle.
-    budget : Budget
-        The promise.
     records : float | None
         How many there are at least, as anybody may know.
-
-    Raises
-    ------
-    RequestError
-        When the columns are others, or the number of records is not said.
     """
     records = checked_records(records)
     if not has_scales(domain):

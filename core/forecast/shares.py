@@ -46,21 +46,16 @@ def settle(
 ) -> Parts:
     """The same parts with a size and a share each; those that have both stay as they are.
 
+    RequestError when a part cannot keep such a promise, or has no size and the number of records is left out.
+
     Parameters
     ----------
-    parts : Parts
-        What is asked.
     budget : Budget
         The promise of everything together.
     records : float | None
         How many there are at least, as anybody may know; needed where a size follows from it.
     density, sample, set_size : float | None, object, float | None
         See `core.forecast.forecast.forecast`.
-
-    Raises
-    ------
-    RequestError
-        When a part cannot keep such a promise, or has no size and the number of records is left out.
     """
     if parts.settled:
         return parts

@@ -62,45 +62,24 @@ FLAT = 1.01
 
 @dataclass(frozen=True)
 class Rows:
-    """A number of rows, and why there are not more of them.
+    """A number of rows, and why there are not more of them."""
 
-    Attributes
-    ----------
-    rows : int
-        R.
-    stopped_by : str
-        "noise" where further rows would add noise, "gain" where they would hardly lower the error, and otherwise the
-        cost that they would exceed: "time" of building, "file", "query" (time of one), "memory", or "limit", the most
-        rows that any sketch may have.
-    """
-
-    rows: int
+    rows: int  # R.
+    # "noise" where further rows would add noise, "gain" where they would hardly lower the error, and otherwise the cost
+    # that they would exceed: "time" of building, "file", "query" (time of one), "memory", or "limit", the most rows
+    # that any sketch may have.
     stopped_by: str
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What the forecast knows about a sketch before its size is chosen.
+    """What the forecast knows about a sketch before its size is chosen."""
 
-    Attributes
-    ----------
-    sampling : Callable[[int], float]
-        Sampling error of an average with so many rows, root mean square.
-    noise : Callable[[int], float]
-        Standard deviation of an answer's noise with so many rows.
-    file_bytes : Callable[[int], float]
-        Size of the file with so many rows.
-    counters : int
-        Of one row, in all classes.
-    records : float
-        How many records an answer sums.
-    """
-
-    sampling: Callable[[int], float]
-    noise: Callable[[int], float]
-    file_bytes: Callable[[int], float]
-    counters: int
-    records: float
+    sampling: Callable[[int], float]  # Sampling error of an average with so many rows, root mean square.
+    noise: Callable[[int], float]  # Standard deviation of an answer's noise with so many rows.
+    file_bytes: Callable[[int], float]  # Size of the file with so many rows.
+    counters: int  # Of one row, in all classes.
+    records: float  # How many records an answer sums.
 
 
 def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:

@@ -16,13 +16,18 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.grouped import GroupedSketch
 from ..sketches.hashed.minhash import MinHash
 from ..sketches.linear import LinearSketch
-from .gathered_population import gathered_population
 from .guesses import checked_density
 from .one_trial import Trial, grouped_trial, of_many_groups, plain_trial
-from .public_records import PublicRecords
-from .reference_population import REFERENCE_POINTS, far_and_near, reference_populations
-from .reference_sets import QUERIES, SIZES, reference_sets
-from .sampled_trial import OUTSKIRTS, sampled_set_trial, sampled_trial
+from .public_records import OUTSKIRTS, PublicRecords, sampled_set_trial, sampled_trial
+from .reference_population import (
+    QUERIES,
+    REFERENCE_POINTS,
+    SIZES,
+    far_and_near,
+    gathered_population,
+    reference_populations,
+    reference_sets,
+)
 
 REFERENCE_QUERIES = 150
 SET_TRIAL_ROWS = 400
@@ -45,6 +50,8 @@ def trials(
 ) -> tuple[Trial, ...]:
     """One trial on a public sample, or one on every kind of reference population.
 
+    RequestError when a guess is out of range, or the sample is too small.
+
     Parameters
     ----------
     sketch : LinearSketch
@@ -53,11 +60,6 @@ def trials(
         A public guess of the number of records that the trials stand for.
     density, sample, set_size : float | None, object, float | None
         See `core.forecast.forecast.forecast`.
-
-    Raises
-    ------
-    RequestError
-        When a guess is out of range, or the sample is too small.
     """
     if isinstance(sample, PublicRecords):
         return (sample.trial(sketch, lambda: _on_sample(sketch, encoded(sketch, sample))).of(records),)
@@ -86,10 +88,7 @@ def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
 def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
     """A public sample as the sketch reads records; one that is encoded already stays as it is.
 
-    Raises
-    ------
-    RequestError
-        When an array cannot be encoded records, as most of it lies beyond the bounds of every record.
+    RequestError when an array cannot be encoded records, as most of it lies beyond the bounds of every record.
     """
     if isinstance(sample, Sets):
         return sample

@@ -16,10 +16,10 @@ from ..domain import Domain
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..sketches.plan import Plan, plan
-from ..sketches.tables.axes import Axis
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.layout import Columns
 from ..sketches.tables.reading import Noise
+from ..sketches.tables.table_axes import Axis
 from ..sketches.tables.tables import Tables
 from ..words.numbers import rounded
 from ..words.phrases import count, listed, shortened
@@ -51,10 +51,7 @@ def whole_table(
 def chosen_pairs(domain: Domain, records: float | None, budget: Budget) -> tuple[ChosenTables, Forecast] | None:
     """The same with pairs that are chosen under the promise; None where all can be seen, or none.
 
-    Raises
-    ------
-    RequestError
-        When pairs cannot be chosen of such columns or under such a promise.
+    RequestError when pairs cannot be chosen of such columns or under such a promise.
     """
     records = checked_records(records)
     chooser = ChosenTables(domain).sized_for(budget, records)

@@ -28,8 +28,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
 from ..releases.seal import seal
 from ..sketches.plan import Plan, plan
-from ..sketches.products.filling import UNIT
-from ..sketches.products.products import Products
+from ..sketches.sums_of_products import UNIT, Products
 from ..sources import Source
 from ..tasks.product_sums import Sums
 from ..tasks.regression import Regression, regression

@@ -16,7 +16,7 @@ import numpy as np
 from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
 from ..parameters import Declared, Number, Settled, Text, parameter
-from ..sketches.products.products import Products
+from ..sketches.sums_of_products import Products
 from ..tasks.product_sums import Term, terms_of
 
 if TYPE_CHECKING:  # whoever asks a model must not reach private records by it

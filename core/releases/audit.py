@@ -43,9 +43,8 @@ from ..privacy.ledger.store import LedgerDamaged
 from ..privacy.noise.randomness import SeededSource
 from ..privacy.whole_shifts import GaussianTable, gaussian_tables_delta
 from ..sketches.adaptive import Adaptive
-from ..sketches.adaptive_audit import audit_adaptive
-from ..sketches.audit import audit_sketch, worst_records
 from ..sketches.linear import LinearSketch
+from ..sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_records
 from ..sources import Source, open_source
 from .job import Job
 from .kind import Kind

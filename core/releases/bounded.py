@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..domain import Numeric
-from ..engine.building import check_room
-from ..engine.exact import Exact
+from ..engine.building import Exact, check_room
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal

@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..engine.building import Exact
 from ..engine.checkpoint import Checkpoints
 from ..engine.engines import LOCAL, check_engine
-from ..engine.exact import Exact
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
 from ..forecast.sizing import ANY_RECORDS

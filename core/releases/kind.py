@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ..engine.building import Exact
 from ..engine.engines import LOCAL, building_on
-from ..engine.exact import Exact
 from ..engine.resuming import Keeping
 from ..machine import strict_json
 from ..privacy.accounting import Cost

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..engine.exact import Exact
+from ..engine.building import Exact
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, round_up

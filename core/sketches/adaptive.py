@@ -8,6 +8,11 @@ files, answers and merging know nothing of the choices. Their price is part of t
 A mechanism is composed of two things alone, both from `core.privacy`: choices by the exponential mechanism
 (`selection.select`) and noisy tables. It says beforehand, from public facts, how many of each there are and what each
 costs, so that everything is in the ledger before the first look.
+
+How far the counts of a pair of columns are from what is expected of them, in whole numbers, for private choices.
+
+One record adds 1 to one cell of a pair's counts, so it moves their L1 distance from anything that does not depend on
+records by 1 at most; a replaced one, which leaves a cell for another, by 2.
 """
 
 from __future__ import annotations
@@ -28,12 +33,12 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ..privacy.events import Event, Selections, event_of
-from ..privacy.neighbours import Sensitivity
+from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from .accepted import check_circles, check_points
 from .linear import LinearSketch
+from .traits import check_circles, check_points
 
 Read = Callable[[LinearSketch], np.ndarray]
 """Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
@@ -41,51 +46,25 @@ Read = Callable[[LinearSketch], np.ndarray]
 
 @dataclass(frozen=True)
 class AdaptivePlan:
-    """How a budget is used, decided from public facts before any record is read.
+    """How a budget is used, decided from public facts before any record is read."""
 
-    Attributes
-    ----------
-    budget : Budget
-        The promise of everything together.
-    choices : tuple[Fraction, ...]
-        Epsilon of every choice, in the order of the shares that were asked for.
-    noises : tuple[NoiseScale, ...]
-        Of every table that is measured, in that order.
-    count_noise : NoiseScale | None
-        Of a number of records released apart; None when there is none, or when it is public.
-    counts : bool
-        Whether the number of records goes into the release by itself, noisy or public.
-    cost : Cost
-        Of everything; what is written to the ledger.
-    """
-
-    budget: Budget
-    choices: tuple[Fraction, ...]
-    noises: tuple[NoiseScale, ...]
+    budget: Budget  # The promise of everything together.
+    choices: tuple[Fraction, ...]  # Epsilon of every choice, in the order of the shares that were asked for.
+    noises: tuple[NoiseScale, ...]  # Of every table that is measured, in that order.
+    # Of a number of records released apart; None when there is none, or when it is public.
     count_noise: NoiseScale | None
-    counts: bool
-    cost: Cost
+    counts: bool  # Whether the number of records goes into the release by itself, noisy or public.
+    cost: Cost  # Of everything; what is written to the ledger.
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a mechanism gives away.
+    """What a mechanism gives away."""
 
-    Attributes
-    ----------
-    sketch : LinearSketch
-        With all that was chosen among its parameters.
-    table : np.ndarray
-        Noisy counters of its shape.
-    noise : NoiseScale
-        Of every counter of the table; one of the plan's.
-    count : int | None
-        The number of records where the plan says that it is released apart, as `noisy_count` gives it; else None.
-    """
-
-    sketch: LinearSketch
-    table: np.ndarray
-    noise: NoiseScale
+    sketch: LinearSketch  # With all that was chosen among its parameters.
+    table: np.ndarray  # Noisy counters of its shape.
+    noise: NoiseScale  # Of every counter of the table; one of the plan's.
+    # The number of records where the plan says that it is released apart, as `noisy_count` gives it; else None.
     count: int | None = None
 
 
@@ -178,7 +157,8 @@ def share_budget(
 
     Under pure epsilon the shares are of epsilon, which adds up. Under (epsilon, delta) they are of ρ, which does too: a
     choice of ε costs ε²/8 of it, and a table with Gaussian noise Δ2²/(2σ²). What keeps ε keeps (ε, δ) as well, so that
-    few looks are shared by epsilon there too where that is better; see `less_noisy`.
+    few looks are shared by epsilon there too where that is better; see `less_noisy`. RequestError when the mechanism
+    does not exist under this promise.
 
     Parameters
     ----------
@@ -191,11 +171,6 @@ def share_budget(
     released : LinearSketch
         A sketch of the shape of the released one, which says how well it tells the number of records, when its counters
         have the noise of the last table, and how far a person moves that number.
-
-    Raises
-    ------
-    RequestError
-        When the mechanism does not exist under this promise.
     """
     mechanism.check_budget(budget)
     whole = sum(choices, Fraction(0)) + sum((share for _, share in tables), Fraction(0))
@@ -260,3 +235,27 @@ def _regret(one: Shared, other: Shared) -> float:
 def price_of(rho: Fraction) -> Fraction:
     """The epsilon of a choice that costs ρ = ε²/8, rounded down to thirty places or so."""
     return Fraction(math.isqrt(math.floor(8 * rho * 10**80)), 10**40)
+
+
+SCALE = 1 << 8
+"""Parts of a record in which scores are counted."""
+LARGEST_TOTAL = float(1 << 50)
+"""Records that are expected at most, whatever the noise says, so that scores fit 64 bits."""
+
+
+def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
+    """L1 distance of a pair's counts from what is expected of it, in SCALEths of a record.
+
+    Parameters
+    ----------
+    counts : np.ndarray
+        Exact, int64.
+    expected : np.ndarray
+        int64 of the same shape, in SCALEths of a record; the same for all neighbours.
+    """
+    return int(np.abs(SCALE * counts - expected).sum())
+
+
+def score_sensitivity(neighbours: Neighbours, records: int) -> int:
+    """How far a person of so many records moves the score of any pair."""
+    return SCALE * (1 if neighbours is Neighbours.ADD_REMOVE else 2) * records

@@ -19,29 +19,20 @@ class Answers:
     One table answers all queries, so their errors move together: of many releases, the interval at a query holds the
     exact sum in the stated share, but in a single release far fewer or far more of the queries may be covered. For
     intervals that hold at all queries at once, see `level_of_each`.
-
-    Attributes
-    ----------
-    estimate : np.ndarray
-        The sum over all records: how many records' worth of closeness there is at the query, or how far all records
-        together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
-    low, high : np.ndarray
-        An interval that holds the exact sum with the stated probability.
-    density : np.ndarray
-        Estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or the
-        average distance.
-    standard_error : np.ndarray
-        Standard deviation of the estimate, from sampling and noise together.
-    degrees : float
-        Degrees of freedom that the standard error has: one fewer than there are independent estimates, and infinite
-        where it is known and not measured.
     """
 
+    # The sum over all records: how many records' worth of closeness there is at the query, or how far all records
+    # together are from it. Unbiased, so a kernel sum may fall below zero where there is little.
     estimate: np.ndarray
+    # An interval that holds the exact sum with the stated probability.
     low: np.ndarray
     high: np.ndarray
+    # Estimate divided by the number of records: the average closeness, between 0 and 1 but for the noise, or the
+    # average distance.
     density: np.ndarray
-    standard_error: np.ndarray
+    standard_error: np.ndarray  # Standard deviation of the estimate, from sampling and noise together.
+    # Degrees of freedom that the standard error has: one fewer than there are independent estimates, and infinite where
+    # it is known and not measured.
     degrees: float
 
     @classmethod
@@ -50,7 +41,7 @@ class Answers:
 
         Each group of rows is unbiased and independent of the others, so the spread of their estimates measures
         sampling error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees
-        of freedom.
+        of freedom. RequestError when the level is not strictly between 0 and 1.
 
         Parameters
         ----------
@@ -62,11 +53,6 @@ class Answers:
             The number of records, for densities.
         level : float
             Probability with which the interval holds the exact kernel sum.
-
-        Raises
-        ------
-        RequestError
-            When the level is not strictly between 0 and 1.
         """
         check_level(level)
         degrees = len(weights) - 1
@@ -82,17 +68,14 @@ class Answers:
     def of_errors(cls, estimate: np.ndarray, standard_error: np.ndarray, records: float, level: float) -> Self:
         """Answers whose standard errors are known from public facts, with normal intervals.
 
+        RequestError when the level is not strictly between 0 and 1.
+
         Parameters
         ----------
         estimate, standard_error : np.ndarray
             float64 (n,).
         records, level : float
             As in `of_groups`.
-
-        Raises
-        ------
-        RequestError
-            When the level is not strictly between 0 and 1.
         """
         check_level(level)
         reach = ndtri(0.5 + level / 2.0) * standard_error
@@ -111,11 +94,7 @@ def level_of_each(level: float, queries: int) -> float:
     The chances of missing add up to 1 - level at most (Bonferroni), however the errors of the queries hang together,
     which needs nothing but that each interval has its own level. For errors known from public facts, intervals of a
     thousand queries become 2.1 times as long; for those measured from ten groups 3.2 times, and from four 11 times.
-
-    Raises
-    ------
-    RequestError
-        When the level is not strictly between 0 and 1.
+    RequestError when the level is not strictly between 0 and 1.
     """
     check_level(level)
     return 1.0 - (1.0 - level) / max(queries, 1)

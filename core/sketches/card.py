@@ -32,55 +32,31 @@ LAST = 100
 
 @dataclass(frozen=True)
 class Facts:
-    """The public facts that a mechanism is made from: what is asked, under which promise, and what else was said.
+    """The public facts that a mechanism is made from: what is asked, under which promise, and what else was said."""
 
-    Attributes
-    ----------
-    domain : Domain
-        The columns that are compared.
-    budget : Budget
-        The promise, by which some details are chosen.
-    kernel : Kernel | None
-        What closeness is; None where distances are asked for.
-    norm : str | None
-        What distance is: "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
-    size : int | None
-        What the card's `size` counts; None leaves it to the forecast or to public facts.
-    seed : int | None
-        Of public random numbers; fresh when None.
-    radius : float | None
-        Records farther than this from the middle of the bounds are moved towards it, where a mechanism can.
-    width, groups : int | None, int | None
-        Of tables of rows; None takes what is usual.
-    project, projection : int | None, str
-        Dimensions that points are projected to first, if they are, and how.
-    scheme, longest : str, int | None
-        How sets are hashed, and how many items of one count at most.
-    halvings, tables : int | None, str | tuple[tuple[str, ...], ...]
-        How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
-        "chosen" for pairs that are chosen under noise, or their names.
-    by : tuple[str, ...]
-        Columns by which the others are counted: then pairs without one of them are not.
-    finest : float
-        Down to which share of the kernel's bandwidth readers may choose another, where a mechanism lets them.
-    """
-
-    domain: Domain
-    budget: Budget
-    kernel: Kernel | None = None
-    norm: str | None = None
-    size: int | None = None
-    seed: int | None = None
+    domain: Domain  # The columns that are compared.
+    budget: Budget  # The promise, by which some details are chosen.
+    kernel: Kernel | None = None  # What closeness is; None where distances are asked for.
+    norm: str | None = None  # What distance is: "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
+    size: int | None = None  # What the card's `size` counts; None leaves it to the forecast or to public facts.
+    seed: int | None = None  # Of public random numbers; fresh when None.
+    # Records farther than this from the middle of the bounds are moved towards it, where a mechanism can.
     radius: float | None = None
+    # Of tables of rows; None takes what is usual.
     width: int | None = None
     groups: int | None = None
+    # Dimensions that points are projected to first, if they are, and how.
     project: int | None = None
     projection: str = "fast"
+    # How sets are hashed, and how many items of one count at most.
     scheme: str = "classic"
     longest: int | None = None
+    # How often bins are halved where a column is alone, and which columns are counted together: "singles", "pairs",
+    # "chosen" for pairs that are chosen under noise, or their names.
     halvings: int | None = None
     tables: str | tuple[tuple[str, ...], ...] = "pairs"
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()  # Columns by which the others are counted: then pairs without one of them are not.
+    # Down to which share of the kernel's bandwidth readers may choose another, where a mechanism lets them.
     finest: float = 1.0
 
     @property
@@ -105,21 +81,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class PrivateChoice:
-    """What a mechanism chooses under noise before it measures.
+    """What a mechanism chooses under noise before it measures."""
 
-    Attributes
-    ----------
-    what : str
-        A few words that begin a sentence.
-    theorem : str
-        Why that keeps the promise.
-    made : Callable[[Any], bool]
-        Whether a sketch of the mechanism may come from such a choice.
-    """
-
-    what: str
-    theorem: str
-    made: Callable[[Any], bool] = lambda sketch: True
+    what: str  # A few words that begin a sentence.
+    theorem: str  # Why that keeps the promise.
+    made: Callable[[Any], bool] = lambda sketch: True  # Whether a sketch of the mechanism may come from such a choice.
 
     @property
     def sentence(self) -> str:
@@ -141,91 +107,51 @@ class Card:
 
     Attributes
     ----------
-    name : str
-        On the command line, in release files and in lists.
-    title, paper : str
-        For people; whose idea it is, and of which year.
-    idea : str
-        How it works, in one plain sentence.
-    sketch : type[LinearSketch] | None
-        What a release file of this name holds; None where files have another name.
-    make : Callable[[Facts], LinearSketch | Adaptive] | None
-        The mechanism from public facts, RequestError where it cannot answer; None where it is only made in Python.
-    answers : str
-        What it is asked: "closeness", sums of a kernel; "distance", sums of distances; else what recommendations and
-        comparisons have no question for.
-    sets : bool
-        Whether its records are sets.
-    recommended : bool
-        Whether `recommend` may choose it. One that is never recommended is a rival, to compare with.
-    command : bool
-        Whether it has a name on the command line; others are meant by the options of one that has.
-    rank : int
-        Its place in lists, small ones first.
-    called, several : str, bool
-        What it is called in a sentence, the title when empty, and whether that is plural.
-    plainly : str
-        What it does, in a few words with its name beside it; the title when empty.
-    kernel : str
-        The kernel when none is named.
     options : frozenset[str]
         On the command line, beside those that all have.
-    size, sizes : str | None, tuple[int, ...]
-        What its one setting counts, if it has one, and settings worth trying, coarse to fine.
-    most_dimensions : int | None
-        Beyond these it is out of reach; None where there is no limit.
-    needs_delta : bool
-        Whether it only exists under (epsilon, delta).
-    limit : Callable[[Facts], str | None]
-        Why it has no part in a question of its kind, in one sentence; None where it has. Nothing is made for it.
-    check : Callable[[LinearSketch], None]
-        Refuses what it could do but nobody should be advised to.
-    because : Callable[[Any], str]
-        Why a sketch of it is the best, as a clause.
-    otherwise : str
-        What its error comes from where it is not noise.
-    holds : Callable[[Any], str]
-        What a sketch of it holds; fits after "it holds".
-    measure : Callable[[Any], str] | None
-        What a sketch of it measures by; fits after "is measured by". None where its kernel says that, or the L1
-        distance.
-    choice : PrivateChoice | None
-        What it chooses under noise.
-    example : Mapping[str, object]
-        Small columns that an audit attacks, as options of the command line.
-    warm : Callable[[], Iterable[LinearSketch]]
-        Small sketches that use every compiled loop of the file.
     """
 
-    name: str
+    name: str  # On the command line, in release files and in lists.
+    # For people; whose idea it is, and of which year.
     title: str
     paper: str
-    idea: str = ""
+    idea: str = ""  # How it works, in one plain sentence.
+    # What a release file of this name holds; None where files have another name.
     sketch: type[LinearSketch] | None = None
+    # The mechanism from public facts, RequestError where it cannot answer; None where it is only made in Python.
     make: Callable[[Facts], LinearSketch | Adaptive] | None = None
+    # What it is asked: "closeness", sums of a kernel; "distance", sums of distances; else what recommendations and
+    # comparisons have no question for.
     answers: str = "closeness"
-    sets: bool = False
+    sets: bool = False  # Whether its records are sets.
+    # Whether `recommend` may choose it. One that is never recommended is a rival, to compare with.
     recommended: bool = False
-    command: bool = True
-    rank: int = LAST
+    command: bool = True  # Whether it has a name on the command line; others are meant by the options of one that has.
+    rank: int = LAST  # Its place in lists, small ones first.
+    # What it is called in a sentence, the title when empty, and whether that is plural.
     called: str = ""
     several: bool = False
-    plainly: str = ""
-    kernel: str = "gaussian"
+    plainly: str = ""  # What it does, in a few words with its name beside it; the title when empty.
+    kernel: str = "gaussian"  # The kernel when none is named.
     options: frozenset[str] = None  # type: ignore[assignment]
+    # What its one setting counts, if it has one, and settings worth trying, coarse to fine.
     size: str | None = None
     sizes: tuple[int, ...] = ()
-    most_dimensions: int | None = None
-    needs_delta: bool = False
+    most_dimensions: int | None = None  # Beyond these it is out of reach; None where there is no limit.
+    needs_delta: bool = False  # Whether it only exists under (epsilon, delta).
+    # Why it has no part in a question of its kind, in one sentence; None where it has. Nothing is made for it.
     limit: Callable[[Facts], str | None] = lambda facts: None
-    check: Callable[[Any], None] = lambda sketch: None
-    because: Callable[[Any], str] = lambda sketch: "by its forecast"
-    otherwise: str = "what its grid is too coarse for"
+    check: Callable[[Any], None] = lambda sketch: None  # Refuses what it could do but nobody should be advised to.
+    because: Callable[[Any], str] = lambda sketch: "by its forecast"  # Why a sketch of it is the best, as a clause.
+    otherwise: str = "what its grid is too coarse for"  # What its error comes from where it is not noise.
+    # What a sketch of it holds; fits after "it holds".
     holds: Callable[[Any], str] = lambda sketch: f"{sides(sketch.shape)} counters"
+    # What a sketch of it measures by; fits after "is measured by". None where its kernel says that, or the L1 distance.
     measure: Callable[[Any], str] | None = None
-    choice: PrivateChoice | None = None
+    choice: PrivateChoice | None = None  # What it chooses under noise.
+    # Small columns that an audit attacks, as options of the command line.
     example: Mapping[str, object] = field(default_factory=lambda: {"bounds": ["x=0:1"]})
-    warm: Callable[[], Iterable[LinearSketch]] = tuple
+    warm: Callable[[], Iterable[LinearSketch]] = tuple  # Small sketches that use every compiled loop of the file.
 
     def __post_init__(self) -> None:
         if self.options is None:

@@ -15,37 +15,18 @@ WORTH_A_THREAD = 1 << 14
 
 @dataclass(frozen=True)
 class Ruler:
-    """How places along one axis become numbers of cells.
+    """How places along one axis become numbers of cells."""
 
-    Attributes
-    ----------
-    coordinate : int
-        The (first) encoded coordinate.
-    low, high : float
-        Its bounds.
-    span : float
-        How many cells, or steps between values, lie between them.
-    most : int
-        How many cells there are, or values.
-    to_nearest : bool
-        Whether a place is that of the nearest value, as where there are steps, or that of the cell around it.
-    categories : int
-        Of an axis of categories, which have a coordinate each; else 0.
-    cells : np.ndarray | None
-        The cell of each value, where cells hold several.
-    nowhere : int
-        The cell of whoever has no value, which is NaN.
-    """
-
-    coordinate: int
+    coordinate: int  # The (first) encoded coordinate.
     low: float
     high: float
-    span: float
-    most: int
+    span: float  # How many cells, or steps between values, lie between them.
+    most: int  # How many cells there are, or values.
+    # Whether a place is that of the nearest value, as where there are steps, or that of the cell around it.
     to_nearest: bool = False
-    categories: int = 0
-    cells: np.ndarray | None = None
-    nowhere: int = 0
+    categories: int = 0  # Of an axis of categories, which have a coordinate each; else 0.
+    cells: np.ndarray | None = None  # The cell of each value, where cells hold several.
+    nowhere: int = 0  # The cell of whoever has no value, which is NaN.
 
 
 def find_cells(points: np.ndarray, rulers: Sequence[Ruler], found: np.ndarray) -> None:

@@ -32,8 +32,7 @@ from .answers import Answers
 from .card import Card
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
-from .inner import InnerKind
-from .linear import MAX_COUNTERS, Counts, LinearSketch
+from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch
 from .registry import card_of, sketch_from_parameters
 
 MOST_NAMED = 64

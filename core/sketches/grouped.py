@@ -83,10 +83,7 @@ class GroupedSketch(LinearSketch):
     def group_estimates(self, table: Counters, records: float, points: Encoded) -> tuple[np.ndarray, np.ndarray]:
         """Independent, equally distributed estimates of the kernel sum at encoded queries (n, d).
 
-        Returns
-        -------
-        tuple[np.ndarray, np.ndarray]
-            float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
+        Returns float64 (G, n), one estimate a group, and the groups' weights (G,), which add up to 1.
         """
 
     @property

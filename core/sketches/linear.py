@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
+from ..checks import exact_fields
 from ..domain import Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.tables import Counters
+from ..parameters import Described
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from .accepted import check_circles, check_points
 from .answers import Answers
-from .traits import Traits
+from .traits import Traits, check_circles, check_points
 
 if TYPE_CHECKING:
     from .distances.ball import Rows
@@ -111,15 +112,12 @@ class LinearSketch(Traits, ABC):
     def finding_centre(self, radius: float | None) -> LinearSketch:
         """The sketch whose noisy table says around which centre this one has less noise; see `centred_by`.
 
+        RequestError when it has no centre.
+
         Parameters
         ----------
         radius : float | None
             Records farther than this from the middle of the bounds are moved towards it, where that is of use.
-
-        Raises
-        ------
-        RequestError
-            When it has no centre.
         """
         raise RequestError(
             f"A centre can be bought for directions and moments, and the mechanism {self.name!r} has none."
@@ -132,10 +130,7 @@ class LinearSketch(Traits, ABC):
     def check_budget(self, budget: Budget) -> None:
         """Refuse a promise under which the sketch's own theory gives none, before anything is read or paid.
 
-        Raises
-        ------
-        RequestError
-            For example when the sketch is only private under (epsilon, delta) and delta is 0.
+        RequestError for example when the sketch is only private under (epsilon, delta) and delta is 0.
         """
 
     def reseeded(self, seed: int) -> LinearSketch:
@@ -149,10 +144,7 @@ class LinearSketch(Traits, ABC):
     def encode(self, batch: pa.RecordBatch) -> Encoded:
         """The records of a batch as `add` and `count` take them: encoded points, unless a sketch has a faster way.
 
-        Raises
-        ------
-        RequestError
-            As `Domain.encode` does.
+        RequestError as `Domain.encode` does.
         """
         return self.domain.encode(batch, self.metric)
 
@@ -198,7 +190,7 @@ class LinearSketch(Traits, ABC):
     def answer(
         self, table: Counters, records: Counts, points: Encoded, counter_variance: float, level: float
     ) -> Answers:
-        """Estimates with intervals at encoded queries.
+        """Estimates with intervals at encoded queries; RequestError when the level is not between 0 and 1.
 
         Parameters
         ----------
@@ -213,11 +205,6 @@ class LinearSketch(Traits, ABC):
             Of the noise in one counter.
         level : float
             Probability with which an interval holds the exact sum.
-
-        Raises
-        ------
-        RequestError
-            When the level is not between 0 and 1.
         """
 
     def estimates(
@@ -229,8 +216,6 @@ class LinearSketch(Traits, ABC):
         ----------
         tables : Sequence[np.ndarray]
             Each as ``table`` of `answer`, and so are the others.
-        records, points, counter_variance : float, np.ndarray, float
-            As there.
         """
         return np.array([self.answer(table, records, points, counter_variance, ANY_LEVEL).estimate for table in tables])
 
@@ -298,3 +283,14 @@ class LinearSketch(Traits, ABC):
     def records_in(self, counts: Counts) -> Any:
         """How many records there are when `count` says so: the sum, as classes share the records among them."""
         return np.sum(counts)
+
+
+class InnerKind(Described):
+    """A sketch, written with its mechanism. Its domain follows from the outer sketch, which therefore makes it."""
+
+    def written(self, value: LinearSketch) -> dict[str, Any]:
+        return {"mechanism": value.name, "parameters": value.parameters()}
+
+    def read(self, value: object) -> dict[str, Any]:
+        """The name of the mechanism and its parameters, both unchecked."""
+        return exact_fields(value, "sketch inside another one", ("mechanism", "parameters"))

@@ -31,10 +31,7 @@ def hashed(kernel: Kernel) -> bool:
 def candidates(facts: Facts) -> list[Card]:
     """The cards of all mechanisms that may be recommended for a question, in the order of lists.
 
-    Raises
-    ------
-    RequestError
-        When there is no such distance.
+    RequestError when there is no such distance.
     """
     if facts.kernel is None:
         check_norm(facts)
@@ -56,21 +53,16 @@ def check_norm(facts: Facts) -> None:
 def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: int | None = None) -> LinearSketch:
     """The mechanism for sums of distances that is best as a rule: the first that may be recommended.
 
+    RequestError when there is no such norm, or a radius where none is used.
+
     Parameters
     ----------
-    domain : Domain
-        The public facts about the records.
     norm : str
         "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
     radius : float | None
         Of "l2" and "squared": records farther than this from the middle of the bounds are moved towards it.
     seed : int | None
         Of random directions, for "l2"; fresh when None.
-
-    Raises
-    ------
-    RequestError
-        When there is no such norm, or a radius where none is used.
     """
     # None of these sketches depends on the promise before it is sized.
     facts = Facts(domain, Budget(1), norm=norm, seed=seed, radius=radius)

@@ -38,8 +38,7 @@ from ..privacy.record import MAX_TABLES
 from .answers import Answers
 from .card import Card
 from .linear import MAX_COUNTERS, Counts, LinearSketch
-from .part import MAX_NAME, Part, PartKind, words_for
-from .part_domains import joined, of_part, restricted
+from .part import MAX_NAME, Part, PartKind, joined, of_part, restricted, words_for
 from .registry import card_of, sketch_from_parameters
 
 MAX_PARTS = MAX_TABLES
@@ -47,18 +46,10 @@ MAX_PARTS = MAX_TABLES
 
 @dataclass(frozen=True)
 class Encodings:
-    """A batch as every part encodes it; its length is the number of rows, of which parts may leave out some.
+    """A batch as every part encodes it; its length is the number of rows, of which parts may leave out some."""
 
-    Attributes
-    ----------
-    points : tuple[Encoded, ...]
-        Of each part.
-    rows : int
-        Rows of the batch.
-    """
-
-    points: tuple[Any, ...]
-    rows: int
+    points: tuple[Any, ...]  # Of each part.
+    rows: int  # Rows of the batch.
 
     def __len__(self) -> int:
         return self.rows

@@ -31,24 +31,13 @@ class Planned(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How a budget becomes noise, decided from public facts before any record is read.
+    """How a budget becomes noise, decided from public facts before any record is read."""
 
-    Attributes
-    ----------
-    noise : NoiseScale
-        Of every counter.
-    count_noise : NoiseScale | None
-        Of a count of records of its own; None when there is none, or when the number is public.
-    counts : bool
-        Whether the number of records goes into the release by itself, noisy or public.
-    cost : Cost
-        What is written to the ledger.
-    """
-
-    noise: NoiseScale
+    noise: NoiseScale  # Of every counter.
+    # Of a count of records of its own; None when there is none, or when the number is public.
     count_noise: NoiseScale | None
-    counts: bool
-    cost: Cost
+    counts: bool  # Whether the number of records goes into the release by itself, noisy or public.
+    cost: Cost  # What is written to the ledger.
 
     @property
     def noises(self) -> tuple[NoiseScale, ...]:
@@ -63,25 +52,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class JointPlan:
-    """How one budget becomes the noise of several parts, whose tables and counts are of the same records.
+    """How one budget becomes the noise of several parts, whose tables and counts are of the same records."""
 
-    Attributes
-    ----------
-    noises : tuple[NoiseScale, ...]
-        Of the counters of every part, in order.
-    count_noises : tuple[NoiseScale | None, ...]
-        Of every number of records; None where it is public.
-    shares : tuple[Fraction, ...]
-        What every part spends of the budget: of epsilon where its noise is pure; where it is Gaussian, of ρ, which
-        shares what pure noise leaves of epsilon. What is short of one goes to the numbers of records.
-    cost : Cost
-        Of everything, which the ledger gets as one entry.
-    """
-
-    noises: tuple[NoiseScale, ...]
-    count_noises: tuple[NoiseScale | None, ...]
+    noises: tuple[NoiseScale, ...]  # Of the counters of every part, in order.
+    count_noises: tuple[NoiseScale | None, ...]  # Of every number of records; None where it is public.
+    # What every part spends of the budget: of epsilon where its noise is pure; where it is Gaussian, of ρ, which shares
+    # what pure noise leaves of epsilon. What is short of one goes to the numbers of records.
     shares: tuple[Fraction, ...]
-    cost: Cost
+    cost: Cost  # Of everything, which the ledger gets as one entry.
 
 
 def planned_for(sketch: LinearSketch, budget: Budget) -> Planned:
@@ -93,12 +71,8 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     """Share the budget among the parts of a sketch, and calibrate all their noise together.
 
     Every part says how large its noise is to be beside that of the others (`Part.noise`), so one number decides about
-    all of them: the smallest at which the promise holds for the whole; see `core.privacy.joint`.
-
-    Raises
-    ------
-    RequestError
-        When a part cannot keep such a promise, or does not say how large its noise is to be.
+    all of them: the smallest at which the promise holds for the whole; see `core.privacy.joint`. RequestError when a
+    part cannot keep such a promise, or does not say how large its noise is to be.
     """
     sketch.check_budget(budget)
     tables, counts = sketch.sensitivities(budget.neighbours), sketch.count_sensitivities(budget.neighbours)
@@ -121,11 +95,7 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
     left out; read off the table when that is good enough; otherwise worth a small share of the budget of its own.
     Under a delta the plan of the pure promise is taken where its table has less noise, so a delta never adds any.
-
-    Raises
-    ------
-    RequestError
-        When the sketch cannot keep such a promise.
+    RequestError when the sketch cannot keep such a promise.
     """
     sketch.check_budget(budget)
     made = _plan(sketch, budget, Fraction(budget.delta))

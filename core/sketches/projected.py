@@ -22,8 +22,7 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.dimensions import dimensions_for
-from ..geometry.projections.kinds import projection_from_dict, projection_kind
-from ..geometry.projections.projection import Projection
+from ..geometry.projections.projection import Projection, projection_from_dict, projection_kind
 from ..machine.array_types import Floats
 from ..machine.compiled_code import njit
 from ..machine.threads import over_ranges
@@ -31,8 +30,7 @@ from ..parameters import Described, Number, Settled, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
 from .card import Card, Facts, columns
 from .grouped import GroupedSketch
-from .inner import InnerKind
-from .linear import MAX_COUNTERS
+from .linear import MAX_COUNTERS, InnerKind
 from .registry import card_of, sketch_from_parameters
 
 INNER_GROUPS = 2

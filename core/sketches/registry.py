@@ -135,10 +135,8 @@ def has_format(sketch: LinearSketch) -> bool:
 def sketch_from_parameters(mechanism: object, domain: Domain, parameters: object) -> LinearSketch:
     """The sketch of a named mechanism, from what its `parameters` wrote down.
 
-    Raises
-    ------
-    RequestError
-        When no mechanism has that name or the parameters are not its own; they may come from a stranger's file.
+    RequestError when no mechanism has that name or the parameters are not its own; they may come from a stranger's
+    file.
     """
     _check_nesting(parameters)
     found = _looked_up(mechanism) if isinstance(mechanism, str) else None

@@ -30,9 +30,9 @@ from ..errors import RequestError
 from ..forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
 from ..sketches.classes import Classes
+from ..sketches.distances.ball import row_products
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.moments import Moments
-from ..sketches.distances.row_products import row_products
 
 
 def direction_scores(

@@ -19,7 +19,7 @@ from ..domain import Dates
 from ..machine.array_types import Floats
 from ..releases.comparison import Banded, Comparison
 from ..sketches.tables.answers.association import least_shares, strengths
-from ..sketches.tables.axes import Axis, is_number
+from ..sketches.tables.table_axes import Axis, is_number
 from .answerable import map_size
 from .box import places_along
 from .density import Curve, Heatmap, marginal_grid, marginal_line

@@ -13,7 +13,7 @@ import pandas as pd
 from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..releases.release import Release
-from ..sketches.products.products import Products
+from ..sketches.sums_of_products import Products
 from .answerable import check_one_population
 
 ONE = 0  # The place of the coordinate that is always 1.

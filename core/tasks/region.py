@@ -29,7 +29,7 @@ from ..domain.round_columns import Coordinate
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.answers import Answers
-from ..sketches.grids.axes import Axis, along_axis, heaps_of
+from ..sketches.grids.grid_axes import Axis, along_axis, heaps_of
 from ..sketches.grids.histogram import Histogram
 from ..sketches.grids.smoothing import OVERLAP
 from ..sketches.grids.splines import combined

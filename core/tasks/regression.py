@@ -51,7 +51,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.answers import check_level
-from ..sketches.products.products import Products
+from ..sketches.sums_of_products import Products
 from .product_sums import ONE, Sums, Term
 
 RULES = ("least-error", "adassp")

@@ -14,8 +14,8 @@ from ..checks import check_integer
 from ..domain import Categorical, Domain, Numeric, Ordered
 from ..errors import RequestError
 from ..releases.release import Release
-from ..sketches.published.grids.grid_sketch import GridSketch
-from ..sketches.published.grids.synthetic_records import SyntheticSketch
+from ..sketches.published.grid_sketch import GridSketch
+from ..sketches.published.synthetic_records import SyntheticSketch
 from ..sketches.tables.tables import Tables
 from ..words.numbers import percent
 from ..words.phrases import listed

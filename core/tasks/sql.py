@@ -20,7 +20,7 @@ from ..errors import RequestError
 from ..releases.release import Release
 from ..sketches.tables.answers import TableAnswers
 from ..sketches.tables.answers.conditions import chosen, missing_label, places_of
-from ..sketches.tables.axes import Axis
+from ..sketches.tables.table_axes import Axis
 from ..words.escapes import steers
 from ..words.phrases import listed, shown
 

@@ -26,8 +26,8 @@ from ..domain import Domain, Vector
 from ..machine.array_types import Integers
 from ..releases.release import Release
 from ..sketches.tables.answers.best_guess import BestGuess
-from ..sketches.tables.axes import METRIC, is_number
 from ..sketches.tables.layout import Columns
+from ..sketches.tables.table_axes import METRIC, is_number
 from ..sketches.tables.tables import Tables
 
 POINTS_A_CELL = 4  # Drawn points that a cell of a table made of them has at least, on average.

@@ -30,8 +30,8 @@ from ..errors import RequestError
 from ..machine.array_types import Integers
 from ..releases.release import Release
 from ..sketches.tables.answers.best_guess import BestGuess
-from ..sketches.tables.axes import Axis
 from ..sketches.tables.layout import Columns, largest
+from ..sketches.tables.table_axes import Axis
 from .sub_cell_sampler import DrawnPoints, NearDensity
 
 ROUNDS = 25

@@ -34,7 +34,7 @@ def test_a_forecast_in_words_shows_both_promises_side_by_side(command):
 
 
 def test_a_mechanism_that_chooses_first_is_forecast_by_a_table_of_its_size(command, monkeypatch):
-    monkeypatch.setattr("core.sketches.published.grids.synthetic_records.POINTS", 64)  # enough for a table in words
+    monkeypatch.setattr("core.sketches.published.synthetic_records.POINTS", 64)  # enough for a table in words
     shape = ("--mechanism", "privbayes", "--kernel", "gaussian", "--bandwidth", "2", "--size", "4")
     result = command("forecast", *BOUNDS, *shape, "--epsilon", "1", "--records", "3000")
     assert result.exit_code == 0, result.output
@@ -104,11 +104,11 @@ def test_an_audit_of_what_is_kept(command):
 
 @pytest.mark.deep
 def test_an_audit_of_what_is_broken_is_no_success(command, monkeypatch):
-    from core.sketches import audit
+    from core.sketches import mechanism_audit
 
-    add_noise = audit.add_noise
+    add_noise = mechanism_audit.add_noise
     # Noise of a quarter of the scale, as if someone had forgotten the rows.
-    monkeypatch.setattr(audit, "add_noise", lambda table, scale: table + (add_noise(0 * table, scale)) // 4)
+    monkeypatch.setattr(mechanism_audit, "add_noise", lambda table, scale: table + (add_noise(0 * table, scale)) // 4)
     result = command("audit", "--epsilon", "1", "--runs", "4000")
     assert result.exit_code == 1
     assert result.stdout.startswith("Failed")

@@ -29,7 +29,7 @@ from core.engine import scheduler
 from core.engine.building import Building
 from core.engine.cluster import ClusterBuilding, _shares, _sized
 from core.engine.engines import building_on, check_engine
-from core.engine.recipe import Recipe
+from core.engine.resuming import Recipe
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
 from core.sketches.classes import Classes

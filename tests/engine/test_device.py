@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, Items
 from core.domain.item_sets import Sets
-from core.engine import arrays, device, device_cells, device_least
-from core.engine.arrays import Arrays, device_arrays
+from core.engine import device
 from core.engine.building import Building
-from core.engine.device import on_device
+from core.engine.device import Arrays, device_arrays, on_device
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
@@ -154,8 +153,8 @@ def test_tables_of_sets_are_the_same(scheme, seed, longest):
 
 
 def test_small_blocks_give_the_same(monkeypatch):
-    monkeypatch.setattr(device_cells, "BLOCK", 200)
-    monkeypatch.setattr(device_least, "BLOCK", 1 << 13)
+    monkeypatch.setattr(device, "BLOCK", 200)
+    monkeypatch.setattr(device, "ITEM_BLOCK", 1 << 13)
     race = Race(PLANE, Laplacian(1.0), rows=50, width=30, seed=1)
     sketches = [(race, points(PLANE, 99, 1))]
     sketches += [
@@ -170,7 +169,7 @@ def test_small_blocks_give_the_same(monkeypatch):
 
 
 def test_a_device_that_fails_in_the_middle_counts_nobody_twice(monkeypatch):
-    monkeypatch.setattr(device_cells, "BLOCK", 200)
+    monkeypatch.setattr(device, "BLOCK", 200)
     race, calls = Race(PLANE, Euclidean(1.0), rows=50, width=30, seed=1), [0]
 
     def out_of_memory_at_last(array):
@@ -215,7 +214,7 @@ def test_a_building_uses_the_device_that_is_there(monkeypatch, parts):
     exact = []
     for found in (None, DEVICE):
         asked = []
-        monkeypatch.setattr(arrays, "_cupy", lambda found=found, asked=asked: asked.append(1) or found)
+        monkeypatch.setattr(device, "_cupy", lambda found=found, asked=asked: asked.append(1) or found)
         building = Building(sketch, source)
         for _ in building:
             pass
@@ -225,7 +224,7 @@ def test_a_building_uses_the_device_that_is_there(monkeypatch, parts):
 
 
 def test_a_device_is_left_alone_when_it_is_not_wanted(monkeypatch):
-    monkeypatch.setattr(arrays, "_cupy", lambda: DEVICE)
+    monkeypatch.setattr(device, "_cupy", lambda: DEVICE)
     monkeypatch.delenv("FROSTGLASS_DEVICE", raising=False)
     assert device_arrays() is DEVICE
     monkeypatch.setenv("FROSTGLASS_DEVICE", "CPU")
@@ -234,6 +233,6 @@ def test_a_device_is_left_alone_when_it_is_not_wanted(monkeypatch):
 
 def test_no_library_means_no_device(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    arrays._cupy.cache_clear()
-    assert arrays._cupy() is None
-    arrays._cupy.cache_clear()
+    device._cupy.cache_clear()
+    assert device._cupy() is None
+    device._cupy.cache_clear()

@@ -3,10 +3,29 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
-from core.experiments.comparison_plan import AT_FIRST, MOST_SECONDS, REPETITIONS, TUNING, Advice, Outcome, Plan, Step
-from core.experiments.comparison_results import Trial
+from core.domain import Domain
+from core.experiments.comparison_methods import METHODS
+from core.experiments.comparison_plan import (
+    AT_FIRST,
+    MOST_SECONDS,
+    REPETITIONS,
+    TUNING,
+    Advice,
+    Outcome,
+    Plan,
+    Step,
+    Trial,
+    best_sizes,
+    curves,
+)
+from core.experiments.comparison_trials import run_trial
+from core.experiments.public_data import of_points
+from core.forecast.recommendation import Closeness
+from core.geometry.kernels import Euclidean
+from core.privacy.budget import Budget
 
 EPSILONS = tuple(map(Decimal, ("0.1", "0.5", "1", "10")))
 PLAN = Plan(("quick", "slow"), EPSILONS, Decimal(0), True, Decimal("0.5"), 100)
@@ -144,3 +163,61 @@ def test_few_epsilons_are_fine(count):
     plan = Plan(("quick",), EPSILONS[:count], Decimal(0), True, EPSILONS[0], 10)
     order, known = run(plan)
     assert {step.epsilon for step in order} == set(EPSILONS[:count]) and plan.progress(known) == 1
+
+
+def trial_of_comparison_results(
+    method="m", size=None, epsilon=1.0, repetition=0, tuning=False, error=0.1, l2=None
+) -> Trial:
+    return Trial(method, size, epsilon, 0.0, repetition, tuning, error, 2 * error, l2, 1.0, 0.1, 1e-6, 1000)
+
+
+def test_a_curve_has_means_and_percentiles_of_the_reported_trials():
+    errors = np.random.default_rng(1).uniform(size=40)
+    trials = [
+        trial_of_comparison_results(epsilon=2.0, repetition=place, error=error) for place, error in enumerate(errors)
+    ]
+    trials += [
+        trial_of_comparison_results(epsilon=0.5, error=0.3),
+        trial_of_comparison_results(epsilon=2.0, tuning=True, error=99.0),
+    ]
+    (curve, *_) = curves(trials)
+    assert curve.epsilons == (0.5, 2.0) and not curve.tuned
+    assert curve.centres == pytest.approx((0.3, errors.mean()))
+    assert (curve.lows[1], curve.highs[1]) == pytest.approx(tuple(np.percentile(errors, [10, 90])))
+    assert curve.paid == curve.epsilons and curve.sizes == (None, None)
+
+
+def test_the_best_size_is_chosen_on_tuning_draws_and_reported_on_others():
+    """Size 10 was lucky when it is reported, and size 20 when sizes were chosen: 20 is taken, with its true figure."""
+    trials = [
+        trial_of_comparison_results(size=size, tuning=True, error=error)
+        for size, error in ((None, 0.5), (10, 0.3), (20, 0.2))
+    ]
+    trials += [
+        trial_of_comparison_results(error=0.5),
+        trial_of_comparison_results(size=10, error=0.01),
+        trial_of_comparison_results(size=20, error=0.4),
+    ]
+    assert best_sizes(trials) == {("m", 1.0): 20}
+    plain, tuned = curves(trials)
+    assert (plain.tuned, plain.centres) == (False, (0.5,))
+    assert (tuned.tuned, tuned.centres, tuned.sizes) == (True, (0.4,), (20,))
+    assert tuned.tried == (3,) and tuned.paid == (4.0,)
+
+
+def test_trials_without_a_measure_make_no_curve_and_methods_stay_in_order():
+    trials = [trial_of_comparison_results("b", error=0.2), trial_of_comparison_results("a", error=0.1, l2=0.05)]
+    assert [curve.method for curve in curves(trials)] == ["b", "a"]
+    assert [curve.method for curve in curves(trials, "l2_error")] == ["a"]
+
+
+def test_sizes_are_tried_on_other_draws_than_those_that_are_reported():
+    points = np.random.default_rng(3).normal(5, 1, (600, 1)).clip(0, 10)
+    data = of_points("made up", Domain.of(x=(0, 10)), Closeness(Euclidean(1.0)), points)
+    race, budget = METHODS["race"], Budget("0.1")
+    tried = [run_trial(data, race, size, budget, n, tuning=True) for size in (None, 20, 2000) for n in (0, 1)]
+    best = best_sizes(tried)["race", 0.1]
+    assert best != 2000
+    shown = [run_trial(data, race, size, budget, n) for size in dict.fromkeys((None, best)) for n in (0, 1)]
+    assert all(one.tuning for one in tried) and not any(one.tuning for one in shown)
+    assert not {one.relative_error for one in tried} & {one.relative_error for one in shown}

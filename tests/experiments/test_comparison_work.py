@@ -9,8 +9,7 @@ import pytest
 
 from core.errors import RequestError
 from core.experiments import comparison_work
-from core.experiments.comparison_plan import Advice, Outcome, Plan, Step
-from core.experiments.comparison_results import Trial
+from core.experiments.comparison_plan import Advice, Outcome, Plan, Step, Trial
 from core.experiments.comparison_work import COMPARISONS, FAULT, Bench, Results, Task, Turns, bundled, keep
 from core.forecast.recommendation import Closeness
 from core.machine.threads import cores

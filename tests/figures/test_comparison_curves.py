@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.experiments.comparison_results import ErrorCurve
+from core.experiments.comparison_plan import ErrorCurve
 from core.figures import palette
 from core.figures.comparison_curves import Costs, costs_figure, costs_in_words, error_at, errors_figure, errors_in_words
 from core.figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from core.experiments.crowd_lessons import MEASURED, RELEASES, curve, outcomes
-from core.experiments.noise_lessons import ask, noise_of_rows
+from core.experiments.noise_lessons import FILES, ask, noise_of_rows, textbook_files
 from core.experiments.release_lessons import Plane, attack, places
-from core.experiments.textbook_noise import FILES, textbook_files
 from core.figures.figure_axes import NAME
 from core.figures.noise_lesson_figures import (
     averages_figure,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.forecast.forecast import error_curve, forecast
 from core.forecast.one_trial import _unshared

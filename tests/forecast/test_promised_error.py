@@ -5,9 +5,9 @@ import pytest
 
 from core import Budget, Domain, kernels
 from core.forecast.draft import Draft
+from core.forecast.expected_answers import error_definition, size_limit, typical_answer
 from core.forecast.forecast import forecast
 from core.forecast.recommendation import Distances, recommend
-from core.forecast.words import error_definition, size_limit, typical_answer
 from core.sketches.grids.histogram import Histogram
 from core.sketches.plan import plan
 from core.words.numbers import percent

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.forecast.rehearsal import rehearse, scaled_table
@@ -18,7 +18,7 @@ from core.releases.job import release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.plan import plan
-from core.sketches.published.distances.huang_roth import HuangRoth
+from core.sketches.published.huang_roth import HuangRoth
 
 DOMAIN = Domain.of(x=(0, 10))
 

@@ -9,8 +9,7 @@ from core.domain import Categorical, Cyclic, Domain, Numeric
 from core.errors import RequestError
 from core.figures.bandwidth_figures import smoothing_figure, smoothing_in_words
 from core.forecast.recommendation import Closeness, recommend
-from core.forecast.scales import chosen_scales, has_scales, in_unit
-from core.forecast.smoothing_risks import Way, risks
+from core.forecast.scales import Way, chosen_scales, has_scales, in_unit, risks
 from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 

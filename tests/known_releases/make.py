@@ -26,9 +26,9 @@ from core.domain import (
     Vector,
 )
 from core.domain.round_columns import position
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry import kernels
-from core.geometry.projections.fast import FastProjection
+from core.geometry.projections.projection import FastProjection
 from core.releases.job import release
 from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION
 from core.releases.seal import seal
@@ -44,13 +44,13 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
 from core.sketches.part import Part
-from core.sketches.products.products import Products
 from core.sketches.projected import Projected
-from core.sketches.published.distances.huang_roth import HuangRoth
-from core.sketches.published.grids.marginals import Marginals
-from core.sketches.published.grids.mwem import MWEM
-from core.sketches.published.networks.privbayes import PrivBayes
+from core.sketches.published.huang_roth import HuangRoth
+from core.sketches.published.marginals import Marginals
+from core.sketches.published.mwem import MWEM
+from core.sketches.published.privbayes import PrivBayes
 from core.sketches.registry import card
+from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
 
 FOLDER = Path(__file__).parent

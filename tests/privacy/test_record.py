@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.figures.report.label import privacy_label
 from core.privacy.budget import Budget

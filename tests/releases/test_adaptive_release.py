@@ -21,7 +21,7 @@ from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget
-from core.sketches.published.grids.marginals import Marginals
+from core.sketches.published.marginals import Marginals
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 EVERYONE = Domain.of(x=(0, 1), y=(0, 1), missing="refuse")

@@ -10,7 +10,7 @@ import pytest
 from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.geometry.projections.dense import OrthogonalProjection
+from core.geometry.projections.projection import OrthogonalProjection
 from core.privacy.accounting import keeps_promise
 from core.privacy.budget import Budget
 from core.privacy.events import total_rho

@@ -5,8 +5,7 @@ import pytest
 
 from core import Budget, Classes, Domain, Ledger, Moments, Race, load, release
 from core.domain import PrivacyUnit
-from core.engine.building import Building
-from core.engine.exact import Exact
+from core.engine.building import Building, Exact
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.noise.randomness import SeededSource, SystemSource
@@ -18,7 +17,7 @@ from core.releases.payment import Payer
 from core.releases.seal import seal
 from core.releases.shelf import shelf_of
 from core.sketches.plan import plan
-from core.sketches.published.grids.mwem import MWEM
+from core.sketches.published.mwem import MWEM
 from core.sources import open_source
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

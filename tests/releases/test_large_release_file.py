@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core import Budget, Domain, Race, Release, ReleaseFileError, RequestError, load
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry import kernels
 from core.machine import archive_writing
 from core.machine.tables import Narrow, Sum, array

@@ -28,8 +28,7 @@ from core import (
     release,
 )
 from core.engine import resuming
-from core.engine.building import Building
-from core.engine.exact import Exact
+from core.engine.building import Building, Exact
 from core.figures.report.label import describe, shares, to_json
 from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
-from core.engine.building import Building, check_room
-from core.engine.exact import Exact
+from core.engine.building import Building, Exact, check_room
 from core.errors import BudgetError, RequestError
 from core.forecast.forecast import forecast
 from core.geometry.kernels import Euclidean
@@ -21,10 +20,10 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.plan import plan
 from tests.depth import deep
 from tests.releases_for_tests import counted_release, small_release

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from core.domain import Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian, Kernel, Laplacian
 from core.privacy.budget import Budget

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from core.domain.item_sets import Sets
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.machine.tables import array
 from core.privacy.budget import Budget

@@ -6,7 +6,7 @@ import pytest
 
 from core import Distance, Features, Histogram, Moments, Race, kernels
 from core.domain import Categorical, Cyclic, Domain, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

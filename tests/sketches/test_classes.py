@@ -16,11 +16,11 @@ from core.forecast.sizing import choose_size
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.audit import audit_sketch
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.plan import plan
 from core.sketches.projected import Projected
 from core.sketches.registry import sketch_from_parameters

@@ -10,11 +10,11 @@ from core.domain import Categorical, Domain, Numeric
 from core.geometry.kernels import Gaussian, Smooth
 from core.sketches.distances.directions import Directions
 from core.sketches.linear import LinearSketch
-from core.sketches.published.distances.counts_and_sums import CountsAndSums
-from core.sketches.published.distances.interval_tree import IntervalTree
-from core.sketches.published.networks.measured_cliques import MeasuredCliques
-from core.sketches.published.networks.spanning_tree import SpanningTree
-from core.sketches.published.series.exponential_sum import ExponentialSum
+from core.sketches.published.counts_and_sums import CountsAndSums
+from core.sketches.published.exponential_sum import ExponentialSum
+from core.sketches.published.interval_tree import IntervalTree
+from core.sketches.published.markov_model import MeasuredCliques
+from core.sketches.published.spanning_tree import SpanningTree
 from core.sketches.registry import cards
 from tests.sketches.checking import check_mechanism
 

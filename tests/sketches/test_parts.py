@@ -36,12 +36,12 @@ from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.unit_shifts import gaussian_delta
 from core.privacy.whole_shifts import gaussian_tables_delta
 from core.privacy.zcdp import largest_rho
-from core.sketches import audit as auditing
-from core.sketches.audit import audit_sketch
+from core.sketches import mechanism_audit as auditing
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.part import Part, words_for
 from core.sketches.parts import MAX_PARTS, Parts
 from core.sketches.plan import JointPlan, plan, plan_parts
-from core.sketches.published.grids.mwem import MWEM
+from core.sketches.published.mwem import MWEM
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 

@@ -14,10 +14,10 @@ from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import audit
-from core.sketches.audit import audit_sketch, worst_neighbours
+from core.sketches import mechanism_audit
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
+from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
 from core.sketches.projected import Projected
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
@@ -168,7 +168,7 @@ def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, monkeypat
     def half(sensitivity, epsilon, delta):
         return calibrate(sensitivity, 3 * epsilon, delta)
 
-    monkeypatch.setattr(audit, "calibrate", half)
+    monkeypatch.setattr(mechanism_audit, "calibrate", half)
     assert not audit_sketch(few, Budget(1, 0, neighbours), level=1 - 1e-8).passed
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry.kernels import Kernel, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

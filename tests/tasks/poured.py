@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.domain import Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry.kernels import Kernel
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

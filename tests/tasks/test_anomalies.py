@@ -7,7 +7,7 @@ from scipy.stats import kstest
 from core import Budget, Domain, Features, MinHash, Race
 from core.domain import Items
 from core.domain.item_sets import Sets
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.noise.randomness import SeededSource

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Budget, Domain
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Domain, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget

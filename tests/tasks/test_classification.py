@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from core.domain import Categorical, Domain, Vector
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Laplacian
 from core.privacy.budget import Budget

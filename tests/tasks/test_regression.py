@@ -8,14 +8,14 @@ from sklearn.datasets import load_diabetes
 
 from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
-from core.sketches.products.products import Products
+from core.sketches.sums_of_products import Products
 from core.tasks.product_sums import Sums, components, correlations
 from core.tasks.regression import LONGER, choose_ridge, regression
 from tests.depth import draws

@@ -12,7 +12,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.releases.job import release
-from core.sketches.published.networks.privbayes import PrivBayes
+from core.sketches.published.privbayes import PrivBayes
 from core.tasks.box import Box, half_widths
 from core.tasks.density import grid, line
 from core.tasks.markov_chains import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from core import Budget
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry import kernels
 from core.geometry.kernels import Euclidean

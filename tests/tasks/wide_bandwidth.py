@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.geometry.kernels import Gaussian
 from core.releases.release import Release
 from core.sketches.classes import Classes

@@ -11,7 +11,7 @@ from ...domain import Dates
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
-from ...sketches.tables.axes import Axis as Cells
+from ...sketches.tables.table_axes import Axis as Cells
 from ...tasks import table_profile
 from ...tasks.differences import (
     Row,

@@ -12,7 +12,7 @@ from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel
 from ...models.records import Task
 from ...releases.release import Release
-from ...sketches.products.products import Products
+from ...sketches.sums_of_products import Products
 from ...tasks.product_sums import Sums, Term, terms_of
 from ...tasks.regression import Regression, regression
 

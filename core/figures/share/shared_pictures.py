@@ -22,10 +22,10 @@ from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary
 from ...local.released import LocalAnswers
 from ...machine.threads import one_thread
 from ...releases.release import Release
-from ...sketches.grids.axes import Axis, is_product_of_columns
+from ...sketches.grids.grid_axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.answers import TableAnswers
-from ...sketches.tables.axes import Axis as TableAxis
+from ...sketches.tables.table_axes import Axis as TableAxis
 from ...sketches.tables.tables import Tables
 from ...tasks import density, table_profile
 from ...tasks.answerable import map_size

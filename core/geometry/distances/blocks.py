@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...privacy.neighbours import Neighbours
-from .profiles import Profile
-from .splines import (
+from .profiles import (
+    Profile,
     inner_products,
     mass_beside,
     mass_heaped,
@@ -128,19 +128,13 @@ class Block(ABC):
 
 @dataclass(frozen=True)
 class NumericBlock(Block):
-    """A number between bounds, measured by a strategy.
-
-    Parameters
-    ----------
-    low, length : float
-        The bounds, in encoded units.
-    profile, factor : Profile, float
-        On the interval of length 1; encoded distances are ``factor`` times its values.
-    """
+    """A number between bounds, measured by a strategy."""
 
     place: slice
+    # The bounds, in encoded units.
     low: float
     length: float
+    # On the interval of length 1; encoded distances are ``factor`` times its values.
     profile: Profile
     factor: float
     strategy: Strategy

@@ -30,31 +30,16 @@ GRID = 2.0**40
 
 @dataclass(frozen=True)
 class Hashes:
-    """The atomic hashes of every row, as flat arrays; hash h belongs to row ``row[h]``, rows in order.
-
-    Attributes
-    ----------
-    rows : int
-        Number of rows R.
-    row : np.ndarray
-        int64 (H,), the row of each atomic hash.
-    first_term : np.ndarray
-        int64 (H + 1,), where each hash's terms begin.
-    coordinate, coefficient : np.ndarray
-        int32 and float64 (T,), the terms of a.x; coordinates that do not count are left out.
-    offset : np.ndarray
-        float64 (H,), b.
-    side : np.ndarray
-        bool (H,), whether the hash is sign(a.x), two cells, rather than floor(a.x + b).
-    """
+    """The atomic hashes of every row, as flat arrays; hash h belongs to row ``row[h]``, rows in order."""
 
     rows: int
-    row: np.ndarray
-    first_term: np.ndarray
+    row: np.ndarray  # int64 (H,), the row of each atomic hash.
+    first_term: np.ndarray  # int64 (H + 1,), where each hash's terms begin.
+    # int32 and float64 (T,), the terms of a.x; coordinates that do not count are left out.
     coordinate: np.ndarray
     coefficient: np.ndarray
-    offset: np.ndarray
-    side: np.ndarray
+    offset: np.ndarray  # float64 (H,), b.
+    side: np.ndarray  # bool (H,), whether the hash is sign(a.x), two cells, rather than floor(a.x + b).
 
     @classmethod
     def dense(cls, coefficients: np.ndarray, offset: np.ndarray, *, side: bool = False) -> Hashes:
@@ -136,36 +121,16 @@ def concatenated(parts: list[Hashes]) -> Hashes:
 
 @dataclass(frozen=True)
 class Columns:
-    """Hashes over a bounded domain, with the column that every combination of cells is stored in.
+    """Hashes over a bounded domain, with the column that every combination of cells is stored in."""
 
-    Attributes
-    ----------
-    hashes : Hashes
-        The atomic hashes, offsets already moved so that the first cell inside the bounds has number 0.
-    first_hash : np.ndarray
-        int64 (R + 1,), where each row's hashes begin.
-    cells : np.ndarray
-        int64 (H,), cells of each hash inside the bounds.
-    multiplier : np.ndarray
-        uint64 (H,), stride of the cell number, or factor of the universal hash.
-    addend : np.ndarray
-        uint64 (R,), constant of the universal hash.
-    reachable : np.ndarray
-        int64 (R,), columns of each row that a record can fall in.
-    rehashed : np.ndarray
-        bool (R,), whether the row's cells did not fit and share columns.
-    width : int
-        Columns of the table.
-    """
-
-    hashes: Hashes
-    first_hash: np.ndarray
-    cells: np.ndarray
-    multiplier: np.ndarray
-    addend: np.ndarray
-    reachable: np.ndarray
-    rehashed: np.ndarray
-    width: int
+    hashes: Hashes  # The atomic hashes, offsets already moved so that the first cell inside the bounds has number 0.
+    first_hash: np.ndarray  # int64 (R + 1,), where each row's hashes begin.
+    cells: np.ndarray  # int64 (H,), cells of each hash inside the bounds.
+    multiplier: np.ndarray  # uint64 (H,), stride of the cell number, or factor of the universal hash.
+    addend: np.ndarray  # uint64 (R,), constant of the universal hash.
+    reachable: np.ndarray  # int64 (R,), columns of each row that a record can fall in.
+    rehashed: np.ndarray  # bool (R,), whether the row's cells did not fit and share columns.
+    width: int  # Columns of the table.
 
     @property
     def gain(self) -> np.ndarray:
@@ -178,6 +143,9 @@ class Columns:
 
 def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed: int) -> Columns:
     """Give every cell inside the bounds a column, at most ``width`` of them a row.
+
+    RequestError when a point inside the bounds is so far off, in bandwidths, that floating point cannot say in which
+    cell.
 
     Parameters
     ----------
@@ -194,11 +162,6 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
     -------
     Columns
         Its ``width`` is smaller than W when no row needs W columns.
-
-    Raises
-    ------
-    RequestError
-        When a point inside the bounds is so far off, in bandwidths, that floating point cannot say in which cell.
     """
     least, most = _projected_bounds(hashes, low, high)
     if not (np.isfinite(least).all() and np.isfinite(most).all()):

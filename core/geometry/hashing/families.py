@@ -1,4 +1,37 @@
-"""From a kernel to the hashes that collide with its probability."""
+"""From a kernel to the hashes that collide with its probability; of four families.
+
+Signed random projections: sign(a.x) for a random direction a, the angular kernel (Charikar 2002).
+
+p-stable hashing: floor((a.x + b)/w) with b uniform on [0, w) (Datar, Immorlica, Indyk, Mirrokni 2004).
+
+Normal a (2-stable) gives the Euclidean kernel, Cauchy a (1-stable) the Manhattan kernel. The power p concatenates p
+hashes.
+
+Random binning: a grid of random pitch and shift in every coordinate (Rahimi, Recht 2007, section 4).
+
+With the pitch drawn from Gamma(2, sigma), two points share a bin of a coordinate with probability exp(-|x - y|/sigma),
+exactly; all coordinates together give the Laplacian kernel. Its power p is the same kernel with sigma / p.
+
+Measured in sigma / t, with one t of the Gamma(p) law for all coordinates of a row, they give the mean of
+exp(-t ||x - y||_1 / sigma), which is the smooth kernel (1 + ||x - y||_1 / sigma)^-p.
+
+Random slabs: floor(u.x / pitch + b) for a uniform direction u and a random pitch, the smooth kernel exactly.
+
+Slabs of random pitch across one coordinate share two points at distance s with probability E max(0, 1 - s / pitch),
+which can be any convex profile profile(s) that falls from 1 to 0: the pitch then has the survival function
+profile(s) - s profile'(s). Across a random direction of D dimensions s = |u.(x - y)|, so the collision probability is
+K(c) = E profile(c |u_1|), c the distance. Which profile gives K(c) = 1/(1 + c)? By Mellin's transform, for odd D,
+
+    profile = sum over k of weight_k (1 + s)^-k,    starting from (1 + s)^-1 at D = 1, where a step of two dimensions
+    takes (1 + s)^-k to (k / a) (1 + s)^-(k + 1) + (1 - k / a) (1 + s)^-k,    a = 1, 3, 5, ..., D - 2:
+
+E |u_1|^-z = Gamma((1 - z)/2) Gamma(D/2) / (sqrt(pi) Gamma((D - z)/2)), so two dimensions more divide the profile's
+transform by a/(a - z); and (1 + s)^-k has the transform Gamma(z) Gamma(k - z) / Gamma(k). As k <= (a + 1)/2 <= a, all
+weights are positive and every profile is convex: one interval number a row is enough in any number of dimensions, even
+ones being a part of the next odd space. In three dimensions the profile is (1 + s)^-2. (The exponential kernel and
+1/(1 + c^2) have no such profile above one dimension; the latter, like the Gaussian, is no collision probability at all:
+1 - k, the probability of falling apart, would have to obey the triangle inequality.)
+"""
 
 from __future__ import annotations
 
@@ -6,6 +39,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from ...errors import RequestError
 from ..kernels import (
@@ -22,11 +56,99 @@ from ..kernels import (
     stationary,
 )
 from .cells import Hashes, concatenated
-from .p_stable import euclidean_hashes, manhattan_hashes
-from .random_binning import laplacian_hashes, smooth_l1_hashes
-from .random_slabs import smooth_hashes
-from .signed import angular_hashes
+from .coverage import chi_lengths, directions, grouped_uniforms, uniforms_for_direction
 from .uniforms import PublicRandom, group_sizes
+
+
+def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """One plane through the origin for each of ``power`` hashes a row."""
+    angles = uniforms_for_direction(dimensions)
+    if angles == 0:
+        uniforms = np.empty((rows, power, 0))
+    else:
+        uniforms = grouped_uniforms(rows, groups, power * angles, seed, family).reshape(rows, power, angles)
+    a = np.stack(
+        [directions(uniforms[:, p], dimensions, groups, seed, family * 1_000 + p) for p in range(power)], axis=1
+    )
+    # A point at the origin lies on every plane and counts as being on its positive side, so sides must be random too.
+    signs = np.where(PublicRandom(seed, family, 1_000_000).uniforms(rows, power) < 0.5, -1.0, 1.0)
+    return Hashes.dense(signs[:, :, None] * a, np.zeros((rows, power)), side=True)
+
+
+def euclidean_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """Hashes of points measured in bandwidths; a = length times direction, the offset last in the Sobol sequence."""
+    angles = uniforms_for_direction(dimensions)
+    each = angles + 2
+    uniforms = grouped_uniforms(rows, groups, power * each, seed, family).reshape(rows, power, each)
+    a = np.empty((rows, power, dimensions))
+    for p in range(power):
+        unit = directions(uniforms[:, p, 1:-1], dimensions, groups, seed, family * 1_000 + p)
+        a[:, p] = chi_lengths(uniforms[:, p, :1], dimensions) * unit
+    return Hashes.dense(a, uniforms[:, :, -1])
+
+
+def manhattan_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """Hashes of points measured in bandwidths, with independent Cauchy coefficients."""
+    uniforms = grouped_uniforms(rows, groups, power * (dimensions + 1), seed, family)
+    uniforms = uniforms.reshape(rows, power, dimensions + 1)
+    return Hashes.dense(np.tan(np.pi * (uniforms[:, :, :-1] - 0.5)), uniforms[:, :, -1])
+
+
+def laplacian_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """Hashes of points measured in bandwidths: one interval number a coordinate."""
+    uniforms = grouped_uniforms(rows, groups, 2 * dimensions, seed, family)
+    pitch = gammaincinv(2.0, uniforms[:, :dimensions]) / power
+    return Hashes.by_coordinate(1.0 / pitch, uniforms[:, dimensions:])
+
+
+def smooth_l1_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """Hashes of points measured in bandwidths: one interval number a coordinate, of one random scale a row."""
+    uniforms = grouped_uniforms(rows, groups, 2 * dimensions + 1, seed, family)
+    scale = gammaincinv(power, uniforms[:, :1])
+    pitch = gammaincinv(2.0, uniforms[:, 1 : dimensions + 1])
+    return Hashes.by_coordinate(scale / pitch, uniforms[:, dimensions + 1 :])
+
+
+HALVINGS = 60
+
+
+def smooth_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:
+    """Hashes of points measured in bandwidths: ``power`` slabs a row, each of its own pitch and direction."""
+    space = dimensions + 1 - dimensions % 2
+    weights = profile_weights(space)
+    angles = uniforms_for_direction(space)
+    each = angles + 2
+    uniforms = grouped_uniforms(rows, groups, power * each, seed, family).reshape(rows, power, each)
+    a = np.empty((rows, power, dimensions))
+    for p in range(power):
+        unit = directions(uniforms[:, p, 1:-1], space, groups, seed, family * 1_000 + p)
+        a[:, p] = unit[:, :dimensions] / slab_pitches(uniforms[:, p, :1], weights)
+    return Hashes.dense(a, uniforms[:, :, -1])
+
+
+def profile_weights(space: int) -> np.ndarray:
+    """Weights of (1 + s)^-1, (1 + s)^-2, ... in the profile, for an odd number of dimensions; they add up to 1."""
+    weights = np.ones(1)
+    for a in range(1, space, 2):
+        k = np.arange(1, len(weights) + 1)
+        weights = np.append(weights * (1.0 - k / a), 0.0) + np.append(0.0, weights * k / a)
+    return weights
+
+
+def slab_pitches(uniforms: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pitches by inverting their survival function, a polynomial in y = 1/(1 + pitch), by halving.
+
+    (1 + s)^-k gives (k + 1) y^k - k y^(k + 1), which rises from 0 to 1.
+    """
+    k = np.arange(1, len(weights) + 1)
+    survival = np.append(0.0, np.append(weights * (k + 1), 0.0)) - np.append([0.0, 0.0], weights * k)
+    low, high = np.zeros_like(uniforms), np.ones_like(uniforms)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        above = np.polynomial.polynomial.polyval(middle, survival) > uniforms
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return 1.0 / high - 1.0
+
 
 FAMILIES: dict[type[Kernel], Callable[..., Hashes]] = {
     Euclidean: euclidean_hashes,
@@ -66,6 +188,8 @@ def check_kernel(kernel: Kernel) -> None:
 def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int, seed: int) -> Hashes:
     """The hash functions of every row, from public facts alone.
 
+    RequestError when the hashes would not fit into memory.
+
     Parameters
     ----------
     kernel : Kernel
@@ -76,11 +200,6 @@ def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int,
         Rows R, drawn in that many independent groups.
     seed : int
         Public hash seed; the same seed gives the same hashes.
-
-    Raises
-    ------
-    RequestError
-        When the hashes would not fit into memory.
     """
     if rows * sum(widths) * _hashes_a_row(kernel) > MAX_TERMS:
         raise RequestError(

@@ -53,12 +53,8 @@ def scrambled_sobol(points: int, dimensions: int, random: PublicRandom) -> np.nd
     """Points of a Sobol sequence under a random linear scramble and a random digital shift.
 
     Each point by itself is uniform on (0, 1)^dimensions, as the digital shift alone makes it so; the scramble (Matousek
-    1998) breaks the sequence's own regularities. Bits below the sequence's 30 are independent.
-
-    Returns
-    -------
-    np.ndarray
-        float64 (points, dimensions), strictly between 0 and 1.
+    1998) breaks the sequence's own regularities. Bits below the sequence's 30 are independent. Returns float64 (points,
+    dimensions), strictly between 0 and 1.
     """
     if dimensions > MAX_SOBOL:
         return random.uniforms(points, dimensions)

@@ -6,13 +6,36 @@ sums (`core.geometry.hashing.families`, RACE); one that is an average of cosines
 (`core.geometry.hashing.frequencies`, random features). Several are both.
 """
 
-from .composite import MAX_PARTS, Mixture, Product, of_coordinates, of_straight_lines
-from .fading import Exponential, Gaussian, Laplacian
-from .hashed import Angular, Euclidean, Manhattan
+from .composite import (
+    KERNEL,
+    KERNELS,
+    MAX_PARTS,
+    KernelKind,
+    Mixture,
+    Product,
+    kernel_from_dict,
+    of_coordinates,
+    of_straight_lines,
+)
 from .jaccard import Jaccard
-from .kernel import MAX_POWER, Bandwidth, Kernel, Stationary, coordinate_bandwidths, stationary, stretched
-from .naming import KERNEL, KERNELS, KernelKind, kernel_from_dict
-from .smooth import Smooth, SmoothL1, SmoothSquared
+from .kernel import (
+    MAX_POWER,
+    Angular,
+    Bandwidth,
+    Euclidean,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Manhattan,
+    Smooth,
+    SmoothL1,
+    SmoothSquared,
+    Stationary,
+    coordinate_bandwidths,
+    stationary,
+    stretched,
+)
 
 __all__ = [
     "KERNEL",

@@ -49,24 +49,12 @@ class Jaccard(Kernel):
 
 @dataclass(frozen=True)
 class _Index:
-    """Which sets hold an element: an inverted index.
+    """Which sets hold an element: an inverted index."""
 
-    Attributes
-    ----------
-    elements : np.ndarray
-        uint64, every element there is, ascending.
-    first : np.ndarray
-        int64, where the sets that hold each element begin in ``holders``.
-    holders : np.ndarray
-        int32, numbers of sets.
-    sizes : np.ndarray
-        int64 (m,), distinct elements of each set.
-    """
-
-    elements: np.ndarray
-    first: np.ndarray
-    holders: np.ndarray
-    sizes: np.ndarray
+    elements: np.ndarray  # uint64, every element there is, ascending.
+    first: np.ndarray  # int64, where the sets that hold each element begin in ``holders``.
+    holders: np.ndarray  # int32, numbers of sets.
+    sizes: np.ndarray  # int64 (m,), distinct elements of each set.
 
     @classmethod
     def of(cls, sets: Sets) -> _Index:

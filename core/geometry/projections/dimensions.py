@@ -23,9 +23,7 @@ from scipy.special import betaincinv, gammaincinv
 
 from ...errors import RequestError
 from ..kernels import Kernel
-from .dense import GaussianProjection, OrthogonalProjection
-from .kinds import projection_kind
-from .projection import Projection
+from .projection import GaussianProjection, OrthogonalProjection, Projection, projection_kind
 
 DISTANCES = np.geomspace(1e-2, 1e2, 241)
 """Distances tried, in bandwidths."""
@@ -36,6 +34,8 @@ SHRINKING = np.linspace(0.01, 0.9, 90)
 
 def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast") -> int:
     """The fewest dimensions that keep the expected error of a kernel density below ``alpha``.
+
+    RequestError when a value is out of range or the kernel is not one of distances.
 
     Parameters
     ----------
@@ -54,11 +54,6 @@ def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast"
     -------
     int
         k, or d where even the least smaller k is not enough: then there is nothing to gain from projecting.
-
-    Raises
-    ------
-    RequestError
-        When a value is out of range or the kernel is not one of distances.
     """
     if not 0.0 < alpha < 1.0:
         raise RequestError("The wanted error of a density must lie strictly between 0 and 1, such as 0.02.")

@@ -84,11 +84,7 @@ def _chains(rows: int):
                 for r in range(rows)
             ]
             before = [[builder.load(place, align=8) for place in line] for line in places]
-            entry, body, done = (
-                builder.block,
-                builder.append_basic_block("term"),
-                builder.append_basic_block("done"),
-            )
+            entry, body, done = (builder.block, builder.append_basic_block("term"), builder.append_basic_block("done"))
             builder.branch(body)
 
             builder.position_at_end(body)
@@ -152,8 +148,6 @@ def inner_products(points, start, length, coefficients, first, rows, panel, sums
         The records, at most as many as the panel has columns.
     coefficients : np.ndarray
         float64, flat; row r begins at first + r d.
-    first, rows : int
-        The rows.
     panel : np.ndarray
         float64 (at most DEPTH, `records_at_once`), C order, to be written over.
     sums : np.ndarray

@@ -3,22 +3,40 @@
 A kernel of the distance changes little under such a map once k is large, whatever d is (Johnson, Lindenstrauss 1984;
 for kernel sums see `dimensions`). The map is public and knows no record, so it costs no privacy. The image of a record
 depends on that record and the seed alone, bit for bit: one fixed order of additions, whatever stands beside it.
+
+There are projections by a matrix, of independent Gaussian entries or orthonormal rows, and the fast one.
+
+The fast projection: random signs, a Walsh-Hadamard transform, and some of its coordinates.
+
+Ailon, Chazelle 2009, in the form of Tropp 2011: coordinates are sampled without replacement, which keeps the rows
+orthogonal. It takes D log2 D additions a record, D the power of two from d up, and no matrix.
+
+With v = H (s z) for random signs s, every v_i^2 has mean ||z||^2 and variance 2 (||z||^4 - sum of z_j^4), and all D of
+them add up to D ||z||^2 exactly; so the mean of k of them, drawn without replacement, has the variance
+2 (1 - sum z_j^4 / ||z||^4) / k * (D - k) / (D - 1) relative to ||z||^4: never above the Gaussian map's 2 / k.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import ndtri
 
 from ...checks import check_integer
 from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
+from ...machine.compiled_code import njit
+from ...machine.threads import over_ranges
 from ...parameters import Declared, Seed, Settled, Whole, parameter
+from ..hashing.cells import GRID
 from ..hashing.uniforms import PublicRandom
+from .inner_products import DEPTH, inner_products, records_at_once
 
 MAX_STREAM = 1_000_000
 TAIL = 8.0
@@ -27,26 +45,13 @@ TAIL = 8.0
 
 @dataclass(frozen=True)
 class Projection(Declared, ABC):
-    """A random linear map from ``source`` to ``target`` dimensions.
+    """A random linear map from ``source`` to ``target`` dimensions; RequestError when a parameter is out of range."""
 
-    Parameters
-    ----------
-    source, target : int
-        d and k, 1 <= k <= d.
-    seed : int
-        Public seed; fresh when None.
-    stream : int
-        Which of the seed's independent maps this is.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
-    """
-
+    # d and k, 1 <= k <= d.
     source: int
     target: int = parameter(Whole("The dimensions after a projection", 1, MAX_VECTOR))
-    seed: Settled[int] = parameter(Seed("The seed of a projection"), None)
+    seed: Settled[int] = parameter(Seed("The seed of a projection"), None)  # Public seed; fresh when None.
+    # Which of the seed's independent maps this is.
     stream: int = parameter(Whole("The stream of a projection", 0, MAX_STREAM), 0)
     name: ClassVar[str]
     described: ClassVar[str] = "projection"
@@ -97,3 +102,248 @@ class Projection(Declared, ABC):
         if points.ndim != 2 or points.shape[1] != self.source:
             raise RequestError(f"This projection takes points of {self.source:,} coordinates.")
         return np.ascontiguousarray(points.T)
+
+
+MAX_ENTRIES = 1 << 26
+"""Entries of one matrix: half a gigabyte."""
+MAX_STEPS = 1 << 36
+"""Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more."""
+ROWS = 256
+"""Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte."""
+_GAUSSIAN, _ORTHOGONAL = 31, 32
+"""Labels of the streams of public randomness."""
+
+
+@njit(nogil=True, cache=True)
+def _multiply(points, matrix, block, first, last, out):
+    """out[:, first:last] = matrix @ points[:, first:last]."""
+    k, d = matrix.shape
+    coefficients = matrix.reshape(-1)
+    panel = np.empty((min(d, DEPTH), block))
+    sums = np.empty((min(k, ROWS), block))
+    for start in range(first, last, block):
+        length = min(block, last - start)
+        for r in range(0, k, ROWS):
+            rows = min(ROWS, k - r)
+            sums[:rows] = 0.0
+            inner_products(points, start, length, coefficients, r * d, rows, panel, sums)
+            for row in range(rows):
+                out[r + row, start : start + length] = sums[row, :length]
+
+
+def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """What a matrix (k, d) makes of points, each record bit for bit by itself: float64 (n, k) in Fortran order.
+
+    Parameters
+    ----------
+    matrix : np.ndarray
+        float64 (k, d), C order.
+    coordinates : np.ndarray
+        float64 (d, n), C order, one row a coordinate.
+    """
+    d, n = coordinates.shape
+    block = records_at_once(d)
+    out = np.empty((len(matrix), n))
+
+    def records(start: int, stop: int) -> None:
+        _multiply(coordinates, matrix, block, start, stop, out)
+
+    over_ranges(n, records, at_least=block)
+    return out.T
+
+
+@dataclass(frozen=True)
+class _Dense(Projection):
+    def _check(self) -> None:
+        super()._check()
+        if self.source * self.target > MAX_ENTRIES:
+            raise RequestError(
+                f"A matrix of {self.target:,} x {self.source:,} has more than {MAX_ENTRIES:,} entries, which is the "
+                "most that is kept in memory; use the fast projection or fewer dimensions."
+            )
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """float64 (k, d), rounded so that the last bits of a platform's libraries do not matter."""
+        return np.ascontiguousarray(np.round(self._entries() * GRID) / GRID)
+
+    @abstractmethod
+    def _entries(self) -> np.ndarray:
+        """The entries of the matrix, float64 (k, d), before they are rounded."""
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        return images(self.matrix, self._coordinates(points))
+
+    @property
+    def setup_bytes(self) -> int:
+        return 32 * self.source * self.target
+
+
+@dataclass(frozen=True)
+class GaussianProjection(_Dense):
+    """Independent entries N(0, 1/k): ||Pz||^2 / ||z||^2 is a chi-squared variable over its k degrees of freedom.
+
+    The map of Theorem 7.2 of "Efficiently Computing Similarities to Private Datasets" (Backurs et al., ICLR 2024).
+    Costs d k multiplications a record.
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    def _entries(self) -> np.ndarray:
+        uniforms = self._random(_GAUSSIAN).uniforms(self.target, self.source)
+        return ndtri(uniforms) / np.sqrt(self.target)
+
+    @classmethod
+    def length_variance(cls, source: int, target: int) -> float:
+        return 2.0 / target
+
+
+@dataclass(frozen=True)
+class OrthogonalProjection(_Dense):
+    """The first k rows of a uniformly random rotation, times sqrt(d/k).
+
+    ||Pz||^2 / ||z||^2 is d/k times a Beta(k/2, (d - k)/2) variable, whose variance is (d - k)/(d + 2) of the Gaussian
+    map's: nothing is left to chance at k = d.
+    """
+
+    name: ClassVar[str] = "orthogonal"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.source * self.target**2 > MAX_STEPS:
+            raise RequestError(
+                f"Making {self.target:,} rows of {self.source:,} numbers orthogonal would take minutes; use the fast "
+                "projection or fewer dimensions."
+            )
+
+    @property
+    def reach(self) -> float:
+        return min(super().reach, math.sqrt(self.source / self.target))
+
+    def _entries(self) -> np.ndarray:
+        uniforms = self._random(_ORTHOGONAL).uniforms(self.source, self.target)
+        q, r = np.linalg.qr(ndtri(uniforms))
+        # With the diagonal of R made positive, Q is what Gram-Schmidt gives, whichever way LAPACK went about it.
+        return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T * np.sqrt(self.source / self.target)
+
+    @classmethod
+    def length_variance(cls, source: int, target: int) -> float:
+        return 2.0 / target * (source - target) / (source + 2.0)
+
+
+LANES = 32
+"""Records transformed together; 2048 coordinates of them are half a megabyte, which a second-level cache holds."""
+_SIGNS, _SAMPLE = 33, 34
+"""Labels of the streams of public randomness."""
+
+
+@njit(nogil=True, cache=True)
+def walsh_hadamard(buffer):
+    """Walsh-Hadamard transform of every lane of ``buffer`` (D, LANES), in place: two layers of butterflies a pass."""
+    size = buffer.shape[0]
+    half = 1
+    while half * 4 <= size:
+        for block in range(0, size, 4 * half):
+            for j in range(block, block + half):
+                a, b, c, d = buffer[j], buffer[j + half], buffer[j + 2 * half], buffer[j + 3 * half]
+                for i in range(LANES):
+                    p, q = a[i] + b[i], a[i] - b[i]
+                    u, v = c[i] + d[i], c[i] - d[i]
+                    a[i], b[i], c[i], d[i] = p + u, q + v, p - u, q - v
+        half *= 4
+    if half < size:
+        for j in range(half):
+            a, b = buffer[j], buffer[j + half]
+            for i in range(LANES):
+                p, q = a[i], b[i]
+                a[i], b[i] = p + q, p - q
+
+
+@njit(nogil=True, cache=True)
+def _project(points, sign, sample, scale, size, first, last, out):
+    """out[:, first:last] from points[:, first:last]; lanes beyond the last record are zero."""
+    buffer = np.zeros((size, LANES))
+    for start in range(first, last, LANES):
+        length = min(LANES, last - start)
+        for j in range(len(sign)):
+            lanes = buffer[j]
+            s = sign[j]
+            for i in range(length):
+                lanes[i] = s * points[j, start + i]
+        buffer[len(sign) :] = 0.0
+        walsh_hadamard(buffer)
+        for r in range(len(sample)):
+            lanes = buffer[sample[r]]
+            for i in range(length):
+                out[r, start + i] = scale * lanes[i]
+
+
+@dataclass(frozen=True)
+class FastProjection(Projection):
+    """Signs, Walsh-Hadamard, sampled coordinates: the map of Corollary 7.3, in O(d log d + k) a record.
+
+    Its variance is never above the Gaussian map's (see the module), and it needs no matrix: 2048 dimensions take a
+    half a megabyte of scratch memory.
+    """
+
+    name: ClassVar[str] = "fast"
+
+    @property
+    def padded(self) -> int:
+        """D, the power of two from d up."""
+        return 1 << (self.source - 1).bit_length()
+
+    @cached_property
+    def _signs(self) -> np.ndarray:
+        return np.where(self._random(_SIGNS).words(self.source) >> np.uint64(63), 1.0, -1.0)
+
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """k of the D coordinates, every set of k equally likely (but for ties of 64-bit words)."""
+        words = self._random(_SAMPLE).words(self.padded)
+        return np.sort(np.argsort(words, kind="stable")[: self.target])
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        coordinates = self._coordinates(points)
+        out = np.empty((self.target, coordinates.shape[1]))
+        scale = 1.0 / np.sqrt(self.target)
+        signs, sample = self._signs, self._sample
+
+        def records(start: int, stop: int) -> None:
+            _project(coordinates, signs, sample, scale, self.padded, start, stop, out)
+
+        over_ranges(coordinates.shape[1], records, at_least=LANES)
+        return out.T
+
+    @property
+    def reach(self) -> float:
+        """|sum of +-z_j| / sqrt(k) <= sqrt(d / k) ||z||, where that is smaller."""
+        return min(super().reach, math.sqrt(self.source / self.target))
+
+    @property
+    def setup_bytes(self) -> int:
+        return 64 * self.padded
+
+    @classmethod
+    def length_variance(cls, source: int, target: int) -> float:
+        padded = 1 << (source - 1).bit_length()
+        return 2.0 / target * (padded - target) / max(padded - 1.0, 1.0)
+
+
+PROJECTIONS: dict[str, type[Projection]] = {
+    kind.name: kind for kind in (FastProjection, GaussianProjection, OrthogonalProjection)
+}
+
+
+def projection_kind(name: object) -> type[Projection]:
+    """The class of that name; RequestError when there is none."""
+    if not isinstance(name, str) or name not in PROJECTIONS:
+        raise RequestError(f"A projection must be one of {', '.join(PROJECTIONS)}.")
+    return PROJECTIONS[name]
+
+
+def projection_from_dict(source: int, value: object) -> Projection:
+    """The projection from ``source`` dimensions that `Projection.to_dict` wrote down; RequestError on anything else."""
+    facts = value if isinstance(value, Mapping) else {}
+    kind = projection_kind(facts.get("name"))
+    return kind(source, **kind.read({key: entry for key, entry in facts.items() if key != "name"}))

@@ -25,8 +25,7 @@ import pyarrow as pa
 
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.projections.kinds import projection_from_dict, projection_kind
-from ...geometry.projections.projection import Projection
+from ...geometry.projections.projection import Projection, projection_from_dict, projection_kind
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ...parameters import Described, Number, Several, parameter
@@ -36,9 +35,8 @@ from ...privacy.zcdp import largest_rho
 from ..answers import Answers
 from ..card import Card, Facts
 from ..linear import LinearSketch
-from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, rows_of
+from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, row_products, rows_of
 from .moments import CENTRE, check_centre
-from .row_products import row_products
 
 SHARED_DIRECTION = 1.0 / 3.0
 """Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one
@@ -243,12 +241,8 @@ def dimensions_for(dimensions: int, records: float, budget: Budget, share: float
 
     Parameters
     ----------
-    dimensions : int
-        d.
     records : float
         A public guess of the number of records of one class.
-    budget : Budget
-        The promise.
     share : float
         Of its epsilon, or of rho, that the table of classes gets.
     """

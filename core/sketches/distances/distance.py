@@ -3,8 +3,8 @@
 The paper (Backurs, Lin, Mahabadi, Silwal, Tarnawski, ICLR 2024, section 4) answers these from a tree of noisy counts
 and intervals that grow around the query. Here a record is shared between the two nodes beside it on an even grid, and
 what is released of the node masses is a fitted set of measurements (`core.geometry.distances.strategy`); the answer is
-the sum that the best piecewise linear density has (`core.geometry.distances.splines`). There is no bias of a factor 1 +
-alpha, and under pure epsilon the mean relative error is less than half that of Haar details with fitted shares.
+the sum that the best piecewise linear density has (`core.geometry.distances.profiles`). There is no bias of a factor 1
++ alpha, and under pure epsilon the mean relative error is less than half that of Haar details with fitted shares.
 
 One release answers every query at once; other profiles (p-th powers, capped and one-sided distances) differ only in
 what the measurements are fitted to, and in what is read off.
@@ -25,9 +25,8 @@ import numpy as np
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
-from ...geometry.distances.fitting import SIZES, fitted_strategy
 from ...geometry.distances.profiles import Profile, profile_named
-from ...geometry.distances.strategy import Strategy
+from ...geometry.distances.strategy import SIZES, Strategy, fitted_strategy
 from ...machine.threads import over_ranges
 from ...parameters import Described, Kind, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget

@@ -319,10 +319,7 @@ def check_centre(domain: Domain, metric: str, centre: tuple[float, ...] | None) 
 def inside(radius: float | None, furthest: float) -> float:
     """The radius, never more than the distance of the furthest corner.
 
-    Raises
-    ------
-    RequestError
-        When it is too large or too small for its square to be a number.
+    RequestError when it is too large or too small for its square to be a number.
     """
     value = furthest if radius is None else min(radius, furthest)
     if not SHORTEST < value < LONGEST:

@@ -29,17 +29,15 @@ from ...checks import check_integer, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.cells import GRID
-from ...geometry.hashing.coverage import grouped_uniforms
-from ...geometry.hashing.directions import directions, uniforms_for_direction
-from ...geometry.projections.dense import MAX_ENTRIES, images
+from ...geometry.hashing.coverage import directions, grouped_uniforms, uniforms_for_direction
+from ...geometry.projections.projection import MAX_ENTRIES, images
 from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
 from ..card import Card, only_where, sides
-from ..inner import InnerKind
-from ..linear import LinearSketch
+from ..linear import InnerKind, LinearSketch
 from .ball import SHORTEST
 from .distance import Distance
 from .moments import RADIUS, inside

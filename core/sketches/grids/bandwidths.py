@@ -21,7 +21,7 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from ...geometry.kernels import Kernel
-from .axes import Axis, along
+from .grid_axes import Axis, along
 from .splines import ORDER, POINTS_A_CELL, coefficients, fitting_points
 
 STEP = math.sqrt(2.0)
@@ -44,21 +44,11 @@ def ladder(narrowest: float, widest: float) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class _Along:
-    """A kernel along one axis, at a grid point in the middle.
+    """A kernel along one axis, at a grid point in the middle."""
 
-    Attributes
-    ----------
-    taps : np.ndarray
-        What counts around the place are multiplied by, over the kernel's integral.
-    profile : np.ndarray
-        The kernel over its integral, at evenly spaced places that are alike for all bandwidths.
-    spacing : float
-        Their distance.
-    """
-
-    taps: np.ndarray
-    profile: np.ndarray
-    spacing: float
+    taps: np.ndarray  # What counts around the place are multiplied by, over the kernel's integral.
+    profile: np.ndarray  # The kernel over its integral, at evenly spaced places that are alike for all bandwidths.
+    spacing: float  # Their distance.
 
 
 def estimated_risks(

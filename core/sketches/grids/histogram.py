@@ -22,16 +22,7 @@ import numpy as np
 from ...domain import Categorical, Cyclic, Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import (
-    KERNEL,
-    Bandwidth,
-    Kernel,
-    Laplacian,
-    Stationary,
-    of_coordinates,
-    stationary,
-    stretched,
-)
+from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, of_coordinates, stationary, stretched
 from ...parameters import Number, Settled, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
@@ -39,8 +30,8 @@ from ...words.numbers import significant
 from ..answers import Answers
 from ..card import KERNEL_OPTIONS, Card, columns, sides
 from ..linear import LinearSketch
-from .axes import Axis, is_product_of_columns
 from .bandwidths import WIDEST, around, estimated_risks
+from .grid_axes import Axis, is_product_of_columns
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, cells_for, keeps_all_values, reach
 from .smoothing import Smoothing
 from .splines import share_records
@@ -67,7 +58,7 @@ class Histogram(LinearSketch):
         The public facts about the records.
     kernel : Kernel
         Any kernel of `core.geometry.kernels`. Products of one factor a column (Gaussian, Laplacian) are read column by
-        column, and kernels of a distance as sums of such products (`core.sketches.grids.scale_mixtures`), which adds an
+        column, and kernels of a distance as sums of such products (`core.sketches.grids.query_axes`), which adds an
         error of 0.00003 a record at most; others, such as those of an angle, by summing over the whole grid, which is
         slow.
     cells : tuple[int, ...] | None

@@ -29,7 +29,7 @@ from ...errors import RequestError
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
-from .axes import along, is_product_of_columns
+from .grid_axes import along, is_product_of_columns
 from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 
 if TYPE_CHECKING:
@@ -61,19 +61,14 @@ LEAST_SEEN = 0.2
 def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     """The sketch with the cells, and where they pay the coarse grid, that suit the budget.
 
+    RequestError when the kernel is too narrow for any grid.
+
     Parameters
     ----------
     sketch : Histogram
         A histogram; its cells are not looked at.
-    budget : Budget
-        The promise.
     records : float
         A public guess of their number.
-
-    Raises
-    ------
-    RequestError
-        When the kernel is too narrow for any grid.
     """
     low, high = sketch.domain.bounds(sketch.metric)
     reaches = np.array(
@@ -198,6 +193,8 @@ def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, recor
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:
     """The distance along a coordinate at which a kernel has fallen to exp(-1/2), a Gaussian's bandwidth.
 
+    RequestError when the kernel is too narrow for any grid.
+
     Parameters
     ----------
     kernel : Kernel
@@ -206,11 +203,6 @@ def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high:
         An encoded point in the middle of the bounds, float64 (d,).
     coordinate, low, high : int, float, float
         Which, and its bounds.
-
-    Raises
-    ------
-    RequestError
-        When the kernel is too narrow for any grid.
     """
     centre = (low + high) / 2.0
     distances = np.geomspace(1e-7, 10.0, 400) * (high - low)

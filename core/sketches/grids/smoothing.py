@@ -2,7 +2,7 @@
 
 The estimate at q combines the counters with the coefficients of K(q, .) on the grid. When the kernel is a product of
 one factor an axis, so are the coefficients, and everything is done axis by axis (`core.sketches.grids.query_axes`).
-Kernels of a distance are sums of such products (`core.sketches.grids.scale_mixtures`), and so are their coefficients.
+Kernels of a distance are sums of such products (`core.sketches.grids.query_axes`), and so are their coefficients.
 What is left, such as a kernel of the angle, is evaluated on the whole grid for every query.
 
 Two grids share the noise better than one. A coarse grid fits the kernel roughly, with few counters to add up; a fine
@@ -21,10 +21,8 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.kernels import Kernel
-from .axes import Axis, along_axis, heaps_of
-from .axis_fit import AxisFit, Profile
-from .query_axes import Places
-from .scale_mixtures import product_terms
+from .grid_axes import Axis, AxisFit, Profile, along_axis, heaps_of
+from .query_axes import Places, product_terms
 from .splines import POINTS_A_CELL, combined, fitting_points
 
 MAX_FITTED = 1 << 16
@@ -45,46 +43,22 @@ OVERLAP = 2.0
 
 @dataclass(frozen=True)
 class Factors:
-    """Coefficients of a product of the axes, one array an axis, float64 (distinct values of the queries, counters).
+    """Coefficients of a product of the axes, one array an axis, float64 (distinct values of the queries, counters)."""
 
-    Attributes
-    ----------
-    fine : list[np.ndarray]
-        On the (fine) grid.
-    coarse : list[np.ndarray] | None
-        On the coarse one, where there is one.
-    refined : list[np.ndarray] | None
-        What the coarse fit is on the fine grid.
-    """
-
-    fine: list[np.ndarray]
-    coarse: list[np.ndarray] | None = None
-    refined: list[np.ndarray] | None = None
+    fine: list[np.ndarray]  # On the (fine) grid.
+    coarse: list[np.ndarray] | None = None  # On the coarse one, where there is one.
+    refined: list[np.ndarray] | None = None  # What the coarse fit is on the fine grid.
 
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How one grid, or a fine and a coarse one, are read through a kernel.
+    """How one grid, or a fine and a coarse one, are read through a kernel."""
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Of encoded points.
-    axes : tuple[Axis, ...]
-        Of the (fine) grid.
-    middle : np.ndarray
-        An encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
-    scales : tuple[int, ...]
-        What one record adds to each grid in all, the fine one first.
-    halvings : int
-        How often the coarse grid's pitch is halved to give the fine one's.
-    """
-
-    kernel: Kernel
-    axes: tuple[Axis, ...]
-    middle: np.ndarray
-    scales: tuple[int, ...]
-    halvings: int = 0
+    kernel: Kernel  # Of encoded points.
+    axes: tuple[Axis, ...]  # Of the (fine) grid.
+    middle: np.ndarray  # An encoded point in the middle of the bounds, of the first of all categories, float64 (d,).
+    scales: tuple[int, ...]  # What one record adds to each grid in all, the fine one first.
+    halvings: int = 0  # How often the coarse grid's pitch is halved to give the fine one's.
 
     @cached_property
     def coarse(self) -> Smoothing | None:

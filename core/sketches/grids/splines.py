@@ -138,17 +138,12 @@ def fitting_points(cells: int, a_cell: int) -> np.ndarray:
 def coefficients(values: np.ndarray, cells: int, a_cell: int) -> np.ndarray:
     """Coefficients of the splines whose combination is closest to functions in the mean square.
 
+    Returns float64 (n, cells + 3), those of the splines that reach inside the bounds.
+
     Parameters
     ----------
     values : np.ndarray
         float64 (n, points), the functions at `fitting_points`.
-    cells, a_cell : int
-        As there.
-
-    Returns
-    -------
-    np.ndarray
-        float64 (n, cells + 3), those of the splines that reach inside the bounds.
     """
     nodes = np.linspace(0.0, 1.0, cells + 3 + 2 * MARGIN)
     steps = np.linspace(0.0, 1.0, values.shape[1])

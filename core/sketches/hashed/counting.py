@@ -265,8 +265,6 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
     ----------
     points : np.ndarray
         float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds.
-    columns : Columns
-        The hashes, R rows.
     table : np.ndarray
         int64 (R, columns.width), changed in place.
     """
@@ -311,25 +309,18 @@ def read(
 
     A query in a cell that no record inside the bounds can reach is given 0 for that row, without noise. In rehashed
     rows the expected count of records from other cells is taken off: (counter - background) / (1 - 1/W), where the
-    background is N/W.
+    background is N/W. Returns float64 (groups, n).
 
     Parameters
     ----------
     points : np.ndarray
         float64 (n, d).
-    columns : Columns
-        The hashes, R rows.
     table : np.ndarray
         int64 (R, columns.width).
     group_of_row : np.ndarray
         int64 (R,), the group of each row.
     background : float
         Expected records from other cells in a counter of a rehashed row.
-
-    Returns
-    -------
-    np.ndarray
-        float64 (groups, n).
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)

@@ -21,8 +21,17 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.frequencies import Frequencies, check_kernel, draw_frequencies, drawing_bytes
-from ...geometry.hashing.structured import Structured, check_structure, draw_structured, padded, structured_bytes
+from ...geometry.hashing.frequencies import (
+    Frequencies,
+    Structured,
+    check_kernel,
+    check_structure,
+    draw_frequencies,
+    draw_structured,
+    drawing_bytes,
+    padded,
+    structured_bytes,
+)
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...parameters import Choice, Seed, Settled, parameter
@@ -32,7 +41,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
-from . import fast_phases, phases
+from . import phases
 from .waves import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
@@ -105,10 +114,7 @@ class Features(GroupedSketch):
     def frequencies(self) -> Frequencies | Structured:
         """Frequencies and phases, made from the seed when first needed.
 
-        Raises
-        ------
-        RequestError
-            When a point inside the bounds may be so far off that floating point cannot tell its phase.
+        RequestError when a point inside the bounds may be so far off that floating point cannot tell its phase.
         """
         draw = draw_structured if self.transform == "fast" else draw_frequencies
         drawn = draw(self.kernel, self._widths, self._chosen_rows, self.groups, self.seed)
@@ -161,8 +167,11 @@ class Features(GroupedSketch):
         return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
-        loops = fast_phases if self.transform == "fast" else phases
-        loops.pour(points, self.frequencies, self.entries, table)
+        drawn = self.frequencies
+        if isinstance(drawn, Structured):
+            phases.fast_pour(points, drawn, self.entries, table)
+        else:
+            phases.pour(points, drawn, self.entries, table)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """A record adds one entry (c, s) of the public table `entries` to every row.
@@ -185,8 +194,11 @@ class Features(GroupedSketch):
         return np.repeat(np.arange(self.groups), group_sizes(self._chosen_rows, self.groups))
 
     def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        loops = fast_phases if self.transform == "fast" else phases
-        sums = loops.read(points, self.frequencies, self.entries.delay, table, self.group_of_row)
+        drawn, delay = self.frequencies, self.entries.delay
+        if isinstance(drawn, Structured):
+            sums = phases.fast_read(points, drawn, delay, table, self.group_of_row)
+        else:
+            sums = phases.read(points, drawn, delay, table, self.group_of_row)
         sizes = group_sizes(self._chosen_rows, self.groups)
         return sums / (self.entries.gain * sizes[:, None]), sizes / self._chosen_rows
 

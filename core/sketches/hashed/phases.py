@@ -1,8 +1,11 @@
-"""The two compiled loops of random features with dense frequencies: add records, and read queries.
+"""The compiled loops of random features, with dense frequencies and structured ones: add records, and read queries.
 
 A record's phase in a row is a sum in a fixed order, computed by the same code for records and queries; its entry of the
 public table is looked up and added as integers. Threads own records when building, each with a table of its own; sums
 of integers are exact in any order, so the total depends on neither batches nor threads.
+
+Under structured frequencies (`fast_pour`, `fast_read`) records are transformed a few at a time, each in a lane of its
+own: the additions of one record never depend on the records beside it.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from threading import Lock
 
 import numpy as np
 
-from ...geometry.hashing.frequencies import Frequencies
+from ...geometry.hashing.frequencies import Frequencies, Structured
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
+from ...geometry.projections.projection import LANES, walsh_hadamard
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from .counting import project
@@ -115,8 +119,6 @@ def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np
         float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
     frequencies : Frequencies
         Of R rows.
-    entries : Waves
-        The table of integers.
     table : np.ndarray
         int64 (R, 2), changed in place.
     """
@@ -173,3 +175,101 @@ def _laid_out(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Points with one row a coordinate, the numbers of the coordinates, and how many points to take at a time."""
     d = points.shape[1]
     return np.ascontiguousarray(points.T), np.arange(d, dtype=np.int32), BLOCK if d < MANY else records_at_once(d)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _spin(points, start, length, units, signs, normals, buffer):
+    """The block's unit rows times the scaled points, one lane a point."""
+    for j in range(len(units)):
+        lanes = buffer[j]
+        factor = units[j] * signs[j]
+        for i in range(length):
+            lanes[i] = factor * points[j, start + i]
+    buffer[len(units) :] = 0.0
+    walsh_hadamard(buffer)
+    for j in range(len(buffer)):
+        lanes = buffer[j]
+        for i in range(LANES):
+            lanes[i] *= normals[j]
+    walsh_hadamard(buffer)
+
+
+@njit(nogil=True, cache=True)
+def _fast_pour(points, first, last, signs, normals, first_row, lengths, phases, units, packed, table):
+    buffer = np.zeros((signs.shape[1], LANES))
+    value = np.empty(LANES)
+    for start in range(first, last, LANES):
+        length = min(LANES, last - start)
+        for block in range(len(signs)):
+            _spin(points, start, length, units, signs[block], normals[block], buffer)
+            for r in range(first_row[block], first_row[block + 1]):
+                lanes = buffer[r - first_row[block]]
+                for i in range(LANES):
+                    value[i] = lengths[r] * lanes[i] + phases[r]
+                look_up(value, length, packed, table[r])
+
+
+@njit(nogil=True, cache=True)
+def _fast_read(points, first, last, signs, normals, first_row, lengths, phases, units, group_of_row, table, out):
+    buffer = np.zeros((signs.shape[1], LANES))
+    value = np.empty(LANES)
+    for start in range(first, last, LANES):
+        length = min(LANES, last - start)
+        for block in range(len(signs)):
+            _spin(points, start, length, units, signs[block], normals[block], buffer)
+            for r in range(first_row[block], first_row[block + 1]):
+                lanes = buffer[r - first_row[block]]
+                for i in range(LANES):
+                    value[i] = lengths[r] * lanes[i] + phases[r]
+                decode(value, length, table[r, 0], table[r, 1], out[group_of_row[r], start : start + length])
+
+
+def fast_pour(points: np.ndarray, structured: Structured, entries: Waves, table: np.ndarray) -> None:
+    """Add the entries of every point's phases to the rows of ``table``; parameters as for `phases.pour`."""
+    by_coordinate = np.ascontiguousarray(points.T)
+    s = structured
+
+    def records(start: int, stop: int, sums: np.ndarray) -> None:
+        _fast_pour(
+            by_coordinate,
+            start,
+            stop,
+            s.signs,
+            s.normals,
+            s.first_row,
+            s.lengths,
+            s.phases,
+            s.units,
+            entries.packed,
+            sums,
+        )
+
+    add_up(len(points), records, table)
+
+
+def fast_read(
+    points: np.ndarray, structured: Structured, delay: float, table: np.ndarray, group_of_row: np.ndarray
+) -> np.ndarray:
+    """Sums over the rows of each group, float64 (groups, n); parameters as for `phases.read`."""
+    by_coordinate = np.ascontiguousarray(points.T)
+    s, phases, sums = structured, structured.phases - delay, table.astype(np.float64)
+    out = np.zeros((int(group_of_row.max()) + 1, len(points)))
+
+    def queries(start: int, stop: int) -> None:
+        _fast_read(
+            by_coordinate,
+            start,
+            stop,
+            s.signs,
+            s.normals,
+            s.first_row,
+            s.lengths,
+            phases,
+            s.units,
+            group_of_row,
+            sums,
+            out,
+        )
+
+    over_ranges(len(points), queries, at_least=LEAST_QUERIES)
+    return out

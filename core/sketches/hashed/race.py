@@ -5,6 +5,8 @@ row; the counter that a query falls in counts the records that collide with it, 
 
 Beyond the paper: rows are drawn in low-discrepancy groups (`core.geometry.hashing.uniforms`), rows whose cells fit into
 W columns are stored without rehashing (`core.geometry.hashing.cells`), and where they do not fit the bias is undone.
+
+Of a table that is mapped from a file and no array in memory, only the counters that queries fall in are touched.
 """
 
 from __future__ import annotations
@@ -22,14 +24,46 @@ from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashe
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
 from ...machine.array_types import Floats
-from ...machine.tables import Table, blocks
+from ...machine.tables import Table, blocks, take
 from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from .counting import pour, read
-from .mapped import read_mapped
+
+PLACES = 1 << 20
+"""Counters that are looked up at a time."""
+
+
+def read_mapped(
+    points: np.ndarray, columns: Columns, table: Table, group_of_row: np.ndarray, background: float
+) -> np.ndarray:
+    """What `counting.read` gives for the same counters in an array, bit for bit; the parameters are the same."""
+    rows, width = table.shape
+    out = np.zeros((int(group_of_row.max()) + 1, len(points)))
+    gain = columns.gain[:, None]
+    crowd = np.where(columns.rehashed, background, 0.0)[:, None]
+    step = max(1, PLACES // rows)
+    for start in range(0, len(points), step):
+        column = _columns_of(points[start : start + step], columns, gain)
+        inside = column >= 0
+        places = np.arange(rows)[:, None] * width + column
+        counters = np.zeros(column.shape)
+        counters[inside] = take(table, places[inside])
+        np.add.at(out[:, start : start + step], group_of_row, np.where(inside, (counters - crowd) * gain, 0.0))
+    return out
+
+
+def _columns_of(points: np.ndarray, columns: Columns, gain: np.ndarray) -> np.ndarray:
+    """The column that each query falls in, int64 (R, n); -1 where no record inside the bounds can be.
+
+    They are read off a table whose every row counts 1, 2, 3 and so on: one row in memory, shown R times.
+    """
+    rows, width = len(columns.rehashed), columns.width
+    counting = np.broadcast_to(np.arange(1, width + 1), (rows, width))
+    return np.rint(read(points, columns, counting, np.arange(rows), 0.0) / gain).astype(np.int64) - 1
+
 
 MAX_WIDTH = 1 << 31
 MAX_COUNTERS = 1 << 30
@@ -172,11 +206,7 @@ class Race(GroupedSketch):
         It is within 16 sqrt(f~/epsilon ln(1/delta)) of the kernel sum with probability 1 - delta for every single
         query, whatever the tails; the mean is closer on average. Rows of one group depend on each other, which the
         theorem does not allow for: ask a sketch with as many groups as means when the guarantee itself matters.
-
-        Raises
-        ------
-        RequestError
-            When delta is not in (0, 1) or there are fewer rows than means.
+        RequestError when delta is not in (0, 1) or there are fewer rows than means.
         """
         if not 0.0 < delta < 1.0:
             raise RequestError("The failure probability of a median of means must lie strictly between 0 and 1.")

@@ -39,18 +39,10 @@ PLACES = 128
 
 @dataclass(frozen=True)
 class Waves:
-    """A table of integer points, one a step of the turn.
+    """A table of integer points, one a step of the turn."""
 
-    Attributes
-    ----------
-    name : str
-        "circle" or "quadrant".
-    points : np.ndarray
-        int64 (M, 2), entry m for phases from m/M up to (m + 1)/M.
-    """
-
-    name: str
-    points: np.ndarray
+    name: str  # "circle" or "quadrant".
+    points: np.ndarray  # int64 (M, 2), entry m for phases from m/M up to (m + 1)/M.
 
     @cached_property
     def packed(self) -> np.ndarray:

@@ -47,19 +47,27 @@ from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.selection import select
 from ...privacy.zcdp import largest_rho
-from ..accepted import check_points
-from ..adaptive import Adaptive, AdaptivePlan, Outcome, Read, price_of
+from ..adaptive import (
+    LARGEST_TOTAL,
+    SCALE,
+    Adaptive,
+    AdaptivePlan,
+    Outcome,
+    Read,
+    pair_score,
+    price_of,
+    score_sensitivity,
+)
 from ..card import Facts
 from ..linear import LinearSketch
-from ..pair_scores import LARGEST_TOTAL, SCALE, pair_score, score_sensitivity
+from ..traits import check_points
 from .answers.best_guess import BestGuess
-from .axes import METRIC, number_axes
-from .counting import Counted
-from .farthest import added, replaced
-from .filling import Filling
+from .largest_change import added, replaced
 from .layout import Block, Columns
 from .optimum import for_squares
-from .sizing import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, singles_weight, with_singles
+from .table_axes import METRIC, number_axes
+from .table_filling import Counted, Filling
+from .table_sizes import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, singles_weight, with_singles
 from .tables import MOST_BINS, MOST_HALVINGS, Tables
 
 CHOICES_SHARE = Fraction(1, 10)

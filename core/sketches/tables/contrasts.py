@@ -48,25 +48,15 @@ class Norms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """The contrasts of an axis; one entry of each array a contrast, int64 (m - 1,).
-
-    Attributes
-    ----------
-    cells : int
-        m.
-    length : int
-        T, which the length of every contrast is near.
-    first, middle, last : np.ndarray
-        Cells first to middle are on its left, and middle to last on its right.
-    left, right : np.ndarray
-        What a record adds on the left, and takes away on the right.
-    """
+    """The contrasts of an axis; one entry of each array a contrast, int64 (m - 1,)."""
 
     cells: int
-    length: int
+    length: int  # T, which the length of every contrast is near.
+    # Cells first to middle are on its left, and middle to last on its right.
     first: np.ndarray
     middle: np.ndarray
     last: np.ndarray
+    # What a record adds on the left, and takes away on the right.
     left: np.ndarray
     right: np.ndarray
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from .axes import Axis
 from .contrasts import Contrasts, contrasts
+from .table_axes import Axis
 
 Columns = tuple[int, ...]
 """Places of axes, in increasing order."""
@@ -58,44 +58,23 @@ def parts_of_table(table: Columns) -> list[tuple[Columns, Columns]]:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of the table: all counters that have one weight.
+    """A part of the table: all counters that have one weight."""
 
-    Attributes
-    ----------
-    columns : Columns
-        Whose residual or table it is.
-    level : int
-        0; or, from 1, the halving of the cells of its single column that it tells: which half of each cell records are
-        in, one counter a cell that is halved, or where tables are counted, how many are in each of the halves.
-    shape : tuple[int, ...]
-        One side a column.
-    place : slice
-        Where it lies.
-    """
-
-    columns: Columns
+    columns: Columns  # Whose residual or table it is.
+    # 0; or, from 1, the halving of the cells of its single column that it tells: which half of each cell records are
+    # in, one counter a cell that is halved, or where tables are counted, how many are in each of the halves.
     level: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # One side a column.
     place: slice
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Blocks one after the other.
-
-    Parameters
-    ----------
-    axes : tuple[Axis, ...]
-        All axes.
-    tables : tuple[Columns, ...]
-        What is asked, none a part of another one.
-    measured : str
-        "contrasts": every residual; "cells": every table; "margins": every table and all its margins.
-    """
+    """Blocks one after the other."""
 
     axes: tuple[Axis, ...]
-    tables: tuple[Columns, ...]
-    measured: str
+    tables: tuple[Columns, ...]  # What is asked, none a part of another one.
+    measured: str  # "contrasts": every residual; "cells": every table; "margins": every table and all its margins.
 
     @cached_property
     def residuals(self) -> tuple[Columns, ...]:

@@ -13,6 +13,8 @@ s_R goes as (v_R / l_R)^(1/3).
 
 A column with halvings is asked for ranges, all those of its fine cells alike. Its own table costs what it would without
 halvings, and is spread over coarse contrasts and levels as the ranges' mean variance asks for.
+
+`mean_variance` is the sum that the best weights make least: how exact all answers together will be.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .layout import Block, Columns, Layout, parts_of_table
+from .reading import Noise
 
 FEWEST = 64
 """The least weight that is not 1: whole numbers are within a hundredth of the best weights, which costs 1e-4."""
@@ -52,8 +55,6 @@ def parts_of(layout: Layout, single: float = 1.0) -> dict[tuple[Columns, int], P
 
     Parameters
     ----------
-    layout : Layout
-        What is measured.
     single : float
         The weight of the table of a single column; that of others is 1.
     """
@@ -139,3 +140,26 @@ def for_squares(part: Part) -> float:
 def for_sums(part: Part) -> float:
     """The best scale where the sum of absolute values is bounded."""
     return (part.variance / part.sum) ** (1.0 / 3.0)
+
+
+def mean_variance(noise: Noise, single: float = 1.0) -> float:
+    """The sum over all tables and margins of the mean variance of their cells; see `optimum`.
+
+    Parameters
+    ----------
+    noise : Noise
+        Of what was measured.
+    single : float
+        What the table of a single column counts, where a table of several counts 1.
+    """
+    layout = noise.layout
+    spread = [float(noise.axis_spread(place).mean()) for place in range(len(layout.axes))]
+    total = 0.0
+    for (which, level), part in parts_of(layout, single).items():
+        if level:
+            size = layout.axes[which[0]].fine // (layout.axes[which[0]].cells << (level - 1))
+            total += part.variance * noise.halving_variance(which[0], level) / size
+        else:
+            factor = part.variance / part.square
+            total += factor * noise.variances[which] * math.prod(spread[i] for i in which)
+    return total

@@ -10,6 +10,10 @@ as the errors of different residuals are independent: s_R is the variance of a u
 the sum of the squares of q's parts in the axis' contrasts. Where tables were measured and not residuals, every table
 tells each of its residuals with a variance of its own, and their mean weighted by precision is best, as each table has
 the same noise in all its cells (least squares falls apart by residuals).
+
+How often records share a cell with a query: the mean over all tables, which every mechanism can be asked.
+
+A cell of a table has its share of every margin, so the mean of the tables is a weighted sum of residuals.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,27 +33,13 @@ from .layout import Block, Columns, Layout, parts_of_table
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """What is known of the noise from public facts alone: variances of all residuals.
-
-    Parameters
-    ----------
-    layout : Layout
-        What lies where.
-    weights : tuple[int, ...]
-        One a block.
-    variance : float
-        Of the noise of a counter.
-    total_variance : float
-        Of a number of records known from elsewhere; infinite where there is none.
-    laplace : bool
-        Whether the noise is Laplace's.
-    """
+    """What is known of the noise from public facts alone: variances of all residuals."""
 
     layout: Layout
-    weights: tuple[int, ...]
-    variance: float
-    total_variance: float = math.inf
-    laplace: bool = False
+    weights: tuple[int, ...]  # One a block.
+    variance: float  # Of the noise of a counter.
+    total_variance: float = math.inf  # Of a number of records known from elsewhere; infinite where there is none.
+    laplace: bool = False  # Whether the noise is Laplace's.
 
     def reach(self, level: float) -> float:
         """Standard errors that an interval reaches to either side.
@@ -261,3 +252,42 @@ def _back(values: np.ndarray, contrasts: Sequence[Contrasts]) -> np.ndarray:
     for side, one in enumerate(contrasts):
         values = np.moveaxis(one.back(np.moveaxis(values, side, -1)), -1, side)
     return values
+
+
+def shares_of(layout: Layout) -> dict[Columns, float]:
+    """What each residual counts in the mean of the tables."""
+    shares = dict.fromkeys(layout.residuals, 0.0)
+    for table in layout.tables:
+        for size in range(len(table) + 1):
+            for part in combinations(table, size):
+                others = math.prod(layout.axes[i].cells for i in table if i not in part)
+                shares[part] += 1.0 / (others * len(layout.tables))
+    return shares
+
+
+def shared(reading: Reading, shares: dict[Columns, float], cells: np.ndarray) -> np.ndarray:
+    """The estimates at queries, by the coarse cell of each along each axis, (axes, n) to (n,)."""
+    sums = np.zeros(cells.shape[1])
+    for which, factor in shares.items():
+        sums += factor * reading.residual(which)[tuple(cells[i] for i in which)]
+    return sums
+
+
+def variances(noise: Noise, shares: dict[Columns, float], cells: np.ndarray) -> np.ndarray:
+    """Of `shared`, float64 (n,)."""
+    spread = [noise.axis_spread(place) for place in range(len(noise.layout.axes))]
+    total = np.zeros(cells.shape[1])
+    for which, factor in shares.items():
+        term = np.full(cells.shape[1], factor**2 * noise.variances[which])
+        for place in which:
+            term *= spread[place][cells[place]]
+        total += term
+    return total
+
+
+def average_variance(noise: Noise, shares: dict[Columns, float]) -> float:
+    """Of `shared`, over all cells alike."""
+    spread = [float(noise.axis_spread(place).mean()) for place in range(len(noise.layout.axes))]
+    return sum(
+        factor**2 * noise.variances[which] * math.prod(spread[i] for i in which) for which, factor in shares.items()
+    )

@@ -36,17 +36,13 @@ from ..adaptive import Adaptive
 from ..answers import Answers
 from ..card import EXPONENTIAL, Card, Facts, PrivateChoice
 from ..linear import LinearSketch
-from .axes import METRIC, Axis, axes_of, cut, narrow, number_axes
-from .expected import mean_variance
-from .farthest import added, replaced
-from .filling import Filling
+from .largest_change import added, replaced
 from .layout import Columns, Layout, largest
-from .named import place_of, tables_named
-from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, whole_weights
-from .reading import Noise, Reading
-from .sharing import average_variance, shared, shares_of, variances
-from .sizing import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, settled
-from .steps import steps_of
+from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, mean_variance, whole_weights
+from .reading import Noise, Reading, average_variance, shared, shares_of, variances
+from .table_axes import METRIC, Axis, axes_of, cut, narrow, number_axes, steps_of
+from .table_filling import Filling
+from .table_sizes import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, place_of, settled, tables_named
 
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14
@@ -170,12 +166,10 @@ class Tables(LinearSketch):
         halvings: int | Sequence[int] | None = None,
         by: Sequence[str] = (),
     ) -> Self:
-        """Tables of named columns.
+        """Tables of named columns; RequestError when there is no such column, or the tables would be too large.
 
         Parameters
         ----------
-        domain : Domain
-            The public facts about the records.
         bins, halvings : int | Sequence[int] | None, int | Sequence[int] | None
             Of every coordinate of numbers, or one each. With no bins the promise and the number of records choose both,
             and which of singles and pairs is worth its noise; bins without halvings have none.
@@ -184,11 +178,6 @@ class Tables(LinearSketch):
         by : Sequence[str]
             Columns by which the others are asked: only pairs with one of them are counted. With neither these nor bins,
             as many pairs are as can be seen.
-
-        Raises
-        ------
-        RequestError
-            When there is no such column, or the tables would be too large.
         """
         numbers = number_axes(domain)
         cuts = [bins, 0 if halvings is None and bins is not None else halvings]
@@ -340,12 +329,7 @@ class Tables(LinearSketch):
         return cut(points, self.domain, self.axes).astype(np.int64) >> halvings
 
     def reading(
-        self,
-        table: np.ndarray,
-        counter_variance: float,
-        total: float | None,
-        variance: float,
-        laplace: bool = False,
+        self, table: np.ndarray, counter_variance: float, total: float | None, variance: float, laplace: bool = False
     ) -> Reading:
         """What a noisy table says.
 

@@ -10,9 +10,9 @@ import streamlit as st
 from ...domain import Column, Domain
 from ...errors import RequestError
 from ...experiments.public_data import from_file
+from ...forecast.expected_answers import NORMS
 from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...forecast.recommendation import Closeness, Distances
-from ...forecast.words import NORMS
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples

@@ -12,7 +12,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...experiments.comparison_methods import METHODS
-from ...experiments.comparison_results import MEASURES, ErrorCurve, Trial, curves
+from ...experiments.comparison_plan import MEASURES, ErrorCurve, Trial, curves
 from ...experiments.comparison_work import Task
 from ...figures.comparison_curves import errors_figure
 from ...figures.paper import standalone

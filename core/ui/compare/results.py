@@ -11,8 +11,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...experiments.comparison_methods import METHODS, Method
-from ...experiments.comparison_plan import Outcome, Step
-from ...experiments.comparison_results import ErrorCurve, Trial, curves
+from ...experiments.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
 from ...experiments.comparison_work import Bench, Results, Turns, bundled
 from ...experiments.public_data import PublicData
 from ...figures.comparison_curves import (

@@ -18,8 +18,7 @@ from scipy.optimize import brentq
 
 from ...domain import Categorical, Column, Domain, Scalar, Vector
 from ...experiments.comparison_methods import METHODS, Method
-from ...experiments.comparison_plan import Advice, Step
-from ...experiments.comparison_results import Trial
+from ...experiments.comparison_plan import Advice, Step, Trial
 from ...experiments.comparison_trials import released_functions, run_trial
 from ...experiments.public_data import PublicData, exact_sums, from_sample
 from ...figures.figure_axes import Axis

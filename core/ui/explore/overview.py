@@ -23,7 +23,7 @@ from ...figures.table_figures import (
 )
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
-from ...sketches.tables.axes import Axis
+from ...sketches.tables.table_axes import Axis
 from ...tasks import table_profile
 from ...tasks.table_profile import Association, Number, Part, Profile, Together, association
 from ...words.escapes import in_html, in_markdown

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.noise_lessons import Asked, ask
+from ...experiments.noise_lessons import FILES, Asked, Files, ask, exact_files, textbook_files
 from ...experiments.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
-from ...experiments.textbook_noise import FILES, Files, exact_files, textbook_files
 from ...figures.noise_lesson_figures import averages_figure, files_figure, files_in_words
 from ...figures.promise_lesson_figures import NAMES, bounds_figure, bounds_in_words
 from ...sketches.grids.histogram import SCALE as WHOLE

@@ -24,12 +24,19 @@ from ...figures.forecast_figures import (
     possible_releases_figure,
     possible_releases_in_words,
 )
-from ...forecast.columns import column_errors, drowned_columns
 from ...forecast.draft import REGRESSION, TABLE, Draft, Guessed
+from ...forecast.expected_answers import (
+    column_errors,
+    drowned_columns,
+    error_definition,
+    forecast_sentence,
+    size_and_time,
+    size_limit,
+    typical_answer,
+)
 from ...forecast.forecast import Forecast, error_curve, forecast
 from ...forecast.recommendation import Question, recommend
 from ...forecast.sizing import choose_size, sized_rows
-from ...forecast.words import error_definition, forecast_sentence, size_and_time, size_limit, typical_answer
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.grouped import GroupedSketch

@@ -21,7 +21,7 @@ from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
 from ...releases.release import Release
 from ...releases.shelf import public_name
-from ...sketches.products.products import Products
+from ...sketches.sums_of_products import Products
 from ...sketches.tables.tables import Tables
 from ...sources import Source
 from ...tasks.answerable import map_size

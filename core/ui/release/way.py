@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...forecast.draft import Draft
+from ...forecast.expected_answers import size_and_time
 from ...forecast.forecast import forecast
 from ...forecast.recommendation import Recommendation, recommend
-from ...forecast.words import size_and_time
 from ...sketches.classes import Classes
 from ...sketches.grouped import GroupedSketch
 from ...sketches.registry import card

@@ -21,7 +21,7 @@ from ...figures.share.shared_page import share_html
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.shelf import public_name
-from ...sketches.products.products import Products
+from ...sketches.sums_of_products import Products
 from ...sketches.tables.tables import Tables
 from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
 from ...tasks.centres import nearest_place

@@ -23,7 +23,7 @@ from core import (
 )
 from core.domain import Items, PrivacyUnit
 from core.domain.item_sets import Sets
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values
 from core.figures.report.report_html import report_html
@@ -33,10 +33,10 @@ from core.releases.job import release
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.card import Facts
-from core.sketches.published.distances.huang_roth import HuangRoth
-from core.sketches.published.grids.marginals import Marginals
-from core.sketches.published.grids.mwem import MWEM
-from core.sketches.published.networks.privbayes import PrivBayes
+from core.sketches.published.huang_roth import HuangRoth
+from core.sketches.published.marginals import Marginals
+from core.sketches.published.mwem import MWEM
+from core.sketches.published.privbayes import PrivBayes
 from core.sketches.registry import card
 from tests.releases_for_tests import counted_release, small_release
 

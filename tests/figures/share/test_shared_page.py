@@ -12,7 +12,7 @@ import pytest
 
 from core import Budget, Domain, RequestError
 from core.domain import Dates, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.figures.share.shared_page import read_public, share_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
@@ -93,7 +93,7 @@ def test_what_is_no_public_file_is_refused(contents):
 
 def kinds_of(sketch, records: int = 500) -> list[str]:
     """How a page would answer for a release of a sketch."""
-    from core.engine.exact import Exact
+    from core.engine.building import Exact
     from core.figures.share.shared_page import contents
     from core.releases.seal import seal
 

@@ -6,11 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import RequestError
-from core.geometry.distances.fitting import SIZES, fitted_strategy, unit_variance
-from core.geometry.distances.kept_strategies import kept_strategy
-from core.geometry.distances.profiles import Capped, OneSided, Power
-from core.geometry.distances.splines import gram_of_queries
-from core.geometry.distances.strategy import Strategy, mean_variance
+from core.geometry.distances.profiles import Capped, OneSided, Power, gram_of_queries
+from core.geometry.distances.strategy import (
+    SIZES,
+    Strategy,
+    fitted_strategy,
+    kept_strategy,
+    mean_variance,
+    unit_variance,
+)
 from core.privacy.neighbours import Neighbours
 from tests.depth import crossed, draws
 

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import kstest
 
 from core.errors import RequestError
-from core.geometry.hashing.frequencies import draw_frequencies, rounded, uniform_phases
-from core.geometry.hashing.structured import blocks_of, draw_structured
+from core.geometry.hashing.frequencies import blocks_of, draw_frequencies, draw_structured, rounded, uniform_phases
 from core.geometry.kernels import (
     Euclidean,
     Exponential,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, qmc
 
-from core.geometry.hashing.directions import chi_lengths, directions
-from core.geometry.hashing.lattices import generating_vector, shifted_lattice
+from core.geometry.hashing.coverage import chi_lengths, directions, generating_vector, shifted_lattice
 from core.geometry.hashing.uniforms import PublicRandom, group_sizes, scrambled_sobol
 from tests.depth import deep
 

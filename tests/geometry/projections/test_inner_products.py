@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.geometry.projections.dense import images
 from core.geometry.projections.inner_products import DEPTH, inner_products, records_at_once
+from core.geometry.projections.projection import images
 from tests.depth import draws
 
 

@@ -10,10 +10,14 @@ from scipy.linalg import hadamard
 
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Laplacian, Smooth
-from core.geometry.projections.dense import GaussianProjection, OrthogonalProjection
 from core.geometry.projections.dimensions import dimensions_for, expected_error
-from core.geometry.projections.fast import FastProjection
-from core.geometry.projections.kinds import PROJECTIONS, projection_from_dict
+from core.geometry.projections.projection import (
+    PROJECTIONS,
+    FastProjection,
+    GaussianProjection,
+    OrthogonalProjection,
+    projection_from_dict,
+)
 from core.machine.threads import over_ranges
 from tests.depth import draws
 
@@ -66,7 +70,7 @@ def test_the_number_of_threads_changes_nothing(kind, monkeypatch):
     x = points(301, 40)
     projection = kind(40, 17, seed=3)
     whole = projection.project(x)
-    module = "core.geometry.projections.fast" if kind is FastProjection else "core.geometry.projections.dense"
+    module = "core.geometry.projections.projection"
 
     def in_sevenths(count, work, at_least=1):
         edges = [count * part // 7 for part in range(8)]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
-from core.geometry.projections.dense import OrthogonalProjection
+from core.geometry.projections.projection import OrthogonalProjection
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
@@ -19,10 +19,10 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import audit
-from core.sketches.audit import audit_sketch
+from core.sketches import mechanism_audit
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.directions import Directions, dimensions_for
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
@@ -200,7 +200,7 @@ def test_directions_keep_their_promise(neighbours, delta):
 
 
 def test_too_little_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
+    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     assert not audit_sketch(Directions(PLANE), Budget(1), runs=draws(8000, 20_000), level=LEVEL).passed
 
 

@@ -12,9 +12,8 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.geometry.distances.blocks import PLACES
-from core.geometry.distances.fitting import fitted_strategy
 from core.geometry.distances.profiles import Power
-from core.geometry.distances.strategy import Strategy
+from core.geometry.distances.strategy import Strategy, fitted_strategy
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
@@ -22,8 +21,8 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches.audit import audit_sketch
 from core.sketches.distances.distance import Distance
+from core.sketches.mechanism_audit import audit_sketch
 from tests.depth import crossed, draws, sampled
 from tests.sketches.checking import poured
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, PrivacyUnit, Vector
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
@@ -19,10 +19,10 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import audit
-from core.sketches.audit import audit_sketch
+from core.sketches import mechanism_audit
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.moments import LARGEST_SQUARE_WEIGHT, Moments
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import deep, draws
 from tests.sketches.checking import poured
@@ -243,7 +243,7 @@ def test_moments_keep_their_promise(delta, neighbours):
 
 
 def test_half_the_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
+    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     report = audit_sketch(Moments(Domain.of(x=(0, 1)), **WEIGHTS), Budget(1), runs=20_000, level=LEVEL)
     assert not report.passed
 

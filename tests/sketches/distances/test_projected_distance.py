@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
@@ -17,9 +17,9 @@ from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import audit
-from core.sketches.audit import audit_sketch
+from core.sketches import mechanism_audit
 from core.sketches.distances.projected_distance import ProjectedDistance
+from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 from tests.sketches.checking import poured
@@ -209,7 +209,7 @@ def test_projected_distances_keep_their_promise(neighbours, delta):
 
 
 def test_too_little_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 6 * e, d))
+    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 6 * e, d))
     sketch = sized(directions=1, groups=2, budget=Budget(1))
     assert not audit_sketch(sketch, Budget(1), runs=10_000, level=LEVEL).passed
 

@@ -31,10 +31,10 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import audit
-from core.sketches.audit import audit_sketch, worst_neighbours
+from core.sketches import mechanism_audit
 from core.sketches.grids.histogram import SCALE, Histogram
 from core.sketches.grids.splines import bspline, coefficients, combined, fitting_points
+from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import crossed, deep, draws
 from tests.sketches.checking import poured
@@ -309,7 +309,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(kernel, heaped):
     table, exact = poured(sketch, records), sketch.exact(queries, records)
     covered = []
     for seed in range(draws(25, 60)):
-        noisy = audit.add_noise(table, scale, SeededSource(seed))
+        noisy = mechanism_audit.add_noise(table, scale, SeededSource(seed))
         answers = sketch.answer(noisy, 5000, queries, scale.variance, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert np.mean(covered) > 0.88
@@ -326,7 +326,7 @@ def test_intervals_cover_whole_numbers_in_two_columns():
     table, exact = poured(sketch, records), sketch.exact(queries, records)
     covered = []
     for seed in range(draws(4, 20)):
-        noisy = audit.add_noise(table, scale, SeededSource(seed))
+        noisy = mechanism_audit.add_noise(table, scale, SeededSource(seed))
         answers = sketch.answer(noisy, 20_000, queries, scale.variance, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert np.mean(covered) > 0.88
@@ -344,7 +344,7 @@ def test_intervals_cover_many_records_at_one_value_of_four_columns():
     table, exact = poured(sketch, records), sketch.exact(queries, records)
     covered = []
     for seed in range(draws(3, 20)):
-        noisy = audit.add_noise(table, scale, SeededSource(seed))
+        noisy = mechanism_audit.add_noise(table, scale, SeededSource(seed))
         answers = sketch.answer(noisy, 4000, queries, scale.variance, 0.95)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert np.mean(covered) > 0.9
@@ -376,7 +376,7 @@ def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, delta, mo
         def too_little(sensitivity, epsilon, delta):
             return calibrate(sensitivity, 3 * epsilon, delta)
 
-        monkeypatch.setattr(audit, "calibrate", too_little)
+        monkeypatch.setattr(mechanism_audit, "calibrate", too_little)
         assert not audit_sketch(sketch, budget, level=1 - 1e-8).passed
 
 

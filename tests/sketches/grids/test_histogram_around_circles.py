@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from core.domain import Categorical, Cyclic, Domain, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.forecast.scales import in_unit
@@ -16,9 +16,9 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches.audit import audit_sketch
 from core.sketches.grids.bandwidths import estimated_risks
 from core.sketches.grids.histogram import Histogram
+from core.sketches.mechanism_audit import audit_sketch
 from core.tasks.density import line
 from tests.sketches.checking import poured
 

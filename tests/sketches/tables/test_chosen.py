@@ -21,12 +21,12 @@ from core.releases.bounded import BoundsPurchase
 from core.releases.job import release
 from core.releases.private_bounds import private_bounds
 from core.releases.release import load
-from core.sketches.adaptive_audit import audit_adaptive
+from core.sketches.adaptive import score_sensitivity
 from core.sketches.card import Facts
-from core.sketches.pair_scores import score_sensitivity
+from core.sketches.mechanism_audit import audit_adaptive
 from core.sketches.registry import card
-from core.sketches.tables.axes import METRIC
 from core.sketches.tables.chosen import CHOICES_SHARE, ChosenTables, _exact_counts
+from core.sketches.tables.table_axes import METRIC
 from core.sketches.tables.tables import Tables
 from core.sources import open_source
 from tests.sketches.checking import poured

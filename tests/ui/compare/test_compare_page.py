@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
 from core.experiments.comparison_methods import METHODS
-from core.experiments.comparison_plan import Outcome, Plan, Step
-from core.experiments.comparison_results import ErrorCurve, Trial
+from core.experiments.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial
 from core.experiments.public_data import from_sample
 from core.figures.comparison_curves import advice_sentence, measured_sentence
 from core.figures.comparison_marks import swatch

@@ -25,8 +25,8 @@ from core.figures.report.report_html import report_html
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.geometry import kernels
 from core.releases.release import load
-from core.sketches.published.distances.huang_roth import HuangRoth
-from core.sketches.published.grids.mwem import MWEM
+from core.sketches.published.huang_roth import HuangRoth
+from core.sketches.published.mwem import MWEM
 from core.sources.samples import bundled_releases
 from core.tasks import density
 from core.tasks.density import grid, pairs

@@ -9,7 +9,7 @@ import pytest
 
 from core.domain import Cyclic, Dates, Domain, Ordered
 from core.domain.round_columns import position
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.figures.answer_sentences import place_words
 from core.figures.bandwidth_figures import kernel_figure, kernel_in_words
 from core.figures.figure_axes import Axis, date_ticks

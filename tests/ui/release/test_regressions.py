@@ -7,8 +7,7 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.forecast.draft import REGRESSION
-from core.forecast.recommendation import Regressions, recommend
-from core.forecast.regressions import correlation_error, sums_of_products
+from core.forecast.recommendation import Regressions, correlation_error, recommend, sums_of_products
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource

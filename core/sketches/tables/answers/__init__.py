@@ -8,7 +8,6 @@ and how strongly columns hang together. Each is a pandas frame with the columns 
 that were not measured together included. It errs less in small cells, and has no interval.
 """
 
-from .answers import TableAnswers
-from .guesses import TableGuess
+from .table_answers import TableAnswers, TableGuess
 
 __all__ = ["TableAnswers", "TableGuess"]

@@ -82,30 +82,14 @@ def least_shares(reading: Reading) -> dict[tuple[str, str], float]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two columns that were measured together, cell by cell.
-
-    Attributes
-    ----------
-    places : tuple[int, int]
-        Which columns.
-    names : tuple[str, str]
-        What they are called.
-    records : float
-        How many records there are.
-    expected : np.ndarray
-        What the margins say of every cell, e.
-    difference : np.ndarray
-        What the table adds to its margins, x - e.
-    variance : float
-        Of the noise in that, s^2.
-    """
+    """Two columns that were measured together, cell by cell."""
 
     places: tuple[int, int]
     names: tuple[str, str]
-    records: float
-    expected: np.ndarray
-    difference: np.ndarray
-    variance: float
+    records: float  # How many records there are.
+    expected: np.ndarray  # What the margins say of every cell, e.
+    difference: np.ndarray  # What the table adds to its margins, x - e.
+    variance: float  # Of the noise in that, s^2.
 
     @property
     def free(self) -> float:

@@ -39,13 +39,7 @@ MOST_CELLS = 1 << 24
 
 
 class BestGuess:
-    """Tables of one release, each made when it is asked for.
-
-    Parameters
-    ----------
-    reading : Reading
-        What the release says.
-    """
+    """Tables of one release, each made when it is asked for."""
 
     def __init__(self, reading: Reading):
         self._reading = reading
@@ -55,10 +49,7 @@ class BestGuess:
     def counts(self, table: Columns) -> np.ndarray:
         """The guessed counts of any set of columns, in increasing order, float64, one side a column.
 
-        Raises
-        ------
-        RequestError
-            When the table would be too large, or a column is in no measured table.
+        RequestError when the table would be too large, or a column is in no measured table.
         """
         if table not in self._known:
             self._known[table] = self._made(table)

@@ -13,9 +13,8 @@ from ....checks import check_number
 from ....domain import Dates
 from ....errors import RequestError
 from ....words.phrases import listed, shown
-from ..axes import Axis
 from ..layout import Columns
-from ..steps import Steps
+from ..table_axes import Axis, Steps
 
 Where = Mapping[str, Any]
 """By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,
@@ -25,17 +24,10 @@ of which either may be None. None by itself means those who have no value, where
 
 @dataclass(frozen=True)
 class Chosen:
-    """Some of the cells of an axis, float64 (cells,) each.
+    """Some of the cells of an axis, float64 (cells,) each."""
 
-    Attributes
-    ----------
-    share : np.ndarray
-        What of each cell is meant, if records lie evenly in it: the weights of the estimate.
-    least, most : np.ndarray
-        1 where all of a cell is meant, and where any of it is: records may lie anywhere in a cell that is cut.
-    """
-
-    share: np.ndarray
+    share: np.ndarray  # What of each cell is meant, if records lie evenly in it: the weights of the estimate.
+    # 1 where all of a cell is meant, and where any of it is: records may lie anywhere in a cell that is cut.
     least: np.ndarray
     most: np.ndarray
 
@@ -48,19 +40,14 @@ class Chosen:
 def chosen(axis: Axis, condition: object, fine: bool = False) -> Chosen:
     """The cells that a condition means.
 
+    RequestError when there is no such category, or the condition does not fit the column.
+
     Parameters
     ----------
-    axis : Axis
-        Of the column.
     condition : object
         See `Where`.
     fine : bool
         Whether fine cells are asked for.
-
-    Raises
-    ------
-    RequestError
-        When there is no such category, or the condition does not fit the column.
     """
     if condition is None:
         return _missing(axis, fine)

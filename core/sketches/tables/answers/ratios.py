@@ -88,33 +88,15 @@ def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """Sums over the cells of a column of numbers, in each of some groups, of the records that fit a condition.
-
-    Attributes
-    ----------
-    reading : Reading
-        What the release says.
-    place : int
-        Of the column.
-    groups : Columns
-        Columns that make the groups.
-    conditions : dict[int, np.ndarray]
-        Weights of the cells of further columns.
-    own : Chosen
-        The condition on the column itself: all of it, or a range.
-    ends : tuple[float, float]
-        Of that range, within the bounds.
-    fine : bool
-        Whether the column is asked for by itself, so that its fine cells tell.
-    """
+    """Sums over the cells of a column of numbers, in each of some groups, of the records that fit a condition."""
 
     reading: Reading
     place: int
-    groups: Columns
-    conditions: dict[int, np.ndarray]
-    own: Chosen
-    ends: tuple[float, float]
-    fine: bool
+    groups: Columns  # Columns that make the groups.
+    conditions: dict[int, np.ndarray]  # Weights of the cells of further columns.
+    own: Chosen  # The condition on the column itself: all of it, or a range.
+    ends: tuple[float, float]  # Of that range, within the bounds.
+    fine: bool  # Whether the column is asked for by itself, so that its fine cells tell.
 
     @property
     def keys(self) -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 
 from core import Budget, Domain, kernels, release
 from core.domain import Categorical, Numeric
-from core.engine.exact import Exact
+from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
 from core.releases.seal import seal

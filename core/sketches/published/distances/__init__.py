@@ -1,1 +1,0 @@
-"""Rivals that sum distances: trees of counts, and few asked places."""

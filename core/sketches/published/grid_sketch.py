@@ -1,0 +1,228 @@
+"""What mechanisms share that end in counts of the cells of a public grid: reading kernel sums off them.
+
+The estimate at q is the sum over cells of count times k(centre, q), as if every record lay at its cell's centre: the
+weighted synthetic data of the RACE paper's baseline (CCS 2021, section 5.1). Noise makes some counts negative. They
+stay as they are, as that keeps the noise without bias and its variance known; drawing points sets them to zero.
+
+How many cells a grid should have: those with the least expected error of a typical answer, from public facts alone.
+
+Fewer cells add up less noise, and move records further to their centres. As for `core.sketches.grids.histogram`, a
+typical answer is taken to be ten times that of records spread evenly over the bounds, and the records of a cell to lie
+in one heap at an unknown place in it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from ...domain import Domain
+from ...errors import RequestError
+from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.kernels import Kernel, of_coordinates
+from ...privacy.budget import Budget
+from ...privacy.calibration import calibrate
+from ..answers import Answers
+from ..grids.grid_axes import along, is_product_of_columns
+from ..grids.histogram_sizes import TYPICAL_CROWDING, reach
+from ..linear import LinearSketch
+from .grid_cells import Cells
+from .grid_sums import GridSums
+
+MAX_COUNTERS = 1 << 26
+MAX_AXES = 16
+PLACES = 64
+"""Public random places inside the bounds at which average noise is computed."""
+_PLACES = 41
+"""Label of their stream of public randomness."""
+
+
+class GridSketch(LinearSketch):
+    """A sketch that tells how many records each cell of a grid has. Subclasses are frozen dataclasses with a kernel."""
+
+    drawn_from: ClassVar[str] = "cells"
+    kernel: Kernel
+
+    def _check(self) -> None:
+        super()._check()
+        check_axes(self.domain, self.kernel, self.described)
+
+    @property
+    @abstractmethod
+    def grid(self) -> Cells:
+        """The cells; RequestError before their number is chosen."""
+
+    @abstractmethod
+    def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
+        """How many records each cell has, as far as a release knows it; float64 in the shape of the grid.
+
+        Parameters
+        ----------
+        table, records, counter_variance : np.ndarray, float, float
+            As for `answer`.
+        """
+
+    @property
+    def metric(self) -> str:
+        return self.kernel.metric
+
+    @cached_property
+    def point_kernel(self) -> Kernel:
+        """The kernel of encoded points, whose exact sums the table estimates."""
+        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+
+    @cached_property
+    def reading(self) -> GridSums:
+        """How counts of cells are summed."""
+        return GridSums(self.grid, self.point_kernel)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return self.point_kernel.evaluate(queries, records).sum(axis=1)
+
+
+class CountedGrid(GridSketch):
+    """A sketch whose counts of cells are linear in its table, so that their noise is known exactly."""
+
+    @abstractmethod
+    def _gains(self, queries: np.ndarray) -> np.ndarray:
+        """Variance of the estimates when every counter's noise has variance 1, float64 (n,)."""
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """The noise part of the error is exact; that of moving records to centres is read off the counts."""
+        points = np.asarray(points, dtype=np.float64)
+        estimate, moved = self._read(self.cell_counts(table, records, counter_variance), points)
+        error = np.sqrt(self.noise_variance(counter_variance, points) + moved)
+        return Answers.of_errors(estimate, error, records, level)
+
+    def _read(self, counts: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Estimates, and squared errors from moving records to the centres of their cells.
+
+        All records of the grid moved by half a cell one way or the other give the same answers as a query moved the
+        other way. The differences say how much it matters where in its cell a record lies: with first and second
+        differences D and S along an axis, a common offset that is uniform in the cell has a standard deviation of
+        D / sqrt(12), and one that is uniform for each record a mean of S / 6.
+        """
+        axes = [self.grid.axes[place] for place in self.grid.numeric]
+        shifts = np.zeros((2 * len(axes) + 1, points.shape[1]))
+        for place, axis in enumerate(axes):
+            shifts[2 * place + 1, axis.coordinate] = axis.width / 2.0
+            shifts[2 * place + 2, axis.coordinate] = -axis.width / 2.0
+        queries = (points + shifts[:, None]).reshape(-1, points.shape[1])
+        estimate, *sides = self.reading.sums(counts, queries).reshape(len(shifts), -1)
+        squares = np.zeros(len(points))
+        for up, down in zip(sides[::2], sides[1::2], strict=True):
+            squares += (up - down) ** 2 / 12.0 + ((up + down - 2.0 * estimate) / 6.0) ** 2
+        return estimate, squares
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        if points is None:
+            uniforms = PublicRandom(0, _PLACES).uniforms(PLACES, len(self.grid.axes))
+            return float(self._gains(self.grid.places(uniforms)).mean()) * counter_variance
+        return self._gains(points) * counter_variance
+
+
+def check_axes(domain: Domain, kernel: Kernel, what: str) -> None:
+    """RequestError unless the columns have few enough axes."""
+    if len(Cells.of(domain, kernel.metric, 1).axes) > MAX_AXES:
+        raise RequestError(f"A {what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")
+
+
+Sized = TypeVar("Sized", bound=GridSketch)
+MOST_CELLS = 1 << 22
+MOST_CELLS_OF_TERMS = 1 << 18
+"""Cells of the largest grid that is chosen, and of one whose kernel is no single product of its columns."""
+PITCHES = tuple(2.0 ** (-step / 2) for step in range(-4, 13))
+"""Widths of cells that are tried, in reaches of the kernel."""
+TOO_FAR = 4.0
+"""Finer grids are not tried when the squared error of one is so many times the least."""
+STEPS = 8
+"""Places in a cell at which the kernel is compared with its centre's."""
+OFFSETS = (0.5, 0.25, 0.0)
+"""Places of a query in its cell, from its lower end."""
+
+
+def best_cells(sketch: Sized, sized: Callable[[tuple[int, ...]], Sized], budget: Budget, records: float) -> Sized:
+    """The sketch with the numbers of cells, one a coordinate of numbers, that suit the budget.
+
+    RequestError when even the coarsest grid is too large.
+
+    Parameters
+    ----------
+    sketch : Sized
+        Whose cells are not looked at.
+    sized : Callable[[tuple[int, ...]], Sized]
+        The sketch with given numbers of cells.
+    records : float
+        A public guess of their number.
+    """
+    coarsest = Cells.of(sketch.domain, sketch.metric, 1)
+    most = MOST_CELLS if is_product_of_columns(sketch.kernel) else MOST_CELLS_OF_TERMS
+    reaches = reaches_of(sketch.point_kernel, coarsest)
+    tried: list[tuple[float, Sized]] = []
+    last: tuple[int, ...] | None = None
+    for pitch in PITCHES:
+        counts = tuple(
+            max(1, math.ceil((coarsest.axes[place].high - coarsest.axes[place].low) / (pitch * length)))
+            for place, length in zip(coarsest.numeric, reaches, strict=True)
+        )
+        if tried and math.prod(counts) * coarsest.size > most:
+            break
+        if counts != last:
+            last = counts
+            candidate = sized(counts)
+            tried.append((expected_error(candidate, budget, records), candidate))
+        if tried[-1][0] > TOO_FAR * min(error for error, _ in tried):
+            break
+    return min(tried, key=lambda pair: pair[0])[1]
+
+
+def reaches_of(kernel: Kernel, cells: Cells) -> tuple[float, ...]:
+    """How far the kernel reaches along each axis of numbers; see `reach`. RequestError where that is too short."""
+    axes = [cells.axes[place] for place in cells.numeric]
+    return tuple(reach(kernel, cells.middle, axis.coordinate, axis.low, axis.high) for axis in axes)
+
+
+def expected_error(sketch: GridSketch, budget: Budget, records: float) -> float:
+    """Expected squared error of a typical answer, from noise and from moving records to the centres of their cells."""
+    noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+    moved, evenly = discretisation(sketch.point_kernel, sketch.grid)
+    typical = records * min(1.0, TYPICAL_CROWDING * evenly)
+    gain = float(np.asarray(sketch.noise_variance(1.0, sketch.grid.middle[None]))[0])
+    return noise.variance * gain + (moved * typical) ** 2
+
+
+def discretisation(kernel: Kernel, cells: Cells) -> tuple[float, float]:
+    """Standard error that cells give an answer among evenly spread records, relative to it; and their closeness.
+
+    With the width h of the cells along an axis and e the difference between the kernel and its value at the centre, an
+    axis contributes h (integral of e^2) / (integral of K)^2, times h (integral of K^2) / (integral of K)^2 for every
+    other axis: heaps in different cells are independent, and K is taken to be the product of its profiles.
+
+    Returns
+    -------
+    tuple[float, float]
+        Relative error, and the average of the kernel over the bounds.
+    """
+    ratios, spread, evenly = [], 1.0, 1.0
+    for axis in cells.axes:
+        if axis.categories:
+            evenly /= axis.count  # what other categories add is little, and a guess is all there is
+            continue
+        places = (np.arange(axis.count * STEPS) + 0.5) / STEPS
+        queries = axis.positions(axis.count // 2 + np.array(OFFSETS))
+        truth = along(kernel, cells.middle, axis.coordinate, queries, axis.positions(places))
+        centre = along(kernel, cells.middle, axis.coordinate, queries, axis.positions(np.floor(places) + 0.5))
+        whole = (truth.sum(axis=1) ** 2).mean() / STEPS
+        here = (truth**2).sum(axis=1).mean() / whole
+        ratios.append(((centre - truth) ** 2).sum(axis=1).mean() / whole / here)
+        spread *= here
+        evenly *= truth.mean()
+    return math.sqrt(sum(ratios) * spread), evenly

@@ -1,1 +1,0 @@
-"""Rivals that count people in the cells of a public grid."""

@@ -1,1 +1,0 @@
-"""Rivals that describe the whole curve by waves or polynomials, whose strengths get noise."""
