@@ -2,5 +2,5 @@
 
 Errors are measured against the truth here, which is only ever done to data that is public. The source of randomness is
 seeded, so that whoever repeats a comparison or a lesson sees the same, and a release made so says that it is not
-private. `textbook_noise` alone draws noise of its own, to show what is wrong with it; nothing below can reach it.
+private. `textbook_laplace` alone draws noise of its own, to show what is wrong with it; nothing below can reach it.
 """
