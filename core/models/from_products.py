@@ -1,4 +1,4 @@
-"""A number predicted from sums of products: as of `core.sketches.sums_of_products`, with nothing kept but one regression.
+"""A number predicted from sums of products: as of `core.sketches.sums_of_products`, with but one regression kept.
 
 What is released is the noisy matrix of the sums of all products, from which any column could be predicted; this file's
 model is a function of it (`core.tasks.regression`), and so are the errors of its coefficients. Whoever keeps the

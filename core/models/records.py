@@ -1,7 +1,7 @@
 """Records as whole-number vectors for training: read once, and each a function of that record and public facts alone.
 
-z = (1, numbers between -1 and 1, categories as one 1 among zeros), as in `core.sketches.sums_of_products`. A record whose
-numbers and categories are longer than a public radius is shortened to it; the 1 in front is not.
+z = (1, numbers between -1 and 1, categories as one 1 among zeros), as in `core.sketches.sums_of_products`. A record
+whose numbers and categories are longer than a public radius is shortened to it; the 1 in front is not.
 """
 
 from __future__ import annotations
