@@ -23,8 +23,7 @@ def app(
 
 def serve(
     config: Annotated[
-        Path,
-        Option(metavar="FILE.toml", help="Who may do what, and how they sign in; see docs/serving.md."),
+        Path, Option(metavar="FILE.toml", help="Who may do what, and how they sign in; see docs/serving.md.")
     ],
     port: Annotated[
         int | None,

@@ -33,16 +33,11 @@ TableOption = Annotated[
     ),
 ]
 LevelOption = Annotated[float, Option("--level", help="Probability with which an interval holds the exact sum.")]
+# Columns that every table of answers has; the last one is the average, see `average`.
 ANSWERS = ("estimate", "low", "high")
-"""Columns that every table of answers has; the last one is the average, see `average`."""
 ClassOption = Annotated[
     str | None,
-    Option(
-        "--class",
-        metavar="NAME",
-        help="Ask one class of a release that tells classes apart.",
-        show_default=False,
-    ),
+    Option("--class", metavar="NAME", help="Ask one class of a release that tells classes apart.", show_default=False),
 ]
 PartOption = Annotated[
     str | None,
@@ -64,8 +59,8 @@ BandwidthOption = Annotated[
         show_default=False,
     ),
 ]
+# Kinds of columns whose values are written as numbers; those of others are texts, such as dates.
 NUMBERS = ("numeric", "coordinate", "text_length")
-"""Kinds of columns whose values are written as numbers; those of others are texts, such as dates."""
 MOST_QUERIES = 100_000_000
 AtOption = Annotated[
     list[str] | None,
@@ -74,11 +69,7 @@ AtOption = Annotated[
 
 
 def opened(
-    path: Path,
-    of_class: str | None,
-    part: str | None = None,
-    bandwidth: str | None = None,
-    together: bool = False,
+    path: Path, of_class: str | None, part: str | None = None, bandwidth: str | None = None, together: bool = False
 ) -> Release:
     """The release in a file, or one of its parts, or that of one of its classes, read with a bandwidth.
 

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from ..tasks.densest_cells import Intersection
     from ..tasks.modes import Mode
 
-AT_ONCE = 1 << 16
-"""Queries answered between two steps of the progress bar."""
+AT_ONCE = 1 << 16  # Queries answered between two steps of the progress bar.
 
 
 def query(
@@ -178,7 +177,7 @@ def modes(
         Option(
             help="Climb the density from many places, or intersect the cells with the largest counters, which finds "
             "one "
-            "mode.",
+            "mode."
         ),
     ] = "search",
     count: Annotated[int, Option(help="Most modes to list.")] = 10,
@@ -268,10 +267,7 @@ def anomalies(
     level: LevelOption = 0.95,
     threshold: Annotated[
         float | None,
-        Option(
-            help="A density below which places are anomalous, in place of --share.",
-            show_default=False,
-        ),
+        Option(help="A density below which places are anomalous, in place of --share.", show_default=False),
     ] = None,
     share: Annotated[
         float, Option(help="Share of the population whose places, the emptiest ones, are anomalous.")

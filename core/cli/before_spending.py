@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
 
-SLACK = Decimal("0.000001")
-"""The δ of the second column when none was typed."""
+SLACK = Decimal("0.000001")  # The δ of the second column when none was typed.
+# The epsilons shown, as multiples of the one that was typed.
 FACTORS = (Decimal("0.1"), Decimal("0.3"), Decimal(1), Decimal(3), Decimal(10))
-"""The epsilons shown, as multiples of the one that was typed."""
 LEAST_EPSILON, LARGEST_EPSILON = Decimal("1e-12"), Decimal(100)
 
 

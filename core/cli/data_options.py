@@ -143,11 +143,7 @@ class DataOptions:
         ),
     ] = None
     category_distance: Annotated[
-        float,
-        Option(
-            help="Distance between two different categories of a column.",
-            rich_help_panel=DATA,
-        ),
+        float, Option(help="Distance between two different categories of a column.", rich_help_panel=DATA)
     ] = 1.0
 
 

@@ -39,19 +39,8 @@ def declared_sketch(
 
     Parameters
     ----------
-    data, shape : DataOptions, SketchOptions
-        What was typed.
-    budget : Budget
-        The promise, by which some details of a mechanism are chosen.
-    guess : GuessOptions | None
-        Public guesses, where the mechanism may be chosen by forecast.
     found : Mapping[str, Column] | None
         Columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
-
-    Raises
-    ------
-    RequestError
-        When something is missing or contradicts itself.
     """
     if shape.like is not None:
         refuse_typed([*typed(data), *(option for option in typed(shape) if option != "--like")], TAKEN)
@@ -311,8 +300,6 @@ def with_size(
 
     Parameters
     ----------
-    sketch, budget, guess : LinearSketch | Adaptive, Budget, GuessOptions
-        What was declared.
     groups : int | None
         Independent groups of rows, when they were typed.
     """

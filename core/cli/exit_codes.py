@@ -28,20 +28,11 @@ from ..machine.transient import sweep
 from .output import say
 
 DONE, FAULT, REQUEST, BUDGET, STOPPED, TERMINATED = 0, 1, 2, 3, 130, 143
-_signal: int | None = None
-"""The signal that ends the command, as the exception for it is the same for all."""
+_signal: int | None = None  # The signal that ends the command, as the exception for it is the same for all.
 
 
 class Unfinished(Exception):
-    """A command that could not finish, with everything there is to say about it.
-
-    Parameters
-    ----------
-    sentence : str
-        For a person.
-    code : int
-        Of the exit.
-    """
+    """A command that could not finish, with everything there is to say about it."""
 
     def __init__(self, sentence: str, code: int) -> None:
         super().__init__(sentence)

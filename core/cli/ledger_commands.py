@@ -30,10 +30,7 @@ def add(
     payer: LedgerOptions,
     unit: Annotated[
         str | None,
-        Option(
-            metavar="COLUMN:RECORDS",
-            help="Whom the total protects, as in release --unit; without it, one record.",
-        ),
+        Option(metavar="COLUMN:RECORDS", help="Whom the total protects, as in release --unit; without it, one record."),
     ] = None,
 ) -> None:
     """Promise a total for all releases of a data set that there will ever be; it cannot be changed later."""

@@ -90,8 +90,7 @@ def privatise(
     out: Annotated[Path, Option(metavar="FILE", help="The file of reports to write, Parquet.", show_default=False)],
     column: ColumnOption = None,
     keep: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="What the devices keep, to report again at no cost; by rappor alone."),
+        Path | None, Option(metavar="FILE", help="What the devices keep, to report again at no cost; by rappor alone.")
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from ..sketches.card import Card
     from ..sketches.linear import LinearSketch
 
+# Options of the choice by forecast.
 AUTO = frozenset({"--kernel", "--bandwidth", "--power", "--norm", "--radius", "--seed"})
-"""Options of the choice by forecast."""
-COMMON = {"--mechanism", "--label", "--classes", "--like", "--part"}
-"""Those that all have."""
+COMMON = {"--mechanism", "--label", "--classes", "--like", "--part"}  # Those that all have.
 OTHERWISE = "gaussian"
 
 
@@ -36,19 +35,10 @@ def declared_mechanism(
 
     Parameters
     ----------
-    shape : SketchOptions
-        What was typed.
     domain : Domain
         All columns, that of the classes included.
-    budget : Budget
-        The promise, by which some details are chosen.
     guess : GuessOptions | None
         Public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
-
-    Raises
-    ------
-    RequestError
-        When options are missing or contradict each other.
     """
     from ..sketches.adaptive import Adaptive
     from ..sketches.classes import Classes
@@ -150,15 +140,7 @@ def check_classes(shape: ClassOptions) -> None:
 
 
 def declared_kernel(shape: SketchOptions, domain: Domain, otherwise: str = OTHERWISE) -> Kernel:
-    """The kernel, with one bandwidth or one a column.
-
-    Parameters
-    ----------
-    shape, domain : SketchOptions, Domain
-        What was typed, and the columns that are compared.
-    otherwise : str
-        The kernel when none was named.
-    """
+    """The kernel, with one bandwidth or one a column."""
     from ..geometry.kernels import KERNELS, Angular, Jaccard
 
     name = shape.kernel or otherwise

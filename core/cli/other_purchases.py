@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..releases.payment import Payer
     from ..sources import Source
 
+# Options on data that columns of numbers have no use for.
 NO_USE = ("--vector", "--items", "--gathered", "--separator", "--scale", "--category-distance")
-"""Options on data that columns of numbers have no use for."""
 
 
 @grouped
@@ -231,8 +231,8 @@ def _trainer(
 
 
 ENDINGS = (".npz", ".json")
+# Bytes of room for tables of classes, whose size is known only when what it follows from was bought.
 OF_TABLES = 16 << 20
-"""Bytes of room for tables of classes, whose size is known only when what it follows from was bought."""
 
 
 def check_places(out: Path, overwrite: bool) -> None:
@@ -244,13 +244,7 @@ def check_places(out: Path, overwrite: bool) -> None:
 def choose(
     source: Source, domain: Domain, target: str, budget: Budget, payer: Payer, records: int | None, out: Path
 ) -> Path:
-    """Choose, write the file with the ending of its kind, and say what it is.
-
-    Returns
-    -------
-    Path
-        Where it was written.
-    """
+    """Choose, write the file with the ending of its kind, and say what it is."""
     from ..models.contest.choice import choose_classifier, chosen_among
     from ..models.linear_model import LinearModel
     from ..models.opening import most_bytes

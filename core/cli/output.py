@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ..engine.pace import Pace
 
 TABLES = (".csv", ".tsv", ".parquet")
-SECONDS_A_LINE = 10.0
-"""Between two lines on how far a reading is, where they do not take each other's place."""
+SECONDS_A_LINE = 10.0  # Between two lines on how far a reading is, where they do not take each other's place.
 
 
 def say(sentence: str) -> None:
@@ -73,8 +72,6 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
 
     Parameters
     ----------
-    words : str
-        What is done.
     total : int | None
         Rows that there are, or None where nobody knows.
     rows : int
@@ -135,15 +132,6 @@ def spinner(words: str) -> Iterator[None]:
 
 def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
     """Refuse a place where no file can be written, before any work is done for it.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
-    overwrite : bool
-        Whether there may be a file already.
-    room : int
-        Bytes that the file will need.
 
     Raises
     ------

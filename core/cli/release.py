@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 LOCAL = "local"
-ROOM = 8
-"""Bytes a counter takes in a file at most; beside it the manifest is small."""
-FITTING = 0.9
-"""Where surely fewer records than this share of those that were said to be there fit, their owner is told."""
+ROOM = 8  # Bytes a counter takes in a file at most; beside it the manifest is small.
+FITTING = 0.9  # Where surely fewer records than this share of those that were said to be there fit, their owner is told
 
 
 @grouped

@@ -30,32 +30,19 @@ if TYPE_CHECKING:
     from ..sketches.parts import Parts
 
 DENSITY, DISTANCE, MOMENTS, TABLES = "density", "distance", "moments", "tables"
-OF_PARTS = ("weight", "scale", "category-distance")
-"""What is said of a part alone, beside the options of a mechanism."""
+OF_PARTS = ("weight", "scale", "category-distance")  # What is said of a part alone, beside the options of a mechanism.
 NOT_OF_PARTS = ("mechanism", "like", "part", "classes")
 HOW = "[NAME=]WHAT[:COLUMN,COLUMN][;OPTION=VALUE]..., such as density:age,pay or 'pay by sex=density:pay;label=sex'"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One part as it was typed.
+    """One part as it was typed."""
 
-    Attributes
-    ----------
-    name : str
-        "" where none was typed.
-    what : str
-        Density, distance, moments, or a mechanism.
-    columns : tuple[str, ...]
-        None where all are meant.
-    options : dict[str, str]
-        By name, as typed.
-    """
-
-    name: str
-    what: str
-    columns: tuple[str, ...]
-    options: dict[str, str] = field(default_factory=dict)
+    name: str  # "" where none was typed.
+    what: str  # Density, distance, moments, or a mechanism.
+    columns: tuple[str, ...]  # None where all are meant.
+    options: dict[str, str] = field(default_factory=dict)  # By name, as typed.
 
     @classmethod
     def of(cls, text: str) -> Asked:

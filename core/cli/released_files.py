@@ -204,8 +204,7 @@ def _along(
 
 def share(
     file: Annotated[
-        Path,
-        Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False),
+        Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False)
     ],
     out: Annotated[
         Path | None,
@@ -241,8 +240,7 @@ def share(
 def ask(
     release: ReleaseArgument,
     question: Annotated[
-        str,
-        Argument(metavar="SQL", help='Such as "SELECT city, COUNT(*) AS n, AVG(age) FROM records GROUP BY city".'),
+        str, Argument(metavar="SQL", help='Such as "SELECT city, COUNT(*) AS n, AVG(age) FROM records GROUP BY city".')
     ],
     out: TableOption = None,
     level: LevelOption = 0.95,

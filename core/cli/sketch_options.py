@@ -28,10 +28,7 @@ class ReductionOptions:
     ] = None
     projection: Annotated[
         Literal["fast", "gaussian", "orthogonal"],
-        Option(
-            help="The kind of random projection.",
-            rich_help_panel=REDUCTION,
-        ),
+        Option(help="The kind of random projection.", rich_help_panel=REDUCTION),
     ] = "fast"
     radius: Annotated[
         float | None,
@@ -58,12 +55,7 @@ class ClassOptions:
         ),
     ] = None
     classes: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,C",
-            help="The public list of classes.",
-            rich_help_panel=CLASSES,
-        ),
+        str | None, Option(metavar="A,B,C", help="The public list of classes.", rich_help_panel=CLASSES)
     ] = None
 
 
@@ -122,8 +114,7 @@ class SetOptions:
     scheme: Annotated[
         Literal["classic", "one-permutation"],
         Option(
-            help="classic, or one-permutation, which is faster where sets have hundreds of items.",
-            rich_help_panel=SETS,
+            help="classic, or one-permutation, which is faster where sets have hundreds of items.", rich_help_panel=SETS
         ),
     ] = "classic"
     longest: Annotated[

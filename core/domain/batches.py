@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from ..errors import RequestError
 
+# Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row.
 FIRST_ROW = b"first_row"
-"""Key of a batch's schema metadata: the place of its first row in the source, so that a refusal can name the row."""
+# The same for batches of gathered sets: how many rows of the source were read for them since the batch before.
 ROWS_READ = b"rows_read"
-"""The same for batches of gathered sets: how many rows of the source were read for them since the batch before."""
 
 
 def first_row(batch: pa.RecordBatch | pa.Table) -> int | None:

@@ -34,8 +34,6 @@ class Categorical:
 
     Parameters
     ----------
-    name : str
-        Column name.
     categories : tuple[str, ...]
         The public list.
     written : tuple[tuple[str, ...], ...]
@@ -57,8 +55,8 @@ class Categorical:
     missing_category: str = ""
     unknown_category: str = ""
     kind: ClassVar[str] = "categorical"
+    # Fields that files of earlier versions don't have; they are written where they say something.
     later: ClassVar[tuple[str, ...]] = ("written", "missing", "missing_category", "unknown_category")
-    """Fields that files of earlier versions don't have; they are written where they say something."""
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -254,8 +252,6 @@ class Ordered(Scalar):
 
     Parameters
     ----------
-    name : str
-        Column name.
     categories : tuple[str, ...]
         The public list, in ascending order.
     positions : tuple[float, ...]

@@ -28,10 +28,10 @@ from ..words.phrases import shown
 from .column_entries import KINDS, tidy_name
 from .declarations import mapping_of
 
+# What pyreadstat calls its reader, by the ending of a file's name.
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
-"""What pyreadstat calls its reader, by the ending of a file's name."""
+# Without it the codes that stand for a missing value are not told.
 OPTIONS = {".sav": {"user_missing": True}, ".zsav": {"user_missing": True}}
-"""Without it the codes that stand for a missing value are not told."""
 MOST_LISTED = 100
 
 
@@ -160,13 +160,6 @@ def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
     ----------
     name : str
         Of the file; its ending tells files of SPSS and Stata.
-    content : bytes
-        The whole file.
-
-    Raises
-    ------
-    RequestError
-        When it is none that is known.
     """
     if is_labelled(name):
         return {column: _entry(column, said) for column, said in read_labels(name, content).items()}
@@ -179,18 +172,7 @@ def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
 
 
 def read_codebook(text: str) -> dict[str, dict[str, Any]]:
-    """What a codebook says, by the column's name: entries of a declaration, whole or in part.
-
-    Parameters
-    ----------
-    text : str
-        The file, or what was pasted.
-
-    Raises
-    ------
-    RequestError
-        When it is none that is known.
-    """
+    """What a codebook says, by the column's name: entries of a declaration, whole or in part."""
     text = text.lstrip("\N{ZERO WIDTH NO-BREAK SPACE}")
     if not text.strip():
         raise RequestError("There is nothing in the codebook.")

@@ -12,11 +12,10 @@ from ..checks import check_number, check_text
 from ..errors import RequestError
 from ..machine.array_types import Array, Floats
 
+# No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.
 FARTHEST_BOUND = 1e100
-"""No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then."""
 
-Mask = np.ndarray | None
-"""True for the rows that are meant; None says cheaply that there is none."""
+Mask = np.ndarray | None  # True for the rows that are meant; None says cheaply that there is none.
 
 
 def describe_type(kind: pa.DataType) -> str:
@@ -105,8 +104,8 @@ class Scalar:
 
     kind: ClassVar[str]
     width: ClassVar[int] = 1
+    # Fields that files of earlier versions don't have; they are written where they say something.
     later: ClassVar[tuple[str, ...]] = ()
-    """Fields that files of earlier versions don't have; they are written where they say something."""
 
     if TYPE_CHECKING:  # fields of some kinds, computed by others
         name: str

@@ -22,24 +22,14 @@ from .written import Reading
 
 @dataclass(frozen=True)
 class Preset:
-    """Public facts about a kind of number, and where they come from.
-
-    Attributes
-    ----------
-    low, high, unit, step : float, float, str, float
-        As of a column of numbers.
-    because : str
-        Why anyone's value lies there, to be said wherever the facts are filled in.
-    names : tuple[str, ...]
-        Names that columns of the kind commonly have, in words separated by underscores.
-    """
+    """Public facts about a kind of number, and where they come from."""
 
     low: float
     high: float
     unit: str
     step: float
-    because: str
-    names: tuple[str, ...] = ()
+    because: str  # Why anyone's value lies there, to be said wherever the facts are filled in.
+    names: tuple[str, ...] = ()  # Names that columns of the kind commonly have, in words separated by underscores.
 
     @property
     def facts(self) -> dict[str, object]:
@@ -84,12 +74,12 @@ PRESETS = {
     "stars": Preset(1, 5, "stars", 0, "the ends of the scale", ("stars", "star_rating")),
     "month_number": Preset(1, 12, "", 1, "a year has twelve months", ("month_number",)),
 }
+# Names that the two columns of a place commonly have.
 LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng", "long", "x_lon")
-"""Names that the two columns of a place commonly have."""
+# Names of columns whose numbers commonly are codes, and count nothing.
 CODED = ("sex", "gender", "geschlecht", "sexe", "race", "region", "country", "marital_status", "zip", "postcode")
-"""Names of columns whose numbers commonly are codes, and count nothing."""
+# Words in the names of columns that commonly hold dates.
 DATED = ("date", "day", "datum", "birthday", "dob", "timestamp")
-"""Words in the names of columns that commonly hold dates."""
 
 
 def tidy_name(name: str) -> str:
@@ -123,22 +113,14 @@ def preset_sentence(name: str, preset: str) -> str:
     return f"{name}: {known.low:,g} to {known.high:,g}{unit} by common knowledge, as {known.because}."
 
 
-MISSING = "missing"
-"""What a category of missing values is called where nothing else is said."""
-OTHER = "other"
-"""The same of values that are not on the list of categories."""
+MISSING = "missing"  # What a category of missing values is called where nothing else is said.
+OTHER = "other"  # The same of values that are not on the list of categories.
 YES = ("true", "True", "TRUE", "1", "1.0", "y", "Y", "t", "T", "Yes", "YES")
 NO = ("false", "False", "FALSE", "0", "0.0", "n", "N", "f", "F", "No", "NO")
 
 
 def columns_of(name: str, stated: object) -> tuple[Column, ...]:
-    """The column of a domain that one entry declares; two for a position.
-
-    Raises
-    ------
-    RequestError
-        When something is unknown, missing or impossible.
-    """
+    """The column of a domain that one entry declares; two for a position."""
     kinds = ", ".join(_MAKERS)
     if not isinstance(stated, Mapping) or str(stated.get("kind", "")) not in _MAKERS:
         raise RequestError(f"The column {name!r} must say its kind: one of {kinds}.")
@@ -287,17 +269,14 @@ def _items(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     return (Items(name, gathered == "true", facts.get("separator")),)
 
 
+# What an entry says of those who miss a value: that they have a category, and what it is called.
 MISSING_FACTS = ("on_missing", "missing_category")
-"""What an entry says of those who miss a value: that they have a category, and what it is called."""
 Maker = Callable[[str, dict[str, Any]], tuple[Column, ...]]
 _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
     "number": (_numeric, ("low", "high", "unit", "step", "missing", "decimal", "marks", "preset", *MISSING_FACTS)),
     "date": (_dates, ("first", "last", "step", "of", "format", "zone", "missing", *MISSING_FACTS)),
     "cyclic": (_cyclic, ("of", "part", "values", "format", "zone", "missing")),
-    "position": (
-        _position,
-        ("latitude", "longitude", "south", "north", "west", "east", "missing", "decimal", "marks"),
-    ),
+    "position": (_position, ("latitude", "longitude", "south", "north", "west", "east", "missing", "decimal", "marks")),
     "category": (_category, ("values", "missing", *MISSING_FACTS, "on_unknown", "unknown_category")),
     "ordered": (_ordered, ("values", "positions", "missing", *MISSING_FACTS)),
     "yes_no": (_yes_no, ("missing", *MISSING_FACTS)),
@@ -306,8 +285,7 @@ _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
     "vector": (_vector, ("length", "low", "high", "unit")),
     "items": (_items, ("gathered", "separator")),
 }
-KINDS = tuple(_MAKERS)
-"""What a column may be declared as."""
+KINDS = tuple(_MAKERS)  # What a column may be declared as.
 
 
 def _reading(name: str, facts: dict[str, Any]) -> Reading:

@@ -16,8 +16,8 @@ from .round_columns import Coordinate, Cyclic
 from .texts_and_items import ChosenWords, Items, TextLength
 from .written import Reading
 
+# What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`.
 PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength
-"""What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`."""
 Column = PlacedColumn | Items
 KINDS = (Numeric, Categorical, Vector, Items, Dates, Cyclic, Coordinate, Ordered, TextLength, ChosenWords)
 

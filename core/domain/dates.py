@@ -17,8 +17,8 @@ from .column import Scalar, as_float64, check_gap, is_text, to_numpy
 from .instants import NEVER, as_dates, checked_format, checked_zone, moments, of_text, says_time
 from .written import are_words, checked_words, is_number
 
+# Seconds of every step in which dates may be told apart.
 STEPS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-"""Seconds of every step in which dates may be told apart."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,6 @@ class Dates(Scalar):
 
     Parameters
     ----------
-    name : str
-        Column name.
     first, last : str
         In ISO 8601, "2020-01-01" or "2020-01-01T08:00"; a last day that says no time is meant to its end.
     step : str

@@ -135,8 +135,7 @@ def _said(column: Column) -> dict[str, object]:
     }
 
 
-BOUNDS = ("low", "high", "south", "north", "west", "east")
-"""What is said even where it is nothing: 0 is a bound."""
+BOUNDS = ("low", "high", "south", "north", "west", "east")  # What is said even where it is nothing: 0 is a bound.
 
 
 def _said_reading(reading: Reading | None) -> dict[str, object]:
@@ -224,8 +223,6 @@ class Declaration:
 
     Parameters
     ----------
-    domain : Domain
-        The columns, who one person is, and the rules for records that do not fit.
     presets : tuple[str, ...]
         Sentences on bounds that come from common knowledge, to be shown to the owner.
     """

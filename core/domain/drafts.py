@@ -20,26 +20,13 @@ FREE_TEXT = (
 
 @dataclass(frozen=True)
 class Entry:
-    """What a draft says of one column.
+    """What a draft says of one column."""
 
-    Attributes
-    ----------
-    name : str
-        Of the column, or of the place that a pair of columns is.
-    facts : dict[str, Any]
-        Its entry in a declaration, as far as it is known.
-    unknown : str
-        What has still to be said, in a few words; "" when the entry is whole.
-    because : str
-        Where the facts come from, in a sentence.
-    missing : tuple[str, ...]
-        Values in the codebook that it says mean missing, and which are therefore no categories.
-    """
-
-    name: str
-    facts: dict[str, Any]
-    unknown: str = ""
-    because: str = ""
+    name: str  # Of the column, or of the place that a pair of columns is.
+    facts: dict[str, Any]  # Its entry in a declaration, as far as it is known.
+    unknown: str = ""  # What has still to be said, in a few words; "" when the entry is whole.
+    because: str = ""  # Where the facts come from, in a sentence.
+    # Values in the codebook that it says mean missing, and which are therefore no categories.
     missing: tuple[str, ...] = ()
 
     @property
@@ -57,13 +44,6 @@ def drafted(columns: Sequence[tuple[str, str]], book: Mapping[str, Mapping[str, 
     ----------
     columns : Sequence[tuple[str, str]]
         Name and kind of every column of the table, as its source knows them; no value is looked at.
-    book : Mapping[str, Mapping[str, Any]]
-        What `read_codebook` found.
-
-    Returns
-    -------
-    list[Entry]
-        In the order of the table.
     """
     known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
     place = place_among([name for name, found in columns if found != "date"])

@@ -25,8 +25,7 @@ from .numeric import Numeric, Vector
 from .round_columns import Coordinate
 from .texts_and_items import Items
 
-Masks = dict[str, np.ndarray]
-"""Rows that are meant, by name of the column."""
+Masks = dict[str, np.ndarray]  # Rows that are meant, by name of the column.
 
 
 def either(*masks: Mask) -> Mask:
@@ -67,21 +66,7 @@ def _first(mask: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class PointEncoding:
-    """How records become points, and points records again; `Domain` says what its fields mean.
-
-    Parameters
-    ----------
-    columns : tuple[PlacedColumn, ...]
-        The columns, in the order of their coordinates; none where records are sets.
-    outside : str
-        What becomes of a number outside its bounds: "clamp" or "drop".
-    missing : str
-        What becomes of a missing value: "drop" or "refuse".
-    scale : str
-        "none" or "box".
-    category_distance : float
-        Distance between any two different categories of a column.
-    """
+    """How records become points, and points records again; `Domain` says what its fields mean."""
 
     columns: tuple[PlacedColumn, ...]
     outside: str
@@ -276,15 +261,7 @@ class PointEncoding:
 
 @dataclass(frozen=True)
 class SetEncoding:
-    """How records become sets; an empty set is a missing value, as it is like no other.
-
-    Parameters
-    ----------
-    column : Items
-        The column that holds the sets.
-    missing : str
-        What becomes of a missing value: "drop" or "refuse".
-    """
+    """How records become sets; an empty set is a missing value, as it is like no other."""
 
     column: Items
     missing: str

@@ -21,15 +21,11 @@ from ..machine.array_types import Floats, Integers
 from .column import describe_type, is_text, to_numpy
 from .written import each_once, is_number
 
-NEVER = np.iinfo(np.int64).min
-"""Stands for a moment that is missing or cannot be read."""
+NEVER = np.iinfo(np.int64).min  # Stands for a moment that is missing or cannot be read.
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
-LARGEST = 2e11
-"""Seconds from 1970 beyond which no date is meant: about the year 8300."""
-OR = "|"
-"""Between several ways to write dates."""
-UNIX = "unix"
-"""The format of numbers that count seconds since 1970."""
+LARGEST = 2e11  # Seconds from 1970 beyond which no date is meant: about the year 8300.
+OR = "|"  # Between several ways to write dates.
+UNIX = "unix"  # The format of numbers that count seconds since 1970.
 _ISO = (
     r"^\s*(?P<Y>\d{4})[-/](?P<m>\d{1,2})(?:[-/](?P<d>\d{1,2}))?"
     r"(?:(?:T|\s+)(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?:[.,]\d*)?)?\s*(?P<z>Z|UTC|[-+]\d{2}:?\d{2})?)?\s*$"
@@ -95,17 +91,8 @@ def moments(name: str, array: pa.Array, form: str = "", zone: str = "") -> Integ
 
     Parameters
     ----------
-    name : str
-        Of the column, for refusals.
     array : pa.Array
         Dates, times, texts; or numbers where the format says what they mean.
-    form, zone : str
-        As `checked_format` and `checked_zone` allow them.
-
-    Raises
-    ------
-    RequestError
-        When the values are of another type.
     """
     kind = array.type
     if pa.types.is_dictionary(kind):

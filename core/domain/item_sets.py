@@ -28,13 +28,7 @@ Bytes = npt.NDArray[np.uint8]
 
 _P1, _P2, _P3, _P4, _P5 = (
     np.uint64(prime)
-    for prime in (
-        0x9E3779B185EBCA87,
-        0xC2B2AE3D27D4EB4F,
-        0x165667B19E3779F9,
-        0x85EBCA77C2B2AE63,
-        0x27D4EB2F165667C5,
-    )
+    for prime in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 )
 _MOST = np.uint64((1 << 63) - 1)
 
@@ -166,13 +160,7 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
 
 
 def keys_of_values(values: Sequence[object], what: str) -> np.ndarray:
-    """Keys of Python values, which may be of several types, uint64 (n,).
-
-    Raises
-    ------
-    RequestError
-        When a value is missing or is no item.
-    """
+    """Keys of Python values, which may be of several types, uint64 (n,)."""
     keys = np.zeros(len(values), np.uint64)
     kinds = np.array([_family(value) for value in values], dtype=object)
     for kind in set(kinds):
@@ -233,8 +221,8 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return view
 
 
+# Encoded records or queries: an array float64 (n, d), or `Sets` where a domain holds them, as only its user knows.
 Encoded = Any
-"""Encoded records or queries: an array float64 (n, d), or `Sets` where a domain holds them, as only its user knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,13 +261,7 @@ class Sets:
 
     @classmethod
     def of(cls, sets: Iterable[Iterable[object]]) -> Sets:
-        """Sets of Python values: texts, numbers, booleans, bytes, of several types if need be.
-
-        Raises
-        ------
-        RequestError
-            When something is not a set of items.
-        """
+        """Sets of Python values: texts, numbers, booleans, bytes, of several types if need be."""
         if isinstance(sets, Sets):
             return sets
         try:

@@ -30,8 +30,6 @@ def without_missing(values: Any, words: Sequence[str], label: str = "") -> tuple
     ----------
     values : Any
         A list of values, or a mapping from codes to what they mean; anything else is left as it is.
-    words : Sequence[str]
-        The words for missing.
     label : str
         What a category of missing values is called; "" where there is none.
     """
@@ -59,8 +57,8 @@ def check_apart(column: Column) -> None:
 
 
 RULE = "category"
+# Kinds of columns that missing values can be a category of; of others, they are dropped.
 WITH_CATEGORY = ("number", "date", "category", "ordered", "yes_no")
-"""Kinds of columns that missing values can be a category of; of others, they are dropped."""
 
 
 def under_rule(entry: object) -> object:

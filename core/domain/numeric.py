@@ -23,8 +23,6 @@ class Numeric(Scalar):
 
     Parameters
     ----------
-    name : str
-        Column name.
     low, high : float
         Finite bounds, in the column's own unit; ``low < high``. Think of anyone, not of the people in the data.
     unit : str
@@ -96,8 +94,8 @@ class Numeric(Scalar):
 
 
 MAX_VECTOR = 100_000
+# Numbers whose extremes are looked for at a time: the second look finds them in a second-level cache.
 SURVEYED = 1 << 17
-"""Numbers whose extremes are looked for at a time: the second look finds them in a second-level cache."""
 
 
 @dataclass(frozen=True)

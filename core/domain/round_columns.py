@@ -59,15 +59,14 @@ MONTHS = (
     "November",
     "December",
 )
+# What may be taken of a date, and the values around the circle. A year without a 29th of February ends at 365.
 PARTS: dict[str, tuple[str, ...]] = {
     "hour": tuple(map(str, range(24))),
     "weekday": WEEKDAYS,
     "month": MONTHS,
     "day_of_year": tuple(map(str, range(1, 367))),
 }
-"""What may be taken of a date, and the values around the circle. A year without a 29th of February ends at 365."""
-CLOCK = r"^\s*(?P<H>[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.]\d*)?)?\s*$"
-"""A time of day without a date."""
+CLOCK = r"^\s*(?P<H>[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.]\d*)?)?\s*$"  # A time of day without a date.
 STEPS = {"hour": "hours", "weekday": "days", "month": "months", "day_of_year": "days"}
 NUMBERED = {
     "hour": (),
@@ -83,8 +82,6 @@ class Cyclic(Categorical):
 
     Parameters
     ----------
-    name : str
-        Column name.
     categories : tuple[str, ...]
         The values in the order of the circle; () where ``part`` says them.
     written, missing, missing_category : tuple[tuple[str, ...], ...], tuple[str, ...], str
@@ -217,8 +214,7 @@ class Cyclic(Categorical):
 
 LATITUDE, LONGITUDE = "latitude", "longitude"
 KM_A_DEGREE = 6371.0088 * math.pi / 180.0
-FARTHEST = 85.0
-"""Degrees of latitude beyond which no map with straight axes is of use."""
+FARTHEST = 85.0  # Degrees of latitude beyond which no map with straight axes is of use.
 
 
 @dataclass(frozen=True)
@@ -227,8 +223,6 @@ class Coordinate(Scalar):
 
     Parameters
     ----------
-    name : str
-        Column name.
     axis : str
         "latitude" or "longitude".
     south, north, west, east : float
@@ -340,13 +334,7 @@ class Coordinate(Scalar):
 
 
 def position(
-    latitude: str,
-    longitude: str,
-    south: float,
-    north: float,
-    west: float,
-    east: float,
-    reading: Reading | None = None,
+    latitude: str, longitude: str, south: float, north: float, west: float, east: float, reading: Reading | None = None
 ) -> tuple[Coordinate, Coordinate]:
     """The two columns of a place: latitude and longitude in one box."""
     first, second = (

@@ -31,8 +31,6 @@ class TextLength(Scalar):
 
     Parameters
     ----------
-    name : str
-        Column name.
     high : float
         The length from which all texts count as equally long.
     counts : str
@@ -81,8 +79,6 @@ class ChosenWords(Categorical):
 
     Parameters
     ----------
-    name : str
-        Column name.
     categories : tuple[str, ...]
         The words, looked for in this order without regard to case, as words or beginnings of words; and last what a
         text without any of them is called, such as "other".
@@ -140,8 +136,6 @@ class Items:
 
     Parameters
     ----------
-    name : str
-        Column name.
     gathered : bool
         False where the column holds whole sets: lists, or texts that ``separator`` cuts into items. True where every
         row of the source holds one item, and all rows of one value of the privacy unit's column are one set.
@@ -153,8 +147,7 @@ class Items:
     gathered: bool = False
     separator: str | None = None
     kind: ClassVar[str] = "items"
-    width: ClassVar[int] = 0
-    """A set has no coordinates."""
+    width: ClassVar[int] = 0  # A set has no coordinates.
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")

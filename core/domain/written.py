@@ -34,15 +34,15 @@ from ..machine.array_types import Floats
 from .column import as_float64, is_text, to_numpy
 
 MOST_WORDS = 100
+# What programs write of most numbers, by the mark before the decimals.
 PLAIN = {".": r"^-?[0-9]{1,15}(?:[.][0-9]{1,15})?$", ",": r"^-?[0-9]{1,15}$"}
-"""What programs write of most numbers, by the mark before the decimals."""
 _SPACE = r"[\s\x{00a0}\x{2007}\x{202f}]*"
 _SIGN = r"[-+\x{2212}]"
+# Whole numbers whose digits stand in groups, by the mark before the decimals; "1,5" is none where that is a point.
 _GROUPS = {
     ".": r"\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,3}(?:[ \x{00a0}\x{202f}]\d{3})+|\d{1,3}(?:['\x{2019}]\d{3})+",
     ",": r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[ \x{00a0}\x{202f}]\d{3})+|\d{1,3}(?:['\x{2019}]\d{3})+",
 }
-"""Whole numbers whose digits stand in groups, by the mark before the decimals; "1,5" is none where that is a point."""
 
 
 def checked_words(words: object, what: str) -> tuple[str, ...]:
@@ -191,8 +191,8 @@ def each_once(array: pa.Array, read: Callable[[pa.Array], np.ndarray]) -> np.nda
     return every
 
 
+# The least size at which two whole numbers are one floating-point number.
 SHARED_FROM = {pa.float16(): 2**11, pa.float32(): 2**24, pa.float64(): 2**53}
-"""The least size at which two whole numbers are one floating-point number."""
 NO_DIGITS = (
     "a number that is not whole, or a floating-point number so large that different whole numbers become one; keep "
     "such a column as whole numbers (in pandas the type 'Int64', where some are missing) or as text"
@@ -210,15 +210,8 @@ def whole_numbers(numbers: pa.Array, what: str) -> pa.Array:
 
     Parameters
     ----------
-    numbers : pa.Array
-        Of any type that `is_number`.
     what : str
         How a refusal names them, such as "The column 'tags'".
-
-    Raises
-    ------
-    RequestError
-        When one has no digits.
     """
     if pa.types.is_integer(numbers.type):
         return numbers

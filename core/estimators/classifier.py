@@ -29,17 +29,10 @@ from .private import CLASS, PrivateEstimator
 
 @dataclass(frozen=True)
 class Fitting:
-    """A fit that is all settled but for the records.
+    """A fit that is all settled but for the records."""
 
-    Attributes
-    ----------
-    cost : Cost
-        What it costs.
-    run : Callable[[Source], object]
-        Draws the noise and sets what is fitted, once that is paid; whoever calls it has paid.
-    """
-
-    cost: Cost
+    cost: Cost  # What it costs.
+    # Draws the noise and sets what is fitted, once that is paid; whoever calls it has paid.
     run: Callable[[Source], object]
 
 
@@ -131,8 +124,6 @@ class PrivateClassifier(LabelledEstimator):
 
         Parameters
         ----------
-        X : object
-            (n, d) features.
         y : object
             (n,) labels, each one of ``classes``.
 

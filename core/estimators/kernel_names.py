@@ -20,12 +20,12 @@ from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card, cards
 
+# Kernels of points that are not made of others.
 SINGLE = tuple(
     name
     for name, kernel in KERNELS.items()
     if kernel is not Jaccard and "parts" not in {field.name for field in fields(kernel)}
 )
-"""Kernels of points that are not made of others."""
 
 
 def mechanisms() -> tuple[str, ...]:
@@ -47,13 +47,7 @@ def grid_of(domain: Domain, records: float, budget: Budget) -> Histogram | None:
 
 
 def kernel_of(kernel: str | Kernel, bandwidth: float | tuple[float, ...] | None) -> Kernel:
-    """The kernel that is meant.
-
-    Raises
-    ------
-    RequestError
-        When there is none of that name, or its bandwidth is missing.
-    """
+    """The kernel that is meant."""
     if isinstance(kernel, Kernel):
         if bandwidth is not None:
             raise RequestError("A kernel that is given whole has its bandwidth; leave the bandwidth out.")
@@ -83,8 +77,6 @@ def kernel_sketch(
 
     Parameters
     ----------
-    domain, kernel, budget : Domain, Kernel, Budget
-        Public facts.
     mechanism : str | None
         Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel has hashes
         and random features elsewhere.
@@ -92,8 +84,6 @@ def kernel_sketch(
         Of the sketch; None leaves them to the forecast.
     records : float | None
         A public guess of their number.
-    seed : int | None
-        Public seed; fresh when None.
 
     Raises
     ------

@@ -58,12 +58,8 @@ class PrivateLinearSVC(LinearClassifier):
     ----------
     model_ : LinearModel
         The private model, with its promise: all that is kept of the data.
-    classes_ : np.ndarray
-        The public list of labels.
     coef_, intercept_ : np.ndarray
         As of scikit-learn's `LinearSVC`, float64 (1 or K, d) and (1 or K,).
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -93,8 +89,6 @@ class PrivateLinearSVC(LinearClassifier):
 
         Parameters
         ----------
-        X : object
-            (n, d) features.
         y : object
             (n,) labels, each one of ``classes``.
 
@@ -149,12 +143,8 @@ class PrivateLogisticRegression(LinearClassifier):
     ----------
     model_ : LogisticModel | LinearModel
         The private model, with its promise: all that is kept of the data.
-    classes_ : np.ndarray
-        The public list of labels.
     coef_, intercept_ : np.ndarray
         As of scikit-learn's `LogisticRegression`, float64 (1 or K, d) and (1 or K,).
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -193,8 +183,6 @@ class PrivateLogisticRegression(LinearClassifier):
 
         Parameters
         ----------
-        X : object
-            (n, d) features.
         y : object
             (n,) labels, each one of ``classes``.
 

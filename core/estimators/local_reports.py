@@ -54,8 +54,6 @@ class LocalEstimator(BaseEstimator):
         ----------
         reports : np.ndarray
             As `privatise` made them; those that no device sends are left out and counted in ``n_refused_``.
-        y : object
-            Ignored.
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
@@ -153,15 +151,7 @@ class LocalFrequencies(LocalEstimator):
         return survey.oracle.privatise(np.array(places, np.int64))
 
     def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
-        """Count further reports.
-
-        Parameters
-        ----------
-        reports : np.ndarray
-            As `privatise` made them.
-        y : object
-            Ignored.
-        """
+        """Count further reports."""
         return self._add(reports)
 
     def frequencies(self, level: float = 0.95) -> pd.DataFrame:
@@ -257,15 +247,7 @@ class LocalFrequentTexts(LocalEstimator):
         return self.survey.oracle.privatise(texts)
 
     def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
-        """Keep further reports.
-
-        Parameters
-        ----------
-        reports : np.ndarray
-            As `privatise` made them.
-        y : object
-            Ignored.
-        """
+        """Keep further reports."""
         fitting = self._fitting(reports)
         before: list[np.ndarray] = [vars(self)["reports_"]] if hasattr(self, "reports_") else []
         self.reports_: np.ndarray = np.concatenate([*before, fitting])
@@ -277,8 +259,6 @@ class LocalFrequentTexts(LocalEstimator):
 
         Parameters
         ----------
-        top : int
-            How many at most.
         level : float
             Probability with which an interval holds a count.
         """
@@ -357,13 +337,7 @@ class LocalKernelDensity(LocalEstimator):
         return RecordSurvey(QUESTION, made)
 
     def privatise(self, X: object) -> np.ndarray:
-        """The reports of people with these features: what their devices send.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        """
+        """The reports of people with these features: what their devices send."""
         one, points = self.survey.oracle, check_array(X, dtype=np.float64)
         names = one.sketch.domain.names
         if points.shape[1] != len(names):
@@ -372,15 +346,7 @@ class LocalKernelDensity(LocalEstimator):
         return one.privatise(one.sketch.encode(batch))
 
     def partial_fit(self, reports: np.ndarray, y: object = None) -> Self:
-        """Count further reports.
-
-        Parameters
-        ----------
-        reports : np.ndarray
-            As `privatise` made them.
-        y : object
-            Ignored.
-        """
+        """Count further reports."""
         self._add(reports)
         self.release_: Release = self.survey.oracle.release(self.tally_)
         return self

@@ -68,26 +68,12 @@ class LocalTextCounts(LocalEstimator):
         )
 
     def privatise(self, texts: Sequence[str]) -> np.ndarray:
-        """The reports of people with these texts: what their devices send.
-
-        Parameters
-        ----------
-        texts : Sequence[str]
-            One a person.
-        """
+        """The reports of people with these texts: what their devices send."""
         survey = self.survey
         return survey.oracle.privatise(survey.keys(texts))
 
     def partial_fit(self, reports: np.ndarray, y: object = None) -> LocalTextCounts:
-        """Count further reports.
-
-        Parameters
-        ----------
-        reports : np.ndarray
-            As `privatise` made them.
-        y : object
-            Ignored.
-        """
+        """Count further reports."""
         return self._add(reports)
 
     def frequencies(self, candidates: Sequence[str], level: float = 0.95) -> pd.DataFrame:

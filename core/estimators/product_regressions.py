@@ -36,8 +36,6 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
         What it says of the target, with intervals.
     coef_, intercept_ : np.ndarray, float
         As of scikit-learn's `Ridge`.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -74,13 +72,6 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
 
     def fit(self, X: object, y: object) -> PrivateRidge:
         """Spend the budget and make the release.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        y : object
-            (n,) numbers.
 
         Raises
         ------
@@ -128,8 +119,6 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
         The private release: all that is kept of the data.
     components_, explained_variance_, explained_variance_ratio_, mean_ : np.ndarray
         As of scikit-learn's `PCA`, of the mapped features.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -162,13 +151,6 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
 
     def fit(self, X: object, y: object = None) -> PrivatePCA:
         """Spend the budget and make the release.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        y : object
-            Ignored.
 
         Raises
         ------

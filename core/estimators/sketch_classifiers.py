@@ -38,8 +38,6 @@ class PrivateKernelClassifier(PrivateClassifier):
         apart best under the same noise (`core.models.contest`).
     rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
         Likewise.
-    classes : object
-        The public list of labels.
     rule : str | None
         "likelihood", the largest average closeness, which counts rare classes as much as frequent ones; "posterior",
         the largest closeness of all records of a class, which at a bandwidth that is not small says the largest class
@@ -49,10 +47,6 @@ class PrivateKernelClassifier(PrivateClassifier):
     ----------
     release_ : Release
         The private `Release`: all that is kept of the data.
-    classes_ : np.ndarray
-        The public list of labels.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -120,8 +114,7 @@ class PrivateKernelClassifier(PrivateClassifier):
         return kernel_sketch(domain, kernel, self.mechanism, self.rows, records, budget, self._hash_seed())
 
 
-DEFAULT_SHARE = "0.12"
-"""Of the budget, for the centre of directions."""
+DEFAULT_SHARE = "0.12"  # Of the budget, for the centre of directions.
 
 
 class PrivateCentroidClassifier(PrivateClassifier):
@@ -133,8 +126,6 @@ class PrivateCentroidClassifier(PrivateClassifier):
         See `PrivateKernelDensity`, as for those that follow.
     records, dataset, ledger, random_state : int | None, str | None, object, int | None
         Likewise.
-    classes : object
-        The public list of labels.
     metric : str
         "euclidean", the mean at the least distance, in shares of the bounds where one feature's are ten times as far
         apart as another's and no radius is given; "cosine", the mean direction at the least angle, as embeddings are
@@ -158,10 +149,6 @@ class PrivateCentroidClassifier(PrivateClassifier):
     ----------
     release_ : Release
         The private `Release`: all that is kept of the data.
-    classes_ : np.ndarray
-        The public list of labels.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------

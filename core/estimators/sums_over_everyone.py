@@ -59,8 +59,6 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     ----------
     release_ : Release
         The private `Release`: all that is kept of the data.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -97,13 +95,6 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
 
     def fit(self, X: object, y: object = None) -> PrivateKernelDensity:
         """Spend the budget and make the release.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        y : object
-            Ignored.
 
         Raises
         ------
@@ -172,8 +163,6 @@ class PrivateDistanceSum(PrivateEstimator):
     ----------
     release_ : Release
         The private `Release`: all that is kept of the data.
-    n_features_in_ : int
-        Number of features.
 
     Examples
     --------
@@ -209,13 +198,6 @@ class PrivateDistanceSum(PrivateEstimator):
 
     def fit(self, X: object, y: object = None) -> PrivateDistanceSum:
         """Spend the budget and make the release.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        y : object
-            Ignored.
 
         Raises
         ------

@@ -39,10 +39,6 @@ def write_archive(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool
 
     Parameters
     ----------
-    file : BinaryIO
-        Binary.
-    arrays : dict[str, np.ndarray]
-        By name, in C order.
     packed : bool
         Whether to deflate; the reader refuses what unpacks to far more than the length of the file.
     """
@@ -82,28 +78,16 @@ def smallest_integers(table: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table, dtype="<i8")
 
 
-PADDING = 0xD935
-"""The extra field that Android's zipalign made known: the alignment, then zeros."""
-ZIP64_EXTRA = struct.calcsize("<HHQQ")
-"""Bytes by which a local header grows when the member has 64-bit lengths."""
+PADDING = 0xD935  # The extra field that Android's zipalign made known: the alignment, then zeros.
+ZIP64_EXTRA = struct.calcsize("<HHQQ")  # Bytes by which a local header grows when the member has 64-bit lengths.
 
 
 class Entries(NamedTuple):
-    """An array that is written piece by piece, so that it need not be in memory.
+    """An array that is written piece by piece, so that it need not be in memory."""
 
-    Attributes
-    ----------
-    kind : np.dtype
-        Little-endian type of whole numbers.
-    shape : tuple[int, ...]
-        Of the array, which is in C order.
-    pieces : Iterator[np.ndarray]
-        Its entries in order, as arrays of that type.
-    """
-
-    kind: np.dtype
-    shape: tuple[int, ...]
-    pieces: Iterator[np.ndarray]
+    kind: np.dtype  # Little-endian type of whole numbers.
+    shape: tuple[int, ...]  # Of the array, which is in C order.
+    pieces: Iterator[np.ndarray]  # Its entries in order, as arrays of that type.
 
 
 def write_aligned(file: BinaryIO, arrays: Iterable[tuple[str, np.ndarray | Entries]]) -> None:
@@ -138,8 +122,7 @@ def _write_member(archive: zipfile.ZipFile, file: BinaryIO, name: str, array: En
 
 
 KINDS = tuple(np.dtype(kind) for kind in ("|i1", "<i2", "<i4", "<i8"))
-FEWEST = 256
-"""One counter in so many may stand apart, which then cost a sixteenth of a byte a counter at most."""
+FEWEST = 256  # One counter in so many may stand apart, which then cost a sixteenth of a byte a counter at most.
 LISTED = ("beyond_at", "beyond")
 ARRAYS = ("table", *LISTED)
 

@@ -31,17 +31,14 @@ from numpy.lib import format as npy
 from ..errors import ReleaseFileError
 from .faults import lacks_memory
 
+# Signature, this disk, the directory's disk, its members here and in all, its length, its start, comment length.
 END = struct.Struct("<4s4H2LH")
-"""Signature, this disk, the directory's disk, its members here and in all, its length, its start, comment length."""
-END64 = struct.Struct("<4sQ2H2L4Q")
-"""Signature, length of the rest, versions that made and can read it, then as above."""
-LOCATOR64 = struct.Struct("<4sLQL")
-"""Signature, the disk of the 64-bit record, its start, the number of disks."""
+END64 = struct.Struct("<4sQ2H2L4Q")  # Signature, length of the rest, versions that made and can read it, then as above.
+LOCATOR64 = struct.Struct("<4sLQL")  # Signature, the disk of the 64-bit record, its start, the number of disks.
+# Signature, version, flags, method, time, date, checksum, packed and plain length, lengths of name and extra field.
 LOCAL = struct.Struct("<4s5H3L2H")
-"""Signature, version, flags, method, time, date, checksum, packed and plain length, lengths of name and extra field."""
 
-MAX_DIRECTORY = 4_096
-"""Bytes of the archive's directory: a few members with short names."""
+MAX_DIRECTORY = 4_096  # Bytes of the archive's directory: a few members with short names.
 DAMAGED = "The file is not a release, or was cut short or altered on its way; fetch it again from its source."
 
 
@@ -50,8 +47,6 @@ def check_directory(file: BinaryIO, members: int) -> int:
 
     Parameters
     ----------
-    file : BinaryIO
-        Binary and seekable.
     members : int
         The most that the archive may have.
 
@@ -59,11 +54,6 @@ def check_directory(file: BinaryIO, members: int) -> int:
     -------
     int
         Where the directory begins, which is where the last member ends.
-
-    Raises
-    ------
-    ReleaseFileError
-        When the file is anything else.
     """
     try:
         size = file.seek(0, os.SEEK_END)
@@ -105,25 +95,22 @@ def _in_64_bits(record: bytes, stated: tuple[int, int, int]) -> tuple[int, int, 
     return total, length, start
 
 
-MAX_RATIO = 1_032
-"""Deflate cannot pack more tightly than this (zlib's technical notes)."""
+MAX_RATIO = 1_032  # Deflate cannot pack more tightly than this (zlib's technical notes).
 FREE_BYTES = 1 << 24
-MAX_EXPANSION = 32
-"""Bytes of memory that one byte of file may ask for in a table, beyond the free ones."""
+MAX_EXPANSION = 32  # Bytes of memory that one byte of file may ask for in a table, beyond the free ones.
 
 PREAMBLE = npy.MAGIC_LEN + 2
+# The header that NumPy writes for whole numbers and text in C order, and nothing else.
 HEADER = re.compile(
     rb"\{'descr': '(\|i1|<i[248]|<U\d{1,9})', 'fortran_order': False, "
     rb"'shape': \(((?:\d{1,10}, ?)*(?:\d{1,10})?)\), \} *\n"
 )
-"""The header that NumPy writes for whole numbers and text in C order, and nothing else."""
 MAX_HEADER = 512
 CHUNK = 1 << 20
-ALIGNED = 64
-"""Bytes: entries that lie plainly begin at a multiple of this, a line of the processor's cache."""
+ALIGNED = 64  # Bytes: entries that lie plainly begin at a multiple of this, a line of the processor's cache.
 
+# What `zipfile` raises on archives that are cut short, altered or crafted.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
-"""What `zipfile` raises on archives that are cut short, altered or crafted."""
 
 
 class _Header(NamedTuple):
@@ -151,8 +138,6 @@ class Archive:
 
     Parameters
     ----------
-    file : BinaryIO
-        Binary and seekable.
     names : Collection[str]
         Arrays that may be inside.
 

@@ -49,8 +49,7 @@ except ImportError:  # Windows, where two processes may compile the same, each f
     fcntl = None  # type: ignore[assignment]  # as there is no such module, its absence is what is looked for
 
 SUFFIX = ".loop"
-UNUSED_DAYS = 60
-"""After which a compiled version is removed that nobody has loaded."""
+UNUSED_DAYS = 60  # After which a compiled version is removed that nobody has loaded.
 VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__)
 LIBRARY = __name__.partition(".")[0] + "."
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

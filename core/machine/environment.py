@@ -13,24 +13,13 @@ from ..errors import RequestError
 
 _LIBRARY = Path(__file__).resolve().parents[1]
 INSTALLED = (_LIBRARY / "app").is_dir()
+# The folder of app.py, pages, sample_data and the document that the app shows.
 APP = _LIBRARY / "app" if INSTALLED else _LIBRARY.parent
-"""The folder of app.py, pages, sample_data and the document that the app shows."""
-PROGRAM = "frostglass" if INSTALLED else "python -m core"
-"""What a person types to run a command."""
+PROGRAM = "frostglass" if INSTALLED else "python -m core"  # What a person types to run a command.
 
 
 def check_extra(package: str, extra: str, what: str) -> None:
-    """RequestError where a package is missing that an extra of the installation brings.
-
-    Parameters
-    ----------
-    package : str
-        What is imported.
-    extra : str
-        As pyproject.toml names it.
-    what : str
-        Needs the package, with a capital.
-    """
+    """RequestError where a package is missing that an extra of the installation brings."""
     if find_spec(package) is None:
         raise RequestError(f"{what} needs the package {package}: install Frostglass with its extra {extra!r}.")
 
@@ -40,8 +29,7 @@ def utc() -> datetime:
     return datetime.now(UTC)
 
 
-THREADS = "OPENBLAS_NUM_THREADS"
-"""How many threads NumPy's linear algebra works in."""
+THREADS = "OPENBLAS_NUM_THREADS"  # How many threads NumPy's linear algebra works in.
 
 
 def become(module: str, *arguments: str) -> None:
@@ -50,28 +38,13 @@ def become(module: str, *arguments: str) -> None:
     Without -P a file in the folder where the command was typed could pass for a library. Linear algebra keeps to one
     thread, unless the variable says otherwise: its matrices are small here and several visitors ask at once, while
     threads that wait for each other at each of them took twice as much of the processors as the work itself.
-
-    Parameters
-    ----------
-    module : str
-        Its name below the library's own.
-    *arguments : str
-        What it finds in `sys.argv`.
     """
     os.environ.setdefault(THREADS, "1")
     os.execv(sys.executable, _command(module, *arguments))
 
 
 def beside(module: str, *arguments: str) -> None:
-    """Run a module of this library likewise, beside this process, which does not wait for it.
-
-    Parameters
-    ----------
-    module : str
-        Its name below the library's own.
-    *arguments : str
-        What it finds in `sys.argv`.
-    """
+    """Run a module of this library likewise, beside this process, which does not wait for it."""
     os.environ.setdefault(THREADS, "1")
     subprocess.Popen(_command(module, *arguments), stdin=subprocess.DEVNULL)
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+# The environment variable that is 1 where faults are shown with their words, which may hold values of the data.
 DEBUG = "FROSTGLASS_DEBUG"
-"""The environment variable that is 1 where faults are shown with their words, which may hold values of the data."""
 
 
 def told(fault: BaseException) -> str:

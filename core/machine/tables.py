@@ -22,12 +22,11 @@ import numpy as np
 
 from .array_types import Integers
 
-PIECE = 1 << 20
-"""Counters that are held as int64 at a time: 8 MiB."""
+PIECE = 1 << 20  # Counters that are held as int64 at a time: 8 MiB.
+# Places up to which a disk is asked for all of them at once; more are read as well by reading on from each.
 FETCHED = 1 << 16
-"""Places up to which a disk is asked for all of them at once; more are read as well by reading on from each."""
+# Noisy counters as a release has them: an array, or a `Table` where a sketch says that it `reads_mapped`.
 Counters = Any
-"""Noisy counters as a release has them: an array, or a `Table` where a sketch says that it `reads_mapped`."""
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -67,23 +66,14 @@ class Narrow(Table):
 
     Whatever the arrays hold, reading stays inside them: a place that is marked but not listed reads as the mark itself,
     one that is listed but not marked as what stands there.
-
-    Attributes
-    ----------
-    counters : np.ndarray
-        Any signed whole-number type, C order, the shape of the table; often mapped from a file.
-    beyond_at : np.ndarray
-        int64 (b,), rising: flat places of the counters that stand apart; there, ``counters`` holds its type's least
-        value.
-    beyond : np.ndarray
-        int64 (b,), those counters.
-    fetch : Callable[[np.ndarray], None] | None
-        Tells the system that counters at flat places (k,) are about to be read, where they may lie on a disk.
     """
 
-    counters: np.ndarray
+    counters: np.ndarray  # Any signed whole-number type, C order, the shape of the table; often mapped from a file.
+    # int64 (b,), rising: flat places of the counters that stand apart; there, ``counters`` holds its type's least
+    # value.
     beyond_at: np.ndarray
-    beyond: np.ndarray
+    beyond: np.ndarray  # int64 (b,), those counters.
+    # Tells the system that counters at flat places (k,) are about to be read, where they may lie on a disk.
     fetch: Callable[[np.ndarray], None] | None = None
 
     @property
@@ -154,11 +144,6 @@ def take(table: np.ndarray | Table, at: np.ndarray) -> np.ndarray:
         An array of whole numbers in C order, or a `Table`.
     at : np.ndarray
         int64 (k,), places in the table read as one line, from 0 to before its size.
-
-    Returns
-    -------
-    np.ndarray
-        int64 (k,).
     """
     if isinstance(table, Table):
         return table.take(at)

@@ -47,8 +47,6 @@ def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1)
 
     Parameters
     ----------
-    count : int
-        How many items there are.
     work : Callable[[int, int], None]
         Must not write to what another range writes to.
     at_least : int

@@ -56,16 +56,9 @@ def unfinished(path: Path, size: int = 0) -> Iterator[BinaryIO]:
 
     Parameters
     ----------
-    path : Path
-        Where it will be.
     size : int
         Bytes that are taken on the disk at once, so that nothing else fills it meanwhile; what was not needed of them
         is given back.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written.
     """
     sweep_unfinished(path.parent)
     while True:
@@ -189,8 +182,8 @@ def _abandoned(path: Path) -> Iterator[bool]:
     yield True
 
 
+# Seconds between two looks, and so about as long as a file keeps its name, on a computer that is not overrun.
 PAUSE = 0.01
-"""Seconds between two looks, and so about as long as a file keeps its name, on a computer that is not overrun."""
 EMPTY = "empty"
 
 

@@ -13,11 +13,6 @@ class Line:
     """So many places, and those who have or await one; any thread may ask it.
 
     Nobody is woken: whoever waits looks again, as they have to look whether they are wanted anyway.
-
-    Parameters
-    ----------
-    places : int
-        How many may work at once.
     """
 
     def __init__(self, places: int) -> None:
@@ -48,11 +43,6 @@ class FairLine:
 
     So many pages of one visitor keep another waiting no longer than one page does. Work within work whose turn has come
     has its turn, too: a thread never waits for itself.
-
-    Parameters
-    ----------
-    places : int
-        How many may work at once.
     """
 
     def __init__(self, places: int) -> None:
@@ -90,9 +80,9 @@ class FairLine:
                     self._thread.working = False
 
 
+# Seconds that somebody may be away before they count as gone: as long as Streamlit keeps a session that lost its
+# browser, which a closed tab, a laptop that sleeps and a weak network all do alike.
 PATIENCE = 120.0
-"""Seconds that somebody may be away before they count as gone: as long as Streamlit keeps a session that lost its
-browser, which a closed tab, a laptop that sleeps and a weak network all do alike."""
 
 
 class Attendance:

@@ -42,10 +42,9 @@ YESES = sa.Table(
     sa.Column("who", sa.Text, primary_key=True),
     sa.Column("created", sa.Text, nullable=False),
 )
+# What parameters call the seed of hash functions; another name may be a column's, and is approved as it is.
 SEED = "seed"
-"""What parameters call the seed of hash functions; another name may be a column's, and is approved as it is."""
-MOST_WAITING = 100
-"""Requests of one owner that wait at the same time."""
+MOST_WAITING = 100  # Requests of one owner that wait at the same time.
 
 
 class State(StrEnum):
@@ -58,30 +57,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Request:
-    """A release that somebody has asked for.
-
-    Attributes
-    ----------
-    number : int
-        Of the request.
-    when : datetime
-        UTC.
-    who : str
-        Asked.
-    plan : dict[str, Any]
-        What would be released: public facts.
-    state : State
-        Where it stands.
-    yeses : tuple[str, ...]
-        Who has said yes.
-    """
+    """A release that somebody has asked for."""
 
     number: int
-    when: datetime
-    who: str
-    plan: dict[str, Any] = field(hash=False)
+    when: datetime  # UTC.
+    who: str  # asked for it
+    plan: dict[str, Any] = field(hash=False)  # What would be released: public facts.
     state: State
-    yeses: tuple[str, ...]
+    yeses: tuple[str, ...]  # Who has said yes.
 
 
 def plan_of(dataset: str, total: tuple[str, str], cost: Mapping[str, Any], note: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,12 +72,8 @@ def plan_of(dataset: str, total: tuple[str, str], cost: Mapping[str, Any], note:
 
     Parameters
     ----------
-    dataset : str
-        As the ledger names it.
     total : tuple[str, str]
         ε and δ that all releases of the data set will ever spend.
-    cost : Mapping[str, Any]
-        As the ledger writes it.
     note : Mapping[str, Any]
         The public facts that the ledger notes with it.
     """
@@ -103,13 +82,7 @@ def plan_of(dataset: str, total: tuple[str, str], cost: Mapping[str, Any], note:
 
 
 class Approvals:
-    """Requests, kept where the ledger is.
-
-    Parameters
-    ----------
-    store : Store
-        The ledger's.
-    """
+    """Requests, kept where the ledger is."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -24,33 +24,21 @@ from typing import Any, TypeAlias, TypeGuard
 from ..errors import RequestError
 from .settings import Proxy, Role, Settings, SignIn, read_settings
 
+# No colon, which no address has unquoted: `group:staff@example.org` is a group, and nobody is called so.
 ADDRESS = re.compile(r"[^@\s:]{1,64}@[^@\s:]{1,190}")
-"""No colon, which no address has unquoted: `group:staff@example.org` is a group, and nobody is called so."""
-SKEW = 300.0
-"""Seconds by which a provider's clock may be ahead of this one."""
+SKEW = 300.0  # Seconds by which a provider's clock may be ahead of this one.
 LONGEST = 200
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has signed in.
+    """Somebody who has signed in."""
 
-    Attributes
-    ----------
-    name : str
-        What the ledger and the log call them: their e-mail address, or ``subject:…`` where it is not known for sure.
-    groups : frozenset[str]
-        That they were in when they signed in.
-    mark : str
-        Tells this sign-in from every other, and says nothing else.
-    until : float
-        When it ends, in seconds of the epoch.
-    """
-
+    # What the ledger and the log call them: their e-mail address, or ``subject:…`` where it is not known for sure.
     name: str
-    groups: frozenset[str]
-    mark: str
-    until: float
+    groups: frozenset[str]  # That they were in when they signed in.
+    mark: str  # Tells this sign-in from every other, and says nothing else.
+    until: float  # When it ends, in seconds of the epoch.
 
 
 def from_claims(claims: Mapping[str, Any], rules: SignIn, now: float) -> Person | None:
@@ -64,8 +52,6 @@ def from_claims(claims: Mapping[str, Any], rules: SignIn, now: float) -> Person 
         Whose signature, issuer, audience and nonce were checked when it was fetched.
     rules : SignIn
         Which claim has the groups, and how long a sign-in lasts.
-    now : float
-        Seconds of the epoch.
     """
     issuer, subject, begun = claims.get("iss"), claims.get("sub"), claims.get("iat")
     if claims.get("is_logged_in") is not True or not (
@@ -94,8 +80,6 @@ def from_headers(headers: Iterable[tuple[str, str]], rules: Proxy, now: float) -
         Of a request that came from one of the proxies' addresses.
     rules : Proxy
         Which headers it sets.
-    now : float
-        Seconds of the epoch.
     """
     given = [(name.lower(), value) for name, value in headers]
     addresses = [value for name, value in given if name == rules.email_header]
@@ -124,30 +108,19 @@ def _mark(facts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
-TOKEN_HEADER = "x-frostglass-connection"
-"""Set by the server on every connection, and taken off whatever comes in."""
-SIGNED_OUT = "signed-out"
-"""Folder of the marks of sign-ins that were ended before their time, one empty file each."""
-MOST_SESSIONS = 20_000
-"""Sessions of which it is remembered whose they are, the latest."""
+TOKEN_HEADER = "x-frostglass-connection"  # Set by the server on every connection, and taken off whatever comes in.
+SIGNED_OUT = "signed-out"  # Folder of the marks of sign-ins that were ended before their time, one empty file each.
+MOST_SESSIONS = 20_000  # Sessions of which it is remembered whose they are, the latest.
 FULL = "The memory of this server is full; come back a little later."
 NOBODY = Person("", frozenset(), "", float("inf"))
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody at the door, as of now.
+    """Somebody at the door, as of now."""
 
-    Attributes
-    ----------
-    person : Person
-        Who has signed in; `NOBODY` for who has not.
-    roles : frozenset[Role]
-        That the configuration gives them now.
-    """
-
-    person: Person
-    roles: frozenset[Role]
+    person: Person  # Who has signed in; `NOBODY` for who has not.
+    roles: frozenset[Role]  # That the configuration gives them now.
 
     @property
     def name(self) -> str:
@@ -179,13 +152,6 @@ class Door:
     path : Path
         The configuration, looked at again whenever it has changed. What it says of roles, approval and limits of pages
         holds from then on; all else holds from the start. While it cannot be used, nobody has a role.
-    clock : Callable[[], float]
-        Seconds of the epoch.
-
-    Raises
-    ------
-    RequestError
-        When the configuration cannot be used at the start.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:

@@ -40,17 +40,10 @@ class OwnLedger(Ledger):
     ----------
     where : str | Path
         Its place, which it shares with other owners'.
-    owner : str
-        Who has signed in.
     approval : Approval
         Which releases need somebody else's yes.
     witness : str
         Where it is kept how far the ledger has come, as for `Ledger`.
-
-    Attributes
-    ----------
-    approvals : Approvals
-        What was asked for.
     """
 
     def __init__(self, where: str | Path, owner: str, approval: Approval = Approval(), witness: str = "") -> None:  # noqa: B008
@@ -127,8 +120,8 @@ def all_shelves(settings: Settings) -> list[tuple[str, Shelf]]:
 
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+# The same sentence for what is elsewhere and for what does not exist, so that it tells nothing of either.
 REFUSED = "That is in none of the places that you may read from on this server."
-"""The same sentence for what is elsewhere and for what does not exist, so that it tells nothing of either."""
 
 
 def check_named(name: str, places: Collection[str]) -> None:
@@ -136,28 +129,15 @@ def check_named(name: str, places: Collection[str]) -> None:
 
     Parameters
     ----------
-    name : str
-        As it was typed.
     places : Collection[str]
         Folders, and addresses that end with a stroke.
-
-    Raises
-    ------
-    RequestError
-        The same for whatever is refused.
     """
     if not any(_inside(name, place) for place in places):
         raise RequestError(REFUSED)
 
 
 def check_found(files: Collection[str], places: Collection[str]) -> None:
-    """Refuse files that a name has led to by a link out of its place.
-
-    Raises
-    ------
-    RequestError
-        The same as for a name outside.
-    """
+    """Refuse files that a name has led to by a link out of its place."""
     roots = [os.path.realpath(place) for place in places if not ADDRESS.match(place)]
     for file in files:
         real = Path(os.path.realpath(file))

@@ -45,17 +45,15 @@ from .section import (
 class Role(StrEnum):
     """What someone is trusted with."""
 
-    OWNER = "owner"
-    """Describes data, releases it, and sees the ledger: of their own data sets only."""
-    ANALYST = "analyst"
-    """Explores what was released."""
-    STEWARD = "steward"
-    """Says yes or no to releases above the limit, never to their own; explores what was released."""
+    OWNER = "owner"  # Describes data, releases it, and sees the ledger: of their own data sets only.
+    ANALYST = "analyst"  # Explores what was released.
+    STEWARD = "steward"  # Says yes or no to releases above the limit, never to their own; explores what was released.
 
 
 ANYONE = frozenset(Role)
 OWNERS = frozenset({Role.OWNER})
 
+# The roles of which one is enough to open a page, by its file.
 NEEDS = MappingProxyType(
     {
         "app.py": ANYONE,
@@ -71,7 +69,6 @@ NEEDS = MappingProxyType(
         "pages/approve.py": frozenset({Role.STEWARD}),
     }
 )
-"""The roles of which one is enough to open a page, by its file."""
 
 
 def may_open(page: str, roles: Collection[Role]) -> bool:
@@ -84,49 +81,28 @@ SHORTEST_SECRET = 32
 
 @dataclass(frozen=True)
 class SignIn:
-    """Signing in by an OpenID Connect provider.
+    """Signing in by an OpenID Connect provider."""
 
-    Attributes
-    ----------
-    provider, client : str
-        Address of its description, and what it knows this app as.
-    client_secret, cookie_secret : str
-        What the provider gave out with that name, and what sign-ins are signed by.
-    hours : float
-        A sign-in lasts.
-    groups_claim : str
-        The claim that names groups.
-    unverified_email : bool
-        Whether addresses count that the provider has not verified.
-    """
-
+    # Address of its description, and what it knows this app as.
     provider: str
     client: str
+    # What the provider gave out with that name, and what sign-ins are signed by.
     client_secret: str = field(repr=False)
     cookie_secret: str = field(repr=False)
-    hours: float = 8.0
+    hours: float = 8.0  # that a sign-in lasts
     groups_claim: str = "groups"
-    unverified_email: bool = False
+    unverified_email: bool = False  # Whether addresses count that the provider has not verified.
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """Signing in by a proxy, which says in headers who asks.
+    """Signing in by a proxy, which says in headers who asks."""
 
-    Attributes
-    ----------
-    addresses : tuple[IPv4Network | IPv6Network, ...]
-        The proxies'; whatever comes from elsewhere is refused.
-    email_header, groups_header : str
-        Lower-case names of the headers; the second has groups between commas.
-    hours : float
-        After so long an open page has to connect again, through the proxy.
-    """
-
-    addresses: tuple[IPv4Network | IPv6Network, ...]
+    addresses: tuple[IPv4Network | IPv6Network, ...]  # The proxies'; whatever comes from elsewhere is refused.
+    # Lower-case names of the headers; the second has groups between commas.
     email_header: str
     groups_header: str
-    hours: float = 8.0
+    hours: float = 8.0  # After so long an open page has to connect again, through the proxy.
 
     def trusts(self, address: str | None) -> bool:
         """Whether a connection from here is a proxy's."""
@@ -140,83 +116,43 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Approval:
-    """Which releases need the yes of someone else.
+    """Which releases need the yes of someone else."""
 
-    Attributes
-    ----------
-    epsilon : float
-        A release that spends more, or after which its data set has spent more, needs it.
-    people : int
-        So many stewards have to say yes, none of whom asked for it.
-    """
-
-    epsilon: float = math.inf
-    people: int = 1
+    epsilon: float = math.inf  # A release that spends more, or after which its data set has spent more, needs it.
+    people: int = 1  # So many stewards have to say yes, none of whom asked for it.
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one visitor, and all together, may use.
+    """What one visitor, and all together, may use."""
 
-    Attributes
-    ----------
-    sessions, sessions_each : int
-        Open pages of all visitors, and of one.
-    upload_megabytes : int
-        Of one file.
-    memory_megabytes : int
-        Of the server, above which no new page is opened.
-    releases_at_once : int
-        That each process makes; others wait.
-    forecasts_at_once : int
-        That each process works out; nobody has two of them.
-    """
-
+    # Open pages of all visitors, and of one.
     sessions: int = 200
     sessions_each: int = 10
-    upload_megabytes: int = 200
-    memory_megabytes: int = 8_000
-    releases_at_once: int = 4
-    forecasts_at_once: int = 2
+    upload_megabytes: int = 200  # of one uploaded file
+    memory_megabytes: int = 8_000  # Of the server, above which no new page is opened.
+    releases_at_once: int = 4  # That each process makes; others wait.
+    forecasts_at_once: int = 2  # That each process works out; nobody has two of them.
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The file, read.
-
-    Attributes
-    ----------
-    address, port : str, int
-        Where the server listens.
-    public : str
-        The origin that browsers see, such as ``https://frostglass.example.org``.
-    folder : Path
-        Where releases, sign-outs and, unless it is elsewhere, the ledger are kept.
-    ledger : str
-        The ledger's place.
-    witness : str
-        A second place, elsewhere, in which an older copy of the ledger is noticed; "" for none.
-    sign_in, proxy : SignIn | None, Proxy | None
-        How people sign in: one of the two.
-    roles : Mapping[Role, frozenset[str]]
-        E-mail addresses and ``group:NAME`` of those who have each.
-    data : Mapping[str, tuple[str, ...]]
-        Folders, and addresses of object stores, that an owner may name, by e-mail address or ``group:NAME``.
-    approval, limits : Approval, Limits
-        As above.
-    """
+    """The file, read."""
 
     address: str
     port: int
-    public: str
-    folder: Path
+    public: str  # The origin that browsers see, such as ``https://frostglass.example.org``.
+    folder: Path  # Where releases, sign-outs and, unless it is elsewhere, the ledger are kept.
     ledger: str = field(repr=False)
+    # How people sign in: one of the two.
     sign_in: SignIn | None
     proxy: Proxy | None
-    roles: Mapping[Role, frozenset[str]]
+    roles: Mapping[Role, frozenset[str]]  # E-mail addresses and ``group:NAME`` of those who have each.
+    # Folders, and addresses of object stores, that an owner may name, by e-mail address or ``group:NAME``.
     data: Mapping[str, tuple[str, ...]]
     approval: Approval = Approval()
     limits: Limits = Limits()
+    # A second place, elsewhere, in which an older copy of the ledger is noticed; "" for none.
     witness: str = field(default="", repr=False)
 
     @property

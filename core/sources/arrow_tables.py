@@ -31,14 +31,8 @@ class ArrowSource(Source):
 
     Parameters
     ----------
-    label : str
-        How messages name the source.
-    schema : pa.Schema
-        Names and types of all columns.
     read : Reads
         Gives the batches of some columns, from the beginning at every call.
-    total : int | None
-        Number of records, where it is known.
     """
 
     def __init__(self, label: str, schema: pa.Schema, read: Reads, total: int | None = None) -> None:
@@ -90,8 +84,7 @@ class ArrowSource(Source):
         return scan, person, {name: identifier(name) for name in domain.fields}, types
 
 
-MIXED = "mixed-integer"
-"""What pandas calls a column of numbers and texts."""
+MIXED = "mixed-integer"  # What pandas calls a column of numbers and texts.
 
 
 class FrameSource(Source):
@@ -215,15 +208,7 @@ def _kind_of_pandas(series: pd.Series) -> str:
 
 
 class Drawn(ArrowSource):
-    """The columns of a domain of records that were drawn already, so that a person has no more of them than may be.
-
-    Parameters
-    ----------
-    table : pa.Table
-        What `Source.batches` gave.
-    label : str
-        How messages name the source.
-    """
+    """The columns of a domain of records that were drawn already, so that a person has no more of them than may be."""
 
     def __init__(self, table: pa.Table, label: str) -> None:
         made = ArrowSource.of_table(table, label)
@@ -236,8 +221,6 @@ class Drawn(ArrowSource):
 
         Parameters
         ----------
-        source, domain : Source, Domain
-            The private records, and which columns of them.
         most : int
             Numbers that are held in memory; RequestError where there are more.
 

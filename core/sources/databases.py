@@ -21,12 +21,9 @@ from .duck import Scan, identifier, literal
 from .queried import QueriedSource
 from .source import Paths, Source
 
-MOST_ROWS = 1_000_000_000
-"""Of a view."""
-MOST_SECONDS = 600.0
-"""For one batch of records."""
-STEPS = 1_000_000
-"""Of SQLite's machine, some tens of milliseconds, after which it asks whether to go on."""
+MOST_ROWS = 1_000_000_000  # records that are read of a view
+MOST_SECONDS = 600.0  # For one batch of records.
+STEPS = 1_000_000  # Of SQLite's machine, some tens of milliseconds, after which it asks whether to go on.
 
 
 def sqlite_tables(path: Path, label: str) -> tuple[str, ...]:
@@ -145,8 +142,7 @@ def _type(declared: str) -> pa.DataType:
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 DUCKDB_MAGIC = b"DUCK"
-DUCKDB_PLACE = 8
-"""Bytes before it: a checksum."""
+DUCKDB_PLACE = 8  # Bytes before it: a checksum.
 
 
 def is_database(path: Path) -> bool:
@@ -159,13 +155,7 @@ def is_database(path: Path) -> bool:
 
 
 def tables_of(path: Path) -> tuple[str, ...]:
-    """Names of all tables and views of a DuckDB or SQLite file, as `database_table` takes them.
-
-    Raises
-    ------
-    RequestError
-        When the file cannot be read as a database, or holds no table.
-    """
+    """Names of all tables and views of a DuckDB or SQLite file, as `database_table` takes them."""
     label = f"the database {path.name!r}"
     with path.open("rb") as file:
         magic = file.read(len(SQLITE_MAGIC))

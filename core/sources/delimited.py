@@ -35,8 +35,8 @@ from .people import rounded_text
 from .queried import QueriedSource
 from .source import Location, Part
 
+# Rows that are looked at, and how many of them must have a value, so that a few odd ones refuse nothing.
 FIRST, FEWEST = 1_000, 20
-"""Rows that are looked at, and how many of them must have a value, so that a few odd ones refuse nothing."""
 
 
 LookedAt = Numeric | Coordinate | Dates
@@ -52,8 +52,6 @@ def check_first(column: LookedAt, texts: pa.Array, no_value: tuple[str, ...]) ->
 
     Parameters
     ----------
-    column : LookedAt
-        One that `is_looked_at`.
     texts : pa.Array
         Its first values, as they are written.
     no_value : tuple[str, ...]
@@ -83,12 +81,11 @@ def text_columns(rows: list[tuple], names: list[str]) -> Mapping[str, pa.Array]:
 
 
 HEAD_BYTES = 1 << 20
-MAX_FIELDS = 20_000
-"""Columns of a text table: what finds out their kinds takes memory for each, 0.2 GB for these."""
+MAX_FIELDS = 20_000  # Columns of a text table: what finds out their kinds takes memory for each, 0.2 GB for these.
 DELIMITERS = (",", "\t", ";", "|")
 
+# How people write, in a column of numbers, that there is none (besides leaving the field empty).
 NO_NUMBER = ("na", "n/a", "#n/a", "null", "none", "nan", "-nan", "<na>", "-", "?", ".")
-"""How people write, in a column of numbers, that there is none (besides leaving the field empty)."""
 
 
 class DelimitedSource(QueriedSource):

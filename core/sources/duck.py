@@ -24,17 +24,15 @@ except ModuleNotFoundError:  # only who reads text and databases, or sorts recor
 else:
     FAILURES = (duckdb.Error,)
 
+# Tried in turn: tables of a few columns stream in the first, very wide ones need the row groups that they came in.
 MEMORY_LIMITS = ("400MB", "1600MB", "6400MB")
-"""Tried in turn: tables of a few columns stream in the first, very wide ones need the row groups that they came in."""
 
-MOST_SPILLED = 64 << 30
-"""Bytes that one reading may spill: of pairs of whole numbers some five billion rows."""
+MOST_SPILLED = 64 << 30  # Bytes that one reading may spill: of pairs of whole numbers some five billion rows.
 
+# How the names of files end into which DuckDB spills, which it keeps open; others hold one large value each.
 SPILLED = ".tmp"
-"""How the names of files end into which DuckDB spills, which it keeps open; others hold one large value each."""
 
-MAX_THREADS = 4
-"""Each thread holds a row group, and four read faster than any sketch is filled."""
+MAX_THREADS = 4  # Each thread holds a row group, and four read faster than any sketch is filled.
 
 
 def identifier(name: str) -> str:
@@ -54,26 +52,14 @@ def literals(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Scan:
-    """A table expression and what it takes to read it.
+    """A table expression and what it takes to read it."""
 
-    Attributes
-    ----------
-    table : str
-        SQL table expression.
-    label : str
-        How messages name it.
-    paths : Sequence[str]
-        The files that may be read, and no others.
-    setup : Sequence[str]
-        Statements to run before the configuration is locked (attaching a database, loading an extension).
-    make_tables : Callable[[], Mapping[str, object]]
-        Gives, afresh for every reading, the Arrow tables or readers that the expression names.
-    """
-
-    table: str
-    label: str
-    paths: Sequence[str] = ()
+    table: str  # an SQL expression
+    label: str  # How messages name it.
+    paths: Sequence[str] = ()  # The files that may be read, and no others.
+    # Statements to run before the configuration is locked (attaching a database, loading an extension).
     setup: Sequence[str] = ()
+    # Gives, afresh for every reading, the Arrow tables or readers that the expression names.
     make_tables: Callable[[], Mapping[str, object]] = dict
 
     @contextmanager
@@ -240,18 +226,8 @@ def kind_of_sql(kind: str) -> str:
 
 @dataclass(frozen=True)
 class Fault:
-    """A condition in SQL under which a record is refused.
+    """A condition in SQL under which a record is refused."""
 
-    Attributes
-    ----------
-    condition : str
-        Holds of a record that is refused; where it is null, it does not hold.
-    column : str
-        The column at fault.
-    problem : str
-        How the message goes on after naming the place.
-    """
-
-    condition: str
+    condition: str  # Holds of a record that is refused; where it is null, it does not hold.
     column: str
-    problem: str
+    problem: str  # How the message goes on after naming the place.

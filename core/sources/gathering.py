@@ -23,12 +23,11 @@ from ..domain.batches import ROWS_READ
 from ..errors import RequestError
 from .duck import plain_sentences
 
-PAIR_ROWS = 1 << 20
-"""Rows that are read at a time, so that a batch of sets has about so many items."""
+PAIR_ROWS = 1 << 20  # Rows that are read at a time, so that a batch of sets has about so many items.
 REFUSED = "is missing, and the domain says that missing values are refused"
 
+# Ids and items of some rows, none missing, and how many rows of the source were read up to here.
 Pair = tuple[pa.Array, pa.Array, int]
-"""Ids and items of some rows, none missing, and how many rows of the source were read up to here."""
 
 
 class Pairs(Protocol):
@@ -56,37 +55,21 @@ class Pairs(Protocol):
         ...
 
 
+# From column names and a number of rows to batches of at most so many, in the order of the source.
 Reads = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
-"""From column names and a number of rows to batches of at most so many, in the order of the source."""
 
 
 @dataclass(frozen=True)
 class WholeNumbers:
-    """Pairs whose ids and items are whole numbers, which need no query to be what they are.
+    """Pairs whose ids and items are whole numbers, which need no query to be what they are."""
 
-    Attributes
-    ----------
-    label : str
-        How messages name the source.
-    read : Reads
-        Gives the batches of some columns.
-    id_name, item_name : str
-        The two columns.
-    refuse : bool
-        Whether a missing value is refused rather than left out.
-    queried : Pairs | None
-        The same pairs, read by a query, which can sort; None where the ids are known to ascend.
-    first_row : int
-        Place of the first row in the source.
-    """
-
-    label: str
-    read: Reads
+    label: str  # How messages name the source.
+    read: Reads  # Gives the batches of some columns.
     id_name: str
     item_name: str
-    refuse: bool
-    queried: Pairs | None
-    first_row: int = 0
+    refuse: bool  # Whether a missing value is refused rather than left out.
+    queried: Pairs | None  # The same pairs, read by a query, which can sort; None where the ids are known to ascend.
+    first_row: int = 0  # Place of the first row in the source.
 
     def ids(self) -> Iterator[pa.Array]:
         with plain_sentences(self.label):
@@ -130,13 +113,11 @@ def known(ids: pa.Array, items: pa.Array) -> tuple[pa.Array, pa.Array]:
     return ids, items
 
 
-HELD_ITEMS = 1 << 24
-"""Items of one set that are held before repeated ones are left out."""
+HELD_ITEMS = 1 << 24  # Items of one set that are held before repeated ones are left out.
 
+# Ids, each once, the items of each, and how many rows of the source were read for them and all before.
 Lists = tuple[pa.Array, pa.LargeListArray, int]
-"""Ids, each once, the items of each, and how many rows of the source were read for them and all before."""
-Order = Callable[[pa.Array], bool]
-"""Whether ids stand in ascending order."""
+Order = Callable[[pa.Array], bool]  # Whether ids stand in ascending order.
 
 
 def gathered(pairs: Pairs, id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
@@ -227,12 +208,8 @@ def gather(pairs: Iterable[Pair], order: Order | None, label: str) -> Iterator[L
 
     Parameters
     ----------
-    pairs : Iterable[Pair]
-        The rows.
     order : Order | None
         In which their ids ascend, to be looked at on the way; None where they were sorted.
-    label : str
-        How messages name the source.
     """
     whose: pa.Array | None = None  # the id of the last set, which may go on
     held: list[pa.Array] = []  # its items

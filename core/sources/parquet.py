@@ -30,12 +30,10 @@ from .queried import QueriedSource
 from .row_groups import EdgeRows, Footer, Piece, RowGroups, pages
 from .source import Location, Part, Paths, passed_over
 
+# Rows that are worth a part of their own, where row groups are smaller: some tenths of a second of work.
 PART_ROWS = 1 << 21
-"""Rows that are worth a part of their own, where row groups are smaller: some tenths of a second of work."""
-READ_ROWS = 1 << 18
-"""Rows that are worth a thread's while, where row groups are smaller, when several are read at once."""
-READ_BYTES = 1 << 25
-"""Most that the values of such a piece may take, as all of them are held until their turn comes."""
+READ_ROWS = 1 << 18  # Rows that are worth a thread's while, where row groups are smaller, when several are read at once
+READ_BYTES = 1 << 25  # Most that the values of such a piece may take, as all of them are held until their turn comes.
 MOST_READERS = 4
 
 

@@ -32,24 +32,24 @@ from ..domain.written import NO_DIGITS, SHARED_FROM
 from ..privacy.replay.tape import rolling
 from .duck import Fault, identifier, kind_of_sql
 
+# How a column is called that was of half precision before it came to DuckDB, which has no such type.
 HALF = "HALF FLOAT"
-"""How a column is called that was of half precision before it came to DuckDB, which has no such type."""
 _SHARED_FROM = {
     "DOUBLE": SHARED_FROM[pa.float64()],
     "FLOAT": SHARED_FROM[pa.float32()],
     HALF: SHARED_FROM[pa.float16()],
 }
+# Types whose values Arrow may hold as equal, or not at all, where DuckDB tells them apart: a month and 30 days.
 _OTHERWISE_IN_ARROW = ("INTERVAL", "TIME WITH TIME ZONE", "HUGEINT", "UHUGEINT")
-"""Types whose values Arrow may hold as equal, or not at all, where DuckDB tells them apart: a month and 30 days."""
+# What a program writes of a whole number that it holds as floating point; 2**53 has 16 digits.
 _WHOLE = r"(0|-?[1-9][0-9]{0,15})\.0*"
-"""What a program writes of a whole number that it holds as floating point; 2**53 has 16 digits."""
+# What a program writes of any floating-point number: a point, or an exponent with its sign, and no zero in front.
 _FLOATING = r"-?(0|[1-9][0-9]*)(\.[0-9]*|(\.[0-9]+)?[eE][+-][0-9]+)"
-"""What a program writes of any floating-point number: a point, or an exponent with its sign, and no zero in front."""
+# What a program writes of a floating-point number that is too large for all of its digits to be shown.
 _ROUNDED = r"-?[1-9](\.[0-9]+)?[eE]\+[0-9]+"
-"""What a program writes of a floating-point number that is too large for all of its digits to be shown."""
 
+# Names of the last columns of the sorted table; its others are c0, c1, … so none can collide.
 PERSON, DRAW = "person", "draw"
-"""Names of the last columns of the sorted table; its others are c0, c1, … so none can collide."""
 
 
 def ordering_sql(inner: str, columns: Sequence[str], beside: Sequence[str] = ()) -> str:
@@ -68,17 +68,10 @@ def ordering_sql(inner: str, columns: Sequence[str], beside: Sequence[str] = ())
 
 @dataclass(frozen=True)
 class Person:
-    """Who a record belongs to.
+    """Who a record belongs to."""
 
-    Attributes
-    ----------
-    sql : str
-        The id as an expression that is null where it says nothing: null, empty text, or NaN.
-    faults : tuple[Fault, ...]
-        What is refused in ids: floating-point numbers, and texts of them, that have no digits.
-    """
-
-    sql: str
+    sql: str  # The id as an expression that is null where it says nothing: null, empty text, or NaN.
+    # What is refused in ids: floating-point numbers, and texts of them, that have no digits.
     faults: tuple[Fault, ...] = ()
 
     @classmethod

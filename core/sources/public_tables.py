@@ -19,10 +19,8 @@ from ..words.phrases import listed
 from . import Source
 
 MOST_CATEGORIES = 1_000
-MOST_RECORDS = 10_000
-"""Records to forecast with: no trial takes more of them."""
-WIDEST = 1e100
-"""Bounds that leave every number where it is while the public file is read."""
+MOST_RECORDS = 10_000  # Records to forecast with: no trial takes more of them.
+WIDEST = 1e100  # Bounds that leave every number where it is while the public file is read.
 
 
 def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
@@ -30,8 +28,6 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
 
     Parameters
     ----------
-    source : Source
-        The public file.
     names : Sequence[str]
         Columns of the private data that need bounds or categories.
 

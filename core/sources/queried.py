@@ -16,8 +16,7 @@ from .gathering import PAIR_ROWS, REFUSED, Pair, Pairs, known
 from .people import PERSON, Person, keep_at_most, ordering_sql
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, numbered
 
-Opened = Callable[[], AbstractContextManager[Scan]]
-"""Gives a table that can be read for as long as the context lasts."""
+Opened = Callable[[], AbstractContextManager[Scan]]  # Gives a table that can be read for as long as the context lasts.
 
 
 def in_order(scan: Scan, values: Mapping[str, str], faults: Sequence[Fault], rows: int) -> Iterator[pa.RecordBatch]:
@@ -70,25 +69,14 @@ def missing(values: Mapping[str, str]) -> list[Fault]:
 
 @dataclass(frozen=True)
 class QueriedPairs:
-    """Rows of an id and an item that DuckDB reads.
+    """Rows of an id and an item that DuckDB reads."""
 
-    Attributes
-    ----------
-    label : str
-        How messages name the source.
-    opened : Opened
-        Gives the table, for as long as the context lasts.
-    person, item : str
-        The two values in SQL, null where they are missing.
-    refused : tuple[Fault, ...]
-        What is refused rather than left out.
-    """
-
-    label: str
-    opened: Opened
+    label: str  # How messages name the source.
+    opened: Opened  # Gives the table, for as long as the context lasts.
+    # The two values in SQL, null where they are missing.
     person: str
     item: str
-    refused: tuple[Fault, ...] = ()
+    refused: tuple[Fault, ...] = ()  # What is refused rather than left out.
 
     @classmethod
     def of(
@@ -167,8 +155,7 @@ def _renamed(batch: pa.RecordBatch, values: Mapping[str, str]) -> pa.RecordBatch
     return pa.RecordBatch.from_arrays(batch.columns[: len(values)], names=list(values))
 
 
-FromPaths = Callable[[Sequence[str]], str]
-"""From the paths of the opened files to an SQL table expression."""
+FromPaths = Callable[[Sequence[str]], str]  # From the paths of the opened files to an SQL table expression.
 
 
 class QueriedSource(Source):
@@ -176,8 +163,6 @@ class QueriedSource(Source):
 
     Parameters
     ----------
-    location : Location
-        The files.
     table : FromPaths
         Makes the table expression from their paths.
     setup : Callable[[Sequence[str]], list[str]] | None
@@ -267,22 +252,13 @@ class QueriedSource(Source):
 
 @dataclass(frozen=True)
 class QueriedFile(Part):
-    """One file of a source.
+    """One file of a source."""
 
-    Attributes
-    ----------
-    path, table : str
-        Of the file, and the SQL expression that names its records.
-    values : tuple[tuple[str, str], ...]
-        Name and SQL expression of each column.
-    faults : tuple[Fault, ...]
-        What is refused.
-    """
-
+    # Of the file, and the SQL expression that names its records.
     path: str
     table: str
-    values: tuple[tuple[str, str], ...]
-    faults: tuple[Fault, ...]
+    values: tuple[tuple[str, str], ...]  # Name and SQL expression of each column.
+    faults: tuple[Fault, ...]  # What is refused.
 
     @property
     def files(self) -> tuple[str, ...]:

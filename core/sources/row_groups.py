@@ -22,14 +22,11 @@ from .duck import plain_sentences
 from .gathering import WholeNumbers, ascends, batches_of, gather
 from .source import BATCH_ROWS, Part
 
-DECODED_BYTES = 1 << 28
-"""Most that the values of a column may take at once; one value alone may take more."""
-LEVELS = 4
-"""Bytes for each value in a list, while it is read, that say where lists begin and end."""
-MOST_DECODED = 1 << 30
-"""Bytes that any column of a row group may take, however small the file is."""
+DECODED_BYTES = 1 << 28  # Most that the values of a column may take at once; one value alone may take more.
+LEVELS = 4  # Bytes for each value in a list, while it is read, that say where lists begin and end.
+MOST_DECODED = 1 << 30  # Bytes that any column of a row group may take, however small the file is.
+# How much larger than the file a column may say it is beyond that; honest tables shrink some tens of times.
 MOST_TIMES = 1_000
-"""How much larger than the file a column may say it is beyond that; honest tables shrink some tens of times."""
 
 
 def check_decoded(metadata: pq.FileMetaData, label: str) -> None:
@@ -84,18 +81,6 @@ def fits(batch: pa.RecordBatch, rows: int) -> bool:
 def spelt_out(batch: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The same rows with their texts as the schema has them, in pieces whose texts take little memory.
 
-    Parameters
-    ----------
-    batch : pa.RecordBatch
-        Of which texts are in dictionaries.
-    schema : pa.Schema
-        Of the file.
-
-    Yields
-    ------
-    pa.RecordBatch
-        Consecutive rows.
-
     Raises
     ------
     RequestError
@@ -143,8 +128,8 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
+# Of each column that are read from a file at a time, so that a row group of any size streams in little memory.
 PAGES_BYTES = 1 << 20
-"""Of each column that are read from a file at a time, so that a row group of any size streams in little memory."""
 
 
 @dataclass(frozen=True)
@@ -170,25 +155,14 @@ class Footer:
 
 @dataclass(frozen=True)
 class RowGroups(Part):
-    """Consecutive row groups of one file.
-
-    Attributes
-    ----------
-    rows : int
-        Number of records.
-    path, label : str
-        Of the file, and how messages name the source.
-    groups : tuple[int, ...]
-        Numbers of the row groups.
-    first_row : int
-        Place of the first record in the source.
-    """
+    """Consecutive row groups of one file."""
 
     rows: int
+    # Of the file, and how messages name the source.
     path: str
     label: str
-    groups: tuple[int, ...]
-    first_row: int
+    groups: tuple[int, ...]  # numbers of row groups
+    first_row: int  # Place of the first record in the source.
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -214,21 +188,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class EdgeRows(Part):
-    """The rows of some whole sets, in ascending order of their ids.
+    """The rows of some whole sets, in ascending order of their ids."""
 
-    Attributes
-    ----------
-    label : str
-        How messages name the source.
-    pieces : tuple[Piece, ...]
-        Where the rows are.
-    first_row : int
-        Place of the first one in the source.
-    """
-
-    label: str
-    pieces: tuple[Piece, ...]
-    first_row: int
+    label: str  # How messages name the source.
+    pieces: tuple[Piece, ...]  # Where the rows are.
+    first_row: int  # Place of the first one in the source.
 
     @property
     def files(self) -> tuple[str, ...]:

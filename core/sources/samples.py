@@ -19,59 +19,34 @@ from ..machine.environment import APP
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
 
 FOLDER = APP / "sample_data"
-RELEASES = FOLDER / "releases"
-"""Released files, named like their samples; of those samples that have a column to draw."""
+RELEASES = FOLDER / "releases"  # Released files, named like their samples; of those samples that have a column to draw.
+# Answers of these files that take long, worked out before; named by the first 16 digits of a file's SHA-256.
 ANSWERS = FOLDER / "answers"
-"""Answers of these files that take long, worked out before; named by the first 16 digits of a file's SHA-256."""
 
-NUMBER = {"kind": "numeric", "unit": ""}
-"""What a column is that the catalogue says nothing else of."""
+NUMBER = {"kind": "numeric", "unit": ""}  # What a column is that the catalogue says nothing else of.
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One bundled data set with what is publicly known about it.
+    """One bundled data set with what is publicly known about it."""
 
-    Attributes
-    ----------
-    name : str
-        Short name, of letters only.
-    title, story : str
-        For people.
-    path : Path
-        The file.
-    domain : Domain
-        Columns with bounds and categories, and who one person is; the column of classes is not among them.
-    kernel : Kernel
-        A kernel that suits the domain.
-    label : Categorical | None
-        The column of classes, if there is one.
-    show : tuple[str, ...]
-        The one or two columns to look at first.
-    records_guess, density_guess : int, float
-        Round public guesses to forecast with: the number of records that a release keeps, and the average closeness of
-        two of them under the kernel.
-    longest : Mapping[str, float]
-        For columns of vectors, what no vector is longer than, by the column's name.
-    source : str
-        Where real records are from, and under which licence; empty where they are made up.
-    release : str
-        Name of the mechanism that its released file was made with.
-    """
-
-    name: str
+    name: str  # Short name, of letters only.
     title: str
     story: str
     path: Path
+    # Columns with bounds and categories, and who one person is; the column of classes is not among them.
     domain: Domain
-    kernel: Kernel
-    label: Categorical | None
-    show: tuple[str, ...]
+    kernel: Kernel  # suits the domain
+    label: Categorical | None  # The column of classes, if there is one.
+    show: tuple[str, ...]  # The one or two columns to look at first.
+    # Round public guesses to forecast with: the number of records that a release keeps, and the average closeness of
+    # two of them under the kernel.
     records_guess: int
     density_guess: float
+    # For columns of vectors, what no vector is longer than, by the column's name.
     longest: Mapping[str, float] = field(default_factory=dict)
-    source: str = ""
-    release: str = "race"
+    source: str = ""  # Where real records are from, and under which licence; empty where they are made up.
+    release: str = "race"  # Name of the mechanism that its released file was made with.
 
     @property
     def told(self) -> str:

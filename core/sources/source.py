@@ -43,11 +43,6 @@ class Part(ABC):
 
     A part is a value: it names files and what of them to read, and opens them when it is read, so it can be sent to
     where the work is done.
-
-    Attributes
-    ----------
-    rows : int | None
-        Number of records, where it is known without reading them.
     """
 
     rows: int | None
@@ -71,18 +66,11 @@ class Part(ABC):
 
 
 class Source(ABC):
-    """Records of a table, read as often as needed, never all at once.
+    """Records of a table, read as often as needed, never all at once."""
 
-    Attributes
-    ----------
-    columns : tuple[ColumnInfo, ...]
-        Name and kind of every column, in order; all that is known before a domain is stated.
-    label : str
-        How messages name the source.
-    """
-
+    # Name and kind of every column, in order; all that is known before a domain is stated.
     columns: tuple[ColumnInfo, ...]
-    label: str
+    label: str  # How messages name the source.
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
         """The domain's columns of all records that may be used, in batches of at most ``rows``.
@@ -112,24 +100,12 @@ class Source(ABC):
         return self._batches(domain, rows) if start == 0 else self._batches_from(domain, rows, start)
 
     def sets(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The sets of a domain that gathers them, at most so many a batch, and beside each list its id.
-
-        Raises
-        ------
-        RequestError
-            As `batches` does.
-        """
+        """The sets of a domain that gathers them, at most so many a batch, and beside each list its id."""
         self.check_columns(domain)
         return gathered(self.pairs(domain), domain.unit.id_column, domain.names[0], rows)
 
     def pairs(self, domain: Domain) -> Pairs:
-        """Rows of an id and an item, for a domain whose sets are gathered and whose columns exist.
-
-        Raises
-        ------
-        RequestError
-            When the source cannot be read so.
-        """
+        """Rows of an id and an item, for a domain whose sets are gathered and whose columns exist."""
         raise RequestError(f"The rows of {self.label} cannot be gathered into sets.")
 
     def parts(self, domain: Domain) -> tuple[Part, ...]:

@@ -206,25 +206,15 @@ def _object_store(address: str) -> Source:
 
 @dataclass(frozen=True)
 class Found:
-    """Private, but for the number of columns.
-
-    Attributes
-    ----------
-    columns : int
-        How many there are.
-    rows : int | None
-        How many rows there are, where the data says so itself; None where they would have to be counted.
-    files, size : int | None
-        How many files they lie in, and their bytes together; None for what is no file of this computer.
-    database : bool
-        Whether the file holds other tables, too.
-    """
+    """Private, but for the number of columns."""
 
     columns: int
+    # How many rows there are, where the data says so itself; None where they would have to be counted.
     rows: int | None
+    # How many files they lie in, and their bytes together; None for what is no file of this computer.
     files: int | None = None
     size: int | None = None
-    database: bool = False
+    database: bool = False  # Whether the file holds other tables, too.
 
     @classmethod
     def of(cls, source: Source, paths: Sequence[str] = (), database: bool = False) -> Found:
