@@ -223,6 +223,7 @@ def _still(world: World) -> Iterator[None]:
         tape = rolling()
         return system(size) if tape is None or _of_a_compiler() else tape.bits(size, system)
 
+    compiled_code.folder()  # kept for the machine, and in no world
     before, where = tempfile.tempdir, Path.cwd()
     with (
         mock.patch.dict(os.environ, places),

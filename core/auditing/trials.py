@@ -110,6 +110,19 @@ class Verdict:
         """Whether nothing is wrong."""
         return not self.findings
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            "name": self.trial.name,
+            "epsilon": float(self.trial.budget.epsilon),
+            "delta": float(self.trial.budget.delta),
+            "reached": self.reached,
+            "replays": self.replays,
+            "failed": len(self.findings),
+            "findings": list(self.findings),
+            "lemmas": list(self.lemmas),
+        }
+
     @property
     def sentence(self) -> str:
         """For a person."""
@@ -138,7 +151,7 @@ def examine(trial: Trial, most: int | None = None, *, turned: bool = False) -> V
     """
     findings: list[str] = []
     lemmas: dict[str, None] = {}
-    reached, done = 0.0, 0
+    reached, done, draws = 0.0, 0, 0
     tried = list(islice(trial.pairs(), most))
     if turned:
         tried += [pair.turned() for pair in tried]
@@ -146,10 +159,12 @@ def examine(trial: Trial, most: int | None = None, *, turned: bool = False) -> V
         with trial.recorded(data) as recorded:
             for pair in alike:
                 shown = recorded.against(pair.neighbour)
-                done += 1
+                done, draws = done + 1, draws + shown.draws
                 reached = max(reached, shown.reached)
                 lemmas |= dict.fromkeys(shown.lemmas)
                 findings += [f"{finding} ({pair.about})" for finding in shown.findings]
+    if not draws and not findings:
+        findings.append("every request was refused, so nothing was audited")
     return Verdict(trial, tuple(dict.fromkeys(findings)), reached, done, tuple(lemmas))
 
 

@@ -1,10 +1,10 @@
-"""`audit`: an attack on the noise of a mechanism, to find out whether it keeps its promise."""
+"""`audit`: exact replay of a mechanism, and an attack on it, to find out whether it keeps its promise."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -17,6 +17,10 @@ from .mechanisms import mechanism_name, options_of
 from .output import print_json, spinner
 from .promise_options import PromiseOptions, grouped, typed
 from .sketch_options import SketchOptions
+
+if TYPE_CHECKING:
+    from ..auditing.trials import Trial
+    from ..privacy.budget import Budget
 
 SMALL = {"rows": 4, "width": 8}
 """The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
@@ -39,15 +43,38 @@ def audit(
         ),
     ] = None,
     level: Annotated[float, Option(help="Probability with which the bound that is found holds.")] = 0.95,
+    exact: Annotated[
+        bool, Option("--exact", help="Replay releases of neighbours with the same draws, and nothing else.")
+    ] = False,
+    all: Annotated[
+        bool, Option("--all", help="With --exact: every mechanism, purchase, door, trainer and local report.")
+    ] = False,
+    train: Annotated[
+        str | None, Option(help="With --exact: a method of `train`, or choose.", metavar="METHOD", show_default=False)
+    ] = None,
+    local: Annotated[
+        str | None, Option(help="With --exact: an oracle, sketch or search.", metavar="NAME", show_default=False)
+    ] = None,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Attack a mechanism end to end, and bound its true epsilon from below; exit code 1 when it breaks its promise.
+    """Check that a mechanism keeps its promise, exactly and by an attack; exit code 1 when it does not.
 
-    Two neighbouring data sets are made up, the mechanism runs many times on both, and dozens of releases of them are
+    First the same release is made of neighbouring data sets with the same draws: whatever differs then was let out
+    without noise, and what the draws hid must not cost more than was promised and paid. --exact ends there.
+
+    Then comes an attack by statistics, which bounds the true epsilon from below and trusts no law of ours: the
+    mechanism runs many times on both, and dozens of releases of them are
     planned, paid for in a ledger of their own, saved and opened again. Without columns an example of one
     column (or three, where columns are chosen) is attacked, and without --rows, --width and --size a small table, in
     which one attack sees the most.
     """
+    if all or train is not None or local is not None:
+        exact = True
+        if sum((all, train is not None, local is not None)) > 1 or typed(shape) or typed(data):
+            raise RequestError("--all, --train, --local and a mechanism are audited one at a time: name one of them.")
+        _replayed(_chosen(promise.budget(), train, local), json)
+        return
+    from ..auditing.trials import of_sketch
     from ..releases.audit import audit_release
     from ..releases.job import kind_of
     from ..sketches.registry import card
@@ -67,14 +94,53 @@ def audit(
             raise
         declared = declared_sketch(data, replace(shape, rows=None), budget)  # one that needs more rows than that
     sketch = with_size(declared, budget, GuessOptions(records=10_000), shape.groups)
+    verdict = _replayed([of_sketch(sketch.name, sketch, budget)], json and exact, quietly=json and not exact)
+    if exact:
+        return
     with spinner(f"Attacking {sketch.name}"):
         report = audit_release(kind_of(sketch, budget), runs=runs, level=level)
     if json:
-        print_json(report.to_dict())
+        print_json(report.to_dict() | {"exact": verdict})
     else:
         print(report.sentence)
     if not report.passed:
         raise typer.Exit(FAULT)
+
+
+def _chosen(budget: Budget, train: str | None, local: str | None) -> Iterable[Trial]:
+    """What is replayed where no mechanism is."""
+    from ..auditing.catalogue import everything, of_local, of_trainer
+    from .commands import app
+
+    if train is not None:
+        return of_trainer(train, budget)
+    return of_local(local, budget) if local is not None else everything(budget, app)
+
+
+def _replayed(trials: Iterable[Trial], json: bool, quietly: bool = False) -> list[dict[str, Any]]:
+    """Replay all, and say what was reached; exit code 1 where anything escaped or cost too much."""
+    from ..auditing.trials import examine
+
+    verdicts = []
+    for trial in trials:
+        with spinner(f"Replaying {trial.name}"):
+            verdict = examine(trial, turned=True)
+        verdicts.append(verdict.to_dict())
+        if not (json or quietly):
+            print(verdict.sentence, flush=True)
+    if json:
+        print_json({"passed": all_passed(verdicts), "trials": verdicts})
+    elif len(verdicts) > 1 and not quietly:
+        replays, draws = (sum(verdict[name] for verdict in verdicts) for name in ("replays", "failed"))
+        print(f"{len(verdicts):,} kinds of releases, {replays:,} replays, {draws:,} failed.")
+    if not all_passed(verdicts):
+        raise typer.Exit(FAULT)
+    return verdicts
+
+
+def all_passed(verdicts: list[dict[str, Any]]) -> bool:
+    """Whether nothing is wrong with any."""
+    return not any(verdict["failed"] for verdict in verdicts)
 
 
 def _example(shape: SketchOptions, example: bool, sets: bool) -> dict[str, Any]:

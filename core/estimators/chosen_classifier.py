@@ -169,7 +169,7 @@ class PrivateChosenClassifier(LabelledEstimator):
             if payer is not None:
                 payer.check(planned.cost)
                 payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
-        won, among = planned.run(len(points))
+        won, among = planned.run(len(points), contents=lambda: list(zip(points.tolist(), labels, strict=True)))
         self.candidates_ = list(dict.fromkeys(among))
         best, self.rule_ = won.kept
         self.chosen_ = _promising(best.ruled_by(self.rule_), budget, planned.cost)

@@ -60,6 +60,8 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.replay.solved_laws import ApproximateMinimum
+from ..privacy.replay.tape import drawn
 from ..privacy.unit_shifts import gaussian_delta
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_model import LinearModel
@@ -168,10 +170,7 @@ class ApproximateMinima(Method):
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
         rows = []
         for signed in signed_problems(vectors, codes, self.rows):
-            noise = NormalVector(plan.deviation, vectors.shape[1], noise_source.stream())
-            place = approximate_minimiser(signed, plan.curvature, noise.bounds, LARGEST_GRADIENT)
-            found = np.array([round(value * (1 << plan.bits)) for value in place], np.int64)
-            rows.append(add_noise(found, plan.second, noise_source))
+            rows.append(near_minimiser(signed, plan, noise_source))
         details = {
             "constants": self.constants,
             "deviation": str(plan.deviation),
@@ -182,6 +181,30 @@ class ApproximateMinima(Method):
         kind = against_the_rest(self.rows)
         scale = math.ldexp(1.0 / length, BITS - plan.bits)
         return self._model(kind, scale, np.array(rows), budget, details, noise_source)
+
+
+def near_minimiser(vectors: np.ndarray, plan: Perturbed, noise_source: NoiseSource) -> np.ndarray:
+    """A place near the minimiser of the module's objective with a drawn b, noise on it, int64 (m,); it was paid for.
+
+    Parameters
+    ----------
+    vectors : np.ndarray
+        Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
+    plan : Perturbed
+        What is drawn.
+    noise_source : NoiseSource
+        Where it comes from.
+    """
+    second = plan.second.parameter
+    law = ApproximateMinimum(plan.deviation, plan.curvature, LARGEST_GRADIENT, second, 1 << UNIT_BITS, 1 << plan.bits)
+
+    def solved() -> np.ndarray:
+        noise = NormalVector(law.deviation, vectors.shape[1], noise_source.stream())
+        place = approximate_minimiser(vectors, law.curvature, noise.bounds, law.gradient)
+        found = np.array([round(value * law.grid) for value in place], np.int64)
+        return add_noise(found, plan.second, noise_source)
+
+    return drawn(law, vectors, solved, noise_source.private)
 
 
 def in_unit_ball(units: np.ndarray, longest: int) -> tuple[np.ndarray, float]:

@@ -56,8 +56,10 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.replay.solved_laws import PerturbedMinimum
+from ..privacy.replay.tape import drawn
 from ..sources import Source
-from .certified_logistic import UNIT_BITS, rounded_minimiser
+from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, LogisticModel, Perturbation
 from .method import Fitted, signed_problems
 
@@ -189,8 +191,7 @@ class ObjectivePerturbation(Declared, Fitted[LogisticModel]):
         perturbation = self.perturbation(budget, len(codes) if self.records is None else self.records)
         rows = []
         for signed in signed_problems(units, codes, self.problems):
-            noise = L2Vector(1 / perturbation.rate, units.shape[1], noise_source.stream())
-            rows.append(tuple(rounded_minimiser(signed, perturbation.curvature, noise.bounds)))
+            rows.append(tuple(perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)))
         return LogisticModel(
             self.domain,
             self.label,
@@ -227,6 +228,29 @@ class ObjectivePerturbation(Declared, Fitted[LogisticModel]):
         """Which coordinates of an encoded record say its class, bool."""
         names = [column.name for column in self.domain.columns for _ in range(column.width)]
         return np.array([name == self.label for name in names])
+
+
+def perturbed_minimiser(
+    vectors: np.ndarray, rate: Fraction, curvature: Fraction, noise_source: NoiseSource
+) -> list[int]:
+    """The minimiser of the module's objective with a drawn b, in multiples of 2^-`GRID_BITS`; it was paid for.
+
+    Parameters
+    ----------
+    vectors : np.ndarray
+        Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
+    rate, curvature : Fraction
+        r and k.
+    noise_source : NoiseSource
+        Where b comes from.
+    """
+    law = PerturbedMinimum(rate, curvature, 1 << UNIT_BITS, 1 << GRID_BITS)
+
+    def solved() -> list[int]:
+        noise = L2Vector(1 / law.rate, vectors.shape[1], noise_source.stream())
+        return rounded_minimiser(vectors, law.curvature, noise.bounds)
+
+    return drawn(law, vectors, solved, noise_source.private)
 
 
 def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndarray:

@@ -60,6 +60,8 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.replay.solved_laws import PosteriorDraw
+from ..privacy.replay.tape import drawn
 from ..privacy.zcdp import best_order, largest_rho
 from .amp import one_step
 from .exact_solving import Solver, is_positive_definite, whole_products, wide_products
@@ -178,7 +180,12 @@ class PosteriorSample(NumberMethod):
         solver, leverage = Solver(products, root**2), longest / (root**2 + surely)
         largest = self._largest(solver, sums, min(FINEST, math.floor(1 / leverage)), plan, noise_source)
         spread = deviation(leverage, largest, plan)
-        rounded = _drawn(solver, units, sums, spread, root, noise_source)
+        law = PosteriorDraw(spread, root, UNIT)
+
+        def draw() -> list[int]:
+            return _drawn(solver, units, sums, law.spread, law.root, noise_source)
+
+        rounded = drawn(law, (units, codes), draw, noise_source.private)
         details = {
             "ridge": str(Fraction(root**2, UNIT**2)),
             "least_eigenvalue": str(surely / UNIT**2),

@@ -17,13 +17,12 @@ import numpy as np
 from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
-from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
 from .amp import READ_UNIT, in_unit_ball
-from .certified_logistic import rounded_minimiser
 from .linear_model import LinearModel
 from .logistic_model import THEOREM
 from .method import Method, against_the_rest, signed_problems
+from .objective_perturbation import perturbed_minimiser
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,8 @@ class PureLogistic(Method):
         self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource
     ) -> LinearModel:
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
-        rows = []
-        for signed in signed_problems(vectors, codes, self.rows):
-            noise = L2Vector(1 / plan, vectors.shape[1], noise_source.stream())
-            rows.append(rounded_minimiser(signed, 1 / plan, noise.bounds))
+        problems = signed_problems(vectors, codes, self.rows)
+        rows = [perturbed_minimiser(signed, plan, 1 / plan, noise_source) for signed in problems]
         details = {"rate": str(plan), "curvature": str(1 / plan)}
         kind = against_the_rest(self.rows)
         return self._model(kind, 1.0 / length, np.array(rows, np.int64), budget, details, noise_source)

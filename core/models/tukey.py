@@ -45,6 +45,8 @@ from ..privacy.events import Selections
 from ..privacy.noise.bernoulli import Coin
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import Stream
+from ..privacy.replay.solved_laws import DeepPoint
+from ..privacy.replay.tape import drawn, tossed
 from ..privacy.selection import INVERSE_LOG_2, below
 from .method import NumberMethod
 from .number_model import NumberModel
@@ -129,10 +131,16 @@ class DeepFit(NumberMethod):
         noise_source: NoiseSource,
     ) -> NumberModel:
         doublings, worth = plan
-        parts, most, stream = 1 << doublings, round(self.most * GRID), noise_source.stream()
-        places = (stream.words(len(units)) >> np.uint64(64 - doublings)).astype(np.int64)
-        fits = grid_fits(units, codes, places, parts, most)
-        point = deep_point(boxes(fits, most), worth, stream)
+        parts, most, private = 1 << doublings, round(self.most * GRID), noise_source.private
+        records, lemma = np.column_stack((units, codes)), "parts by coins of each record's own"
+        words = tossed(lemma, records, lambda count: noise_source.stream().words(count), private=private)
+        fits = grid_fits(units, codes, (words >> np.uint64(64 - doublings)).astype(np.int64), parts, most)
+        law = DeepPoint(worth, most)
+
+        def draw() -> list[int]:
+            return deep_point(boxes(fits, law.most), law.worth, noise_source.stream())
+
+        point = drawn(law, fits, draw, private)
         details = {"parts": str(parts), "grid": str(GRID), "largest": str(most)}
         return self._model(np.array(point, float) / GRID, budget, details, noise_source)
 

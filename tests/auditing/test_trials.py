@@ -59,6 +59,13 @@ def texts():
     return {str(path.relative_to(room)): path.read_text(encoding="utf-8") for path in room.rglob("*.py")}
 
 
+def test_who_takes_private_bits_puts_what_they_become_on_the_tape():
+    """A file that opens a stream of random bits and knows no law of what it draws cannot be replayed."""
+    for where, text in texts().items():
+        if ".stream()" in text and not where.startswith("privacy/replay/"):
+            assert "replay.tape import" in text, where
+
+
 def test_no_randomness_but_from_the_source():
     """NumPy's generators have public seeds but for made-up people, and the system's bytes are read in one file."""
     for where, text in texts().items():

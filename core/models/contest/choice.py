@@ -157,7 +157,7 @@ class Choice:
         try:
             if spend is not None:
                 spend(self.cost)
-            won, among = settled.run(len(held.drawn), noise_source)
+            won, among = settled.run(len(held.drawn), noise_source, lambda: held.drawn.table.to_pylist())
         finally:
             held.forget()
         return _signed(won, among, self.budget, settled.plan)

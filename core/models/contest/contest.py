@@ -20,6 +20,7 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
 from ...privacy.noise.randomness import Source as NoiseSource
+from ...privacy.replay.tape import rolling
 from ...privacy.shares import shared_equally
 from ...privacy.unit import EACH_RECORD, PrivacyUnit
 
@@ -81,7 +82,12 @@ class Contest(Generic[Kept]):
     halvings: int
     beside: tuple[Way[Kept], ...] = ()
 
-    def run(self, records: int, noise_source: NoiseSource | None = None) -> tuple[Way[Kept], list[str]]:
+    def run(
+        self,
+        records: int,
+        noise_source: NoiseSource | None = None,
+        contents: Callable[[], Sequence[object]] | None = None,
+    ) -> tuple[Way[Kept], list[str]]:
         """Make everything and keep the winner; whoever calls it has paid.
 
         Parameters
@@ -90,6 +96,8 @@ class Contest(Generic[Kept]):
             How many there are, each of another person.
         noise_source : NoiseSource | None
             Of coins and choice; None in any real run.
+        contents : Callable[[], Sequence[object]] | None
+            What is in each record; asked for by an audit alone, which finds the equal record of a neighbour by it.
 
         Returns
         -------
@@ -99,7 +107,10 @@ class Contest(Generic[Kept]):
         if self.plan is None:
             ways = self.makers[0](np.ones(records, bool))
             return ways[0], [ways[0].title]
-        out = held_out(records, noise_source, halvings=self.halvings)
+        whose: int | np.ndarray = records
+        if contents is not None and rolling() is not None:
+            whose = np.array([repr(one).encode() for one in contents()], dtype=bytes)
+        out = held_out(whose, noise_source, halvings=self.halvings)
         found = [*(way for maker in self.makers for way in maker(~out)), *self.beside]
         right = [sum(way.right(place) for place in np.flatnonzero(out).tolist()) for way in found]
         return found[choose(np.array(right, np.int64), self.plan, noise_source)], [way.title for way in found]

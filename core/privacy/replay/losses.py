@@ -19,10 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 COARSE = 16.0
 """From this σ² on the continuous Gaussian stands for the discrete one."""
@@ -36,6 +38,15 @@ DIGITS = 60
 """Of logarithms of exact odds: far more than one of 2^64 words moves."""
 NEGLIGIBLE = 1e-13
 """Of a δ: what convolutions leave to rounding."""
+MOST_SAMPLES = 16
+"""Sampled tables that are convolved; of more only Rényi divergences are known, as to those who set their price."""
+FEW_TABLES = 4
+"""Choices whose own distributions are convolved to say what was reached; of more an upper bound is said."""
+STEP = 1.1
+"""Between lengths of shifts of sampled tables, which are rounded up where they are convolved."""
+WHOLE_ORDERS = (*range(2, 33), 40, 48, 56, 64)
+ORDERS = np.unique([1.25, 1.5, *WHOLE_ORDERS, *(2.0**power for power in np.arange(2.0, 10.0, 0.125))])
+"""Of Rényi divergences."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,9 @@ class Loss:
         e to the power of `most`, where that is known exactly: of local reports, whose weights are whole numbers.
     sampled : float
         Probability with which the record that makes the difference took part, by hidden coins.
+    back : tuple[np.ndarray, np.ndarray] | None
+        Log probabilities for the loss the other way round, where `logs` bound only the one way; None where they are
+        the same two.
     """
 
     most: float = 0.0
@@ -64,6 +78,7 @@ class Loss:
     logs: tuple[np.ndarray, np.ndarray] | None = None
     sampled: float = 1.0
     odds: Fraction | None = None
+    back: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def square(self) -> float:
@@ -123,7 +138,11 @@ def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if delta_of(losses, middle) > delta else (low, middle)
-    return high
+    tables = sum(loss.logs is not None for loss in losses)
+    if not 0 < tables <= FEW_TABLES or any(loss.shifts and loss.sampled < 1.0 for loss in losses):
+        return high  # an upper bound: many distributions would be convolved for minutes
+    ways = [_composed(way, high) for way in _ways([loss for loss in losses if not loss.nothing])]
+    return min(high, max(float(way.get_epsilon_for_delta(delta)) for way in ways if way is not None))
 
 
 def keeps(losses: Sequence[Loss], epsilon: float | Fraction, delta: float) -> bool:
@@ -140,37 +159,14 @@ def keeps(losses: Sequence[Loss], epsilon: float | Fraction, delta: float) -> bo
     kept = [loss for loss in losses if not loss.nothing]
     simple = not delta or not math.isfinite(math.fsum(loss.most for loss in kept))
     simple = simple or (_all_coarse(kept) and not any(loss.most for loss in kept))
+    if sum(loss.sampled < 1.0 and bool(loss.shifts) for loss in kept) > MOST_SAMPLES:
+        return False  # as accountants of samples decide it, by Rényi divergences alone
     return not simple and convolved_delta(kept, epsilon * (1 + ROUNDING)) <= most
 
 
 def _all_coarse(losses: Sequence[Loss]) -> bool:
     """Whether the curve of the continuous Gaussian holds for whatever is Gaussian here."""
     return all(loss.sampled == 1.0 and loss.sigma2 >= COARSE for loss in losses if loss.shifts)
-
-
-def _renyi_delta(losses: Sequence[Loss], epsilon: float) -> float:
-    """By Rényi divergences, which add up at every order, and their conversion (Canonne, Kamath, Steinke 2020).
-
-    Those of discrete Gaussian noise are no larger than α μ²/2, those of a choice follow from its probabilities, either
-    way round, and those of other pure draws are no larger than randomised response's.
-    """
-    if any(loss.shifts and loss.sampled < 1.0 for loss in losses):
-        return 1.0
-    orders = 1.0 + np.logspace(-2, 4, 240)
-    total = orders * math.fsum(loss.square for loss in losses if loss.shifts) / 2
-    for loss in losses:
-        if loss.most:
-            one = np.array([0.0, -loss.most]) - math.log1p(math.exp(-loss.most))
-            first, second = (one, one[::-1]) if loss.logs is None else loss.logs
-            total = total + np.maximum(_renyi(first, second, orders), _renyi(second, first, orders))
-    exponent = (orders - 1) * (total - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
-    return float(np.exp(np.minimum(exponent.min(), 0.0)))
-
-
-def _renyi(first: np.ndarray, second: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    """D_α of two probability vectors, given by their logarithms, at each order."""
-    exponents = orders[:, None] * first + (1 - orders)[:, None] * second
-    return np.asarray(logsumexp(exponents, axis=1) / (orders - 1))
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -183,14 +179,62 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 
 def convolved_delta(losses: Sequence[Loss], epsilon: float) -> float:
     """δ at ε by convolving distributions of losses, each rounded up to a grid (pessimistic), either way round."""
-    one_way = _one_way_delta(losses, epsilon)
+    ways = [_composed(one, epsilon) for one in _ways(losses)]
+    return max((float(one.get_delta_for_epsilon(epsilon)) for one in ways if one is not None), default=0.0)
+
+
+def _ways(losses: Sequence[Loss]) -> list[list[Loss]]:
+    """The losses, and those the other way round where these are others."""
     if all(loss.logs is None for loss in losses):
-        return one_way
-    turned = [loss if loss.logs is None else replace(loss, logs=loss.logs[::-1]) for loss in losses]
-    return max(one_way, _one_way_delta(turned, epsilon))
+        return [list(losses)]
+    turned = [loss if loss.logs is None else replace(loss, logs=loss.back or loss.logs[::-1]) for loss in losses]
+    return [list(losses), turned]
 
 
-def _one_way_delta(losses: Sequence[Loss], epsilon: float) -> float:
+def _renyi_delta(losses: Sequence[Loss], epsilon: float) -> float:
+    """A δ that is kept at ε, by Rényi divergences, quickly; either way round.
+
+    They add up at every order (Mironov 2017) and are converted by Proposition 12 of Canonne, Kamath, Steinke 2020.
+    """
+    most = 0.0
+    for way in _ways(losses):
+        totals = sum((_divergences(loss) for loss in way), np.zeros(len(ORDERS)))
+        exponents = (ORDERS - 1) * (totals - epsilon) + ORDERS * np.log1p(-1 / ORDERS) - np.log(ORDERS - 1)
+        most = max(most, float(np.exp(min(np.nanmin(exponents), 0.0))))
+    return most
+
+
+def _divergences(loss: Loss) -> np.ndarray:
+    """The Rényi divergence of one draw at every one of `ORDERS`."""
+    found = _of_noise(loss) if loss.shifts else np.zeros(len(ORDERS))
+    if loss.logs is not None:
+        first, second = loss.logs
+        found += logsumexp(first + (ORDERS[:, None] - 1.0) * (first - second), axis=1) / (ORDERS - 1.0)
+    elif loss.most:
+        right = -math.log1p(math.exp(-loss.most))  # randomised response, which no draw of this loss exceeds
+        wrong, ratio = right - loss.most, (ORDERS - 1.0) * loss.most
+        found += np.logaddexp(right + ratio, wrong - ratio) / (ORDERS - 1.0)
+    return found
+
+
+def _of_noise(loss: Loss) -> np.ndarray:
+    """Of Gaussian noise; of a sample by the binomial theorem at whole orders (Mironov, Talwar, Zhang 2019)."""
+    return np.asarray(ORDERS * loss.square / 2.0) if loss.sampled == 1.0 else _of_sample(loss.square, loss.sampled)
+
+
+@lru_cache(maxsize=4096)
+def _of_sample(square: float, rate: float) -> np.ndarray:
+    found = np.full(len(ORDERS), np.inf)
+    for order in WHOLE_ORDERS:
+        k = np.arange(order + 1)
+        ways = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
+        terms = ways + (order - k) * math.log1p(-rate) + k * math.log(rate) + k * (k - 1) * square / 2.0
+        found[ORDERS == order] = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (order - 1.0)
+    return found
+
+
+def _composed(losses: Sequence[Loss], epsilon: float) -> Any:
+    """The distribution of all losses together in steps that are fine beside ε; None where there are none."""
     from dp_accounting.pld import privacy_loss_distribution as pld  # a second to load
 
     kinds = [*_noises(losses), *_choices(losses)]
@@ -200,7 +244,7 @@ def _one_way_delta(losses: Sequence[Loss], epsilon: float) -> float:
         one = make(pld, grid)
         one = one.self_compose(times) if times > 1 else one
         total = one if total is None else total.compose(one)
-    return 0.0 if total is None else float(total.get_delta_for_epsilon(epsilon))
+    return total
 
 
 def _noises(losses: Sequence[Loss]) -> list:  # type: ignore[type-arg]
@@ -214,7 +258,8 @@ def _noises(losses: Sequence[Loss]) -> list:  # type: ignore[type-arg]
     for loss in losses:
         if loss.shifts and loss.sampled < 1.0:
             # Rounded up, so that steps which differ by little are convolved together.
-            sampled[(float(f"{math.sqrt(loss.square) * 1.005:.2e}"), loss.sampled)] += 1
+            step = math.ceil(math.log(loss.square) / 2.0 / math.log(STEP))
+            sampled[(STEP**step, loss.sampled)] += 1
         elif loss.shifts and loss.sigma2 < COARSE:
             for size, count in loss.shifts:
                 fine[(size, loss.sigma2)] += count

@@ -1,0 +1,147 @@
+"""Every way to train a model is replayed of hostile neighbours, and replay finds faults that are planted into them."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, trainings
+from core.auditing.trials import BUDGETS, examine
+from core.models import amp, descent, number_descent, posterior, pure, standard_scale, tuned_amp
+from core.models.descent import Descent, NoisyDescent
+from core.models.training import OF_CLASSES, OF_NUMBERS
+from core.privacy.noise.noise import add_noise
+
+PURE, DELTA = BUDGETS[:2]
+QUICK = {"objective", "products", "boosted", "tukey"}
+ALL = list(trainings())
+
+
+def test_every_trainer_is_replayed():
+    named = {trial.name.split(",")[0] for trial in ALL}
+    assert named == {*OF_CLASSES, *OF_NUMBERS, CHOSEN}
+
+
+@pytest.mark.parametrize(
+    "trial", [trial for trial in quick(ALL) if trial.name.split(",")[0] in QUICK], ids=lambda trial: trial.name
+)
+def test_nothing_escapes_a_model_that_is_trained(trial):
+    verdict = examine(trial, 2)
+    assert verdict.passed and verdict.reached > 0.0, verdict.sentence  # 0 where all were refused
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("trial", ALL, ids=lambda trial: trial.name)
+def test_nothing_escapes_any_model_whoever_differs(trial):
+    verdict = examine(trial, turned=True)
+    assert verdict.passed, verdict.sentence
+
+
+def test_objective_perturbation_reaches_its_price():
+    verdict = examine(of_method("objective", PURE, domain_of(2)), 1)
+    assert 0.99 <= verdict.reached <= 1.0
+
+
+def test_approximate_minima_reach_their_price():
+    verdict = examine(of_method("amp", DELTA, domain_of(2)), 1)
+    assert 0.98 <= verdict.reached <= 1.0
+
+
+def less_noise(patch):
+    planned = Descent._planned
+
+    def shorter(self, budget):
+        return tuple(replace(one, parameter=one.parameter * Fraction(81, 100)) for one in planned(self, budget))
+
+    patch.setattr(Descent, "_planned", shorter)
+
+
+def nothing_cut(patch):
+    patch.setattr(Descent, "most", lambda self, units: np.full(len(units), 1 << 40))
+
+
+def choice_not_paid(patch):
+    choose = tuned_amp.choose
+    patch.setattr(
+        tuned_amp, "choose", lambda right, plan, source: choose(right, replace(plan, epsilon=Fraction(30)), source)
+    )
+
+
+def exact_centre(patch):
+    def some(table, scale, source=None):
+        return table if table.shape == (2,) else add_noise(table, scale, source)
+
+    patch.setattr(standard_scale, "add_noise", some)
+
+
+def exact_residual(patch):
+    patch.setattr(number_descent, "bought_residual", lambda exact, records, noise, source: float(exact) ** 0.5)
+
+
+def solved_twice(patch):
+    near = amp.near_minimiser
+
+    def again(*told):
+        near(*told)
+        return near(*told)
+
+    patch.setattr(amp, "near_minimiser", again)
+
+
+def exact_count_told(patch):
+    made = NoisyDescent._trained
+
+    def telling(self, units, codes, *rest):
+        model = made(self, units, codes, *rest)
+        return replace(model, details=model.details | {"of them": str(int((codes == 0).sum()))})
+
+    patch.setattr(NoisyDescent, "_trained", telling, raising=False)
+
+
+def records_too_long(patch):
+    ball = pure.in_unit_ball
+    patch.setattr(pure, "in_unit_ball", lambda *told: ((found := ball(*told))[0] * 5 // 4, found[1]))
+
+
+def posterior_too_sharp(patch):
+    deviation = posterior.deviation
+    patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
+
+
+def curvature_too_small(patch):
+    constants = amp.sharp_constants
+    patch.setattr(amp, "sharp_constants", lambda *told: ((found := constants(*told))[0], found[1] / 50))
+
+
+def exact_records_count(patch):
+    def some(table, scale, source=None):
+        return table if table.shape == (1,) else add_noise(table, scale, source)
+
+    patch.setattr(descent, "add_noise", some)
+
+
+FAULTS = [
+    (records_too_long, "objective", PURE, 2),
+    (curvature_too_small, "amp", DELTA, 2),
+    (solved_twice, "amp", DELTA, 2),
+    (posterior_too_sharp, "ops", DELTA, 0),
+    (exact_count_told, "descent", DELTA, 2),
+    (less_noise, "svm", DELTA, 2),
+    (nothing_cut, "descent", DELTA, 2),
+    (exact_centre, "descent", DELTA, 2),
+    (exact_records_count, "descent", DELTA, 2),
+    (exact_residual, "descent", DELTA, 0),
+    (choice_not_paid, "tuned-amp", DELTA, 2),
+]  # fmt: skip
+CHEAP = ("records_too_long", "exact_count_told", "less_noise", "exact_centre", "choice_not_paid")
+
+
+@pytest.mark.parametrize(
+    ("fault", "method", "budget", "classes"),
+    [pytest.param(*one, marks=[] if one[0].__name__ in CHEAP else pytest.mark.deep) for one in FAULTS],
+)
+def test_a_fault_in_a_trainer_is_found(fault, method, budget, classes, monkeypatch):
+    trial = of_method(method, budget, domain_of(classes))
+    fault(monkeypatch)
+    assert not examine(trial, 6).passed
