@@ -62,8 +62,10 @@ class Draft:
     several: Parts | None = None
     whole: Budget | None = None  # The promise of all of them together, where `budget` is what this one may count on.
     planned_noise: NoiseScale | None = None  # Of this one's counters, where it is one of several.
-    # Of what is bought before this question out of `whole`: how far records lie apart, which settles the kernel then.
-    first: Cost | None = None
+    # Whether the number of records is what its owner says; otherwise the release counts them first.
+    records_said: bool = True
+    # What is bought before this question out of `whole`, by name ("count", "spread"), and its price if any.
+    first: tuple[tuple[str, Cost | None], ...] = ()
 
     def lacking(self, *missing: str) -> Draft:
         """The same with more in its way."""
@@ -162,8 +164,9 @@ class Draft:
         released = self.released
         if isinstance(released, Adaptive):
             return released.plan(self.total).cost
-        if self.first is not None:
-            return Cost((*self.first.events, *self.rest.events), self.total.epsilon, self.total.delta)
+        if self.first:
+            events = (event for _, cost in self.first if cost is not None for event in cost.events)
+            return Cost((*events, *self.rest.events), self.total.epsilon, self.total.delta)
         return planned_for(released, self.total).cost
 
     @property

@@ -74,9 +74,12 @@ class Count(Stage):
     ----------
     of : Domain
         Which records count.
+    usual : float
+        The number for which is priced beforehand.
     """
 
     of: Domain
+    usual: float = ORDINARY
     name: ClassVar[str] = "count"
     learns: ClassVar[str] = "how many records there are"
     needed: ClassVar[bool] = True
@@ -100,10 +103,10 @@ class Count(Stage):
         least = 1.0 if offer.noise is None else max(1.0, math.sqrt(offer.noise.variance))
         found = max(float(noisy), least)
         for step in range(STEPS):
-            yield replace(known, records=found ** (1 - step / STEPS) * ORDINARY ** (step / STEPS))
+            yield replace(known, records=found ** (1 - step / STEPS) * self.usual ** (step / STEPS))
 
     def supposed(self, known: Known) -> Known:
-        return replace(known, records=ORDINARY)
+        return replace(known, records=self.usual)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """How far apart records are: what it costs, how far one record moves it, and that it is about right."""
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain
+from core.domain import PrivacyUnit
 from core.privacy.accounting import Cost, Gaussian, PureParts
 from core.privacy.calibration import calibrate
 from core.privacy.ledger.ledger import Ledger
@@ -77,6 +79,13 @@ def test_one_record_more_moves_the_sum_by_one_pair_at_most_and_some_by_all_of_it
             other[place] = 1.0 - other[place]
             widest = max(widest, less, abs(whole - summed(other, drawn)))
     assert widest == UNIT
+
+
+def test_noise_of_the_spread_is_for_all_pairs_that_one_person_may_move():
+    for most in (1, 3):
+        domain = replace(BOX, unit=PrivacyUnit("id", most))
+        offer = Spread(domain).offered(Known(Budget(4), 10_000))
+        assert offer.noise.parameter >= most * UNIT / Fraction(offer.cost.epsilon)
 
 
 def test_who_is_a_pair_does_not_hang_on_the_order_in_which_records_are_read():

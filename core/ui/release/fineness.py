@@ -44,7 +44,8 @@ from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.visiting import turn
-from .apart import can_find, finding_first, supposed
+from .bought_first import can_find, finding_first, supposed
+from .several import added
 
 AUTOMATIC, BY_HAND = "Automatic", "By hand"
 KERNELS: dict[str, type[Kernel]] = {
@@ -283,21 +284,34 @@ def _draw(domain: Domain, kernel: Kernel) -> None:
     note(words)
 
 
-def choose_records(draft: Draft, number: int, sample: Sample | None) -> Draft:
-    """A public guess of how many there are, which sets what the noise lets be seen; a sample has its own."""
+def choose_records(draft: Draft, number: int, sample: Sample | None, by_hand: bool = False) -> Draft:
+    """How many there are: a public guess, by which is forecast, and by which is released where its owner says so.
+
+    A sample has its own. Otherwise a release whose size follows from their number counts its records first, unless it
+    is made by hand or of several questions.
+    """
     if sample is not None:
         draft = replace(draft, records=sample.records_guess)
+    can_count = sample is None and draft.has_places and not by_hand and not added(number)
+    said = not can_count or st.toggle(
+        "Say how many records there are, as it is no secret",
+        key=f"release-records-said-{number}",
+        persist_state="session",
+        wrap=True,
+        help="Off, the release counts its records first, with noise, for a fiftieth of ε, and the size of the file "
+        "follows from that. On, it follows from what you say, and nothing is paid for it.",
+    )
     records = st.select_slider(
-        "How many records there are at least",
+        "How many records there are at least" if said else "About how many records there may be, for this forecast",
         sorted({*RECORDS, draft.records}),
         draft.records,
         format_func=lambda records: f"{records:,}",
         key=f"release-records-{number}",
         persist_state="session",
-        help="Say what anyone may know, and do not count your records for it: what you choose here shapes the file, "
-        "and is no secret. The forecast never looks at the data; errors and the size of the table follow from this.",
+        help="Say what anyone may know, and do not count your records for it: what you choose here shapes the forecast "
+        "and may shape the file, and is no secret. Nobody looks at the data for it.",
     )
-    return replace(draft, records=records)
+    return replace(draft, records=records, records_said=said)
 
 
 def choose_density(draft: Draft, number: int, sample: Sample | None) -> Draft:

@@ -27,6 +27,8 @@ LOOK_EVERY = 0.5
 """Seconds until the browser looks again how far the work is."""
 AT_ONCE = 0.3
 """Seconds that a page waits for a release before it shows how far it is."""
+FINDS = {"count": "how many records there are", "spread": "how far records lie apart"}
+"""What is bought first, by the name of its stage."""
 
 
 def hash_seed(number: int) -> int:
@@ -49,11 +51,9 @@ def confirm(desk: Desk, order: Order, draft: Draft) -> None:
     # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
     st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
     st.text(f"It is paid from the budget of “{order.dataset}”.")
-    if draft.first is not None:
-        st.markdown(
-            f"ε = {amount(draft.first.epsilon)} of it finds out first how far records lie apart, as an "
-            f"entry of its own in the ledger. {_may_change(draft)}"
-        )
+    if priced := [(name, cost) for name, cost in draft.first if cost is not None]:
+        parts = " and ".join(f"{FINDS[name]} (ε = {amount(cost.epsilon)} of it)" for name, cost in priced)
+        st.markdown(f"It finds out first {parts}. {_may_change(draft)}")
     if order.bought:
         st.markdown(
             f"The file also shows bounds that were bought and paid for before, so what it promises is "

@@ -22,7 +22,7 @@ from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
 from ..own_data.paying import choose_payer
 from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
-from .apart import apart_first
+from .bought_first import counting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .making import Order
 from .progress import hash_seed
@@ -69,7 +69,7 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
         note,
         own.sample,
         own.bought,
-        apart_first(draft, own.bought),
+        plan_of(draft, own.bought),
     )
 
 
@@ -136,7 +136,7 @@ def _refined(
             draft = choose_scale(draft, number)
         draft, by_hand, settling = choose_fineness(draft, number, known, ledger, detail)
     with st.container() if known is None else detail:  # of a sample it is known
-        draft = choose_records(draft, number, known)
+        draft = choose_records(draft, number, known, by_hand)
     with detail:
         if known is None and draft.has_places:
             draft = choose_sample(draft, number)
@@ -145,11 +145,14 @@ def _refined(
     try:
         draft = replace(draft, radius=radius_of(draft.compared, own.longest))
         draft = replace(draft, budget=own_budget(draft, promised, number))
+        draft = counting_first(draft, ledger)
         if settling is not None:
             draft = settling(draft)
         draft = choose_pairs(draft, number)
         chosen = together(choose_way(draft, by_hand, detail), promised, number)
         after = chosen.after
+        if (after is None or after.admitted) and not has_room(chosen):
+            chosen = chosen.lacking("room in the total for counting first; say how many there are")
     except RequestError as error:
         st.error(in_markdown(error))
         return replace(draft, budget=None).lacking("settings that can be used"), ()

@@ -166,14 +166,16 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
     if draft.way.chooser is not None:
         note("A release whose pairs are chosen under the promise answers this one question alone.")
         return
-    if draft.first is not None:
+    if any(name == "spread" for name, _ in draft.first):
         note("A release that finds its distance answers this one question alone; say it under Fine-tune to add others.")
         return
     st.button(ADD, key="release-add", icon=":material/add:", on_click=_add, args=(draft, declared, number))
 
 
 def _add(draft: Draft, declared: Domain, number: int) -> None:
-    kept = replace(draft, budget=None, account=None, way=None, several=None, whole=None, planned_noise=None, missing=())
+    kept = replace(
+        draft, budget=None, account=None, way=None, several=None, whole=None, planned_noise=None, missing=(), first=()
+    )
     name = draft.several.parts[-1].name if draft.several is not None else words_for(draft.sketch)
     added(number).append(Added(kept, name, _own_weight(number)))
     _start_anew(number)

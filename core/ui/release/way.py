@@ -25,7 +25,7 @@ from ..frame.visiting import turn
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
 
-CHANGES = "Once it is paid for how far records lie apart, another way may turn out better, and is taken then."
+CHANGES = "Once what is bought first is known, another way may turn out better, and is taken then."
 
 
 def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
@@ -48,7 +48,7 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     chosen = possible[names.index(name)]
     st.markdown(f"**Made with: {in_markdown(title(name))}.**")
     note(chosen.reason)
-    if draft.first is not None and len(names) > 1:
+    if draft.first and len(names) > 1:
         note(CHANGES)
     if len(names) > 1:
         with detail, st.expander("Other ways to do it", type="compact"):

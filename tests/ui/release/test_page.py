@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import core.releases.job
+import core.releases.purchase_plan
 import core.releases.seal
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.releases.release import load
@@ -101,12 +102,13 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
 def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     at = confirmed(with_total(visit()))
     table = at.session_state[DESK].making.release.counters
-    monkeypatch.setattr(core.releases.seal, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
+    for drawing in (core.releases.seal, core.releases.purchase_plan):
+        monkeypatch.setattr(drawing, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
     for _ in range(3):
         at.run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/release.py").run()
-    assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 1
+    assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 2
 
 
 def test_nobody_reads_of_slack_ranges_or_crowds(ledger):
