@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
     from ..domain import Domain
 
-DATA, SKETCH, PROMISE, GUESS, PAYER = "The data, in public", "The sketch", "The promise", "Public guesses", "The budget"
-CLOSENESS, DISTANCE, SIZE = "Closeness", "Distance", "Size and seed"
-CLASSES, REDUCTION, SETS = "One table a class", "Many dimensions", "Sets"
-TABLES = "Tables of counts"
+DATA, PAYER = "The data, in public", "The budget"
+# Each stands under its heading in the help of a command.
+data_option = partial(Option, rich_help_panel=DATA)
+sets_option = partial(Option, rich_help_panel="Sets")
+guess_option = partial(Option, rich_help_panel="Public guesses")
 
 
 @dataclass(frozen=True)
@@ -25,126 +27,104 @@ class DataOptions:
 
     declaration: Annotated[
         Path | None,
-        Option(
+        data_option(
             metavar="FILE",
             help="A YAML file that declares the columns, who one person is, and the rules for records that do not fit; "
             "'declare' writes a draft.",
-            rich_help_panel=DATA,
             show_default=False,
         ),
     ] = None
     columns: Annotated[
         str | None,
-        Option(
+        data_option(
             metavar="A,B,C",
             help="Columns to use, in this order; without it, those of --declaration, or of --bounds and --categories.",
-            rich_help_panel=DATA,
         ),
     ] = None
     bounds: Annotated[
         list[str] | None,
-        Option(
+        data_option(
             metavar="COLUMN=LOW:HIGH",
             help="Public bounds of a column of numbers, such as R=0:255; LOW:HIGH alone holds "
             "for every column that has none of its own. Repeat it for each column.",
-            rich_help_panel=DATA,
         ),
     ] = None
     categories: Annotated[
         list[str] | None,
-        Option(
-            metavar="COLUMN=A,B,C",
-            help="Public list of a column's categories, such as city=Bern,Basel.",
-            rich_help_panel=DATA,
-        ),
+        data_option(metavar="COLUMN=A,B,C", help="Public list of a column's categories, such as city=Bern,Basel."),
     ] = None
     vector: Annotated[
         list[str] | None,
-        Option(
-            metavar="COLUMN=LENGTH",
-            help="A column that holds lists of LENGTH numbers, all between its --bounds.",
-            rich_help_panel=DATA,
+        data_option(
+            metavar="COLUMN=LENGTH", help="A column that holds lists of LENGTH numbers, all between its --bounds."
         ),
     ] = None
     items: Annotated[
         str | None,
-        Option(
+        sets_option(
             metavar="COLUMN",
             help="A record is a set of items, in a column of lists; no other columns are used.",
-            rich_help_panel=SETS,
             show_default=False,
         ),
     ] = None
     gathered: Annotated[
         bool,
-        Option(
+        sets_option(
             "--gathered",
             help="Every row holds one item in --items, and all rows of one value of the --unit column are "
             "one set, such as the edges of a graph.",
-            rich_help_panel=SETS,
         ),
     ] = False
     separator: Annotated[
         str | None,
-        Option(
-            metavar="TEXT",
-            help="Cut the texts in --items into items at TEXT, such as ';'.",
-            rich_help_panel=SETS,
-            show_default=False,
+        sets_option(
+            metavar="TEXT", help="Cut the texts in --items into items at TEXT, such as ';'.", show_default=False
         ),
     ] = None
     bounds_from_sample: Annotated[
         Path | None,
-        Option(
+        data_option(
             metavar="FILE",
             help="A public file with the same columns: its ranges and categories fill what was not given. "
             "Never use the private file.",
-            rich_help_panel=DATA,
         ),
     ] = None
     unit: Annotated[
         str | None,
-        Option(
+        data_option(
             metavar="COLUMN:RECORDS",
             help="Protect the person that COLUMN names and keep at most RECORDS of each person's "
             "records, chosen at random; without it, one record is protected.",
-            rich_help_panel=DATA,
         ),
     ] = None
     outside: Annotated[
         Literal["clamp", "drop"],
-        Option(
-            help="Values outside the bounds are moved to the nearest bound, or their records are left out.",
-            rich_help_panel=DATA,
-        ),
+        data_option(help="Values outside the bounds are moved to the nearest bound, or their records are left out."),
     ] = "clamp"
     missing: Annotated[
         Literal["drop", "refuse", "category"],
-        Option(
+        data_option(
             help="Records that miss a value are left out, or stop the command, or the value counts as a category of "
-            "its own where a column can have one.",
-            rich_help_panel=DATA,
+            "its own where a column can have one."
         ),
     ] = "drop"
     unknown: Annotated[
         Literal["rule", "category"],
-        Option(
+        data_option(
             help="Values that are not on the list of their column's categories are missing ones (rule), or count as a "
-            "category of their own, other.",
-            rich_help_panel=DATA,
+            "category of their own, other."
         ),
     ] = "rule"
     scale: Annotated[
         Literal["none", "box"] | None,
-        Option(
+        data_option(
             help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds.",
-            rich_help_panel=DATA,
             show_default=False,
         ),
     ] = None
-    category_distance: Annotated[
-        float, Option(help="Distance between two different categories of a column.", rich_help_panel=DATA)
-    ] = 1.0
+    category_distance: Annotated[float, data_option(help="Distance between two different categories of a column.")] = (
+        1.0
+    )
 
 
 @dataclass(frozen=True)
@@ -153,49 +133,44 @@ class GuessOptions:
 
     records: Annotated[
         float | None,
-        Option(
+        guess_option(
             metavar="NUMBER",
             help="How many records there are at least, from public knowledge; forecasts need it, and a release "
             "without it buys a count with a share of its budget first.",
-            rich_help_panel=GUESS,
         ),
     ] = None
     density: Annotated[
         float | None,
-        Option(
+        guess_option(
             metavar="SHARE",
             help="Average closeness of two records, between 0 and 1; without it, records spread "
             "over a sixth of the bounds, in several ways.",
-            rich_help_panel=GUESS,
         ),
     ] = None
     set_size: Annotated[
         float | None,
-        Option(
+        guess_option(
             metavar="ITEMS",
             help="About how many items a set has on average; 4, 12 and 36 are tried without it.",
-            rich_help_panel=GUESS,
             show_default=False,
         ),
     ] = None
     spread: Annotated[
         float | None,
-        Option(
+        guess_option(
             metavar="SHARE",
             help="How far records lie from the middle of them all in a typical column, as a share of its bounds: a "
             "standard deviation. It decides the bandwidth where that is left out and there are more than three "
             "columns; a release without it buys it with 2 to 5% of epsilon.",
-            rich_help_panel=GUESS,
             show_default=False,
         ),
     ] = None
     sample: Annotated[
         Path | None,
-        Option(
+        guess_option(
             metavar="FILE",
             help="A public table that lies as the private one is thought to, at least 200 records; sharpens the "
             "forecast.",
-            rich_help_panel=GUESS,
             show_default=False,
         ),
     ] = None

@@ -9,14 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import Option
 
 from ..errors import RequestError
 from . import notation
-from .data_options import PAYER, PROMISE
+from .data_options import PAYER
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..privacy.ledger.ledger import Ledger
     from ..releases.bounded import BoundsPurchase
+
+promise_option = partial(Option, rich_help_panel="The promise")
+payer_option = partial(Option, rich_help_panel=PAYER)
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,27 +90,16 @@ class PromiseOptions:
     """How much privacy each person keeps."""
 
     epsilon: Annotated[
-        str,
-        Option(
-            metavar="NUMBER",
-            help="Privacy loss, above 0 and at most 100, counted exactly as written.",
-            rich_help_panel=PROMISE,
-        ),
+        str, promise_option(metavar="NUMBER", help="Privacy loss, above 0 and at most 100, counted exactly as written.")
     ]
     delta: Annotated[
-        str,
-        Option(
-            metavar="NUMBER",
-            help="Probability with which the promise may fail; 0 is a pure promise.",
-            rich_help_panel=PROMISE,
-        ),
+        str, promise_option(metavar="NUMBER", help="Probability with which the promise may fail; 0 is a pure promise.")
     ] = "0"
     neighbours: Annotated[
         Literal["add_remove", "replace_one"] | None,
-        Option(
+        promise_option(
             help="Hide whether someone is in the data at all (add_remove, the default), or what their records say "
             "(replace_one).",
-            rich_help_panel=PROMISE,
             show_default=False,
         ),
     ] = None
@@ -125,20 +117,14 @@ class BoundsOptions:
 
     private_bounds: Annotated[
         list[str] | None,
-        Option(
+        promise_option(
             metavar="COLUMN=LOW:HIGH",
             help="Buy the bounds of a column, between which most records lie, within a range "
             "that is beyond doubt, such as pay=0:1e7.",
-            rich_help_panel=PROMISE,
         ),
     ] = None
     bounds_share: Annotated[
-        str,
-        Option(
-            metavar="SHARE",
-            help="Part of epsilon that pays for all --private-bounds together.",
-            rich_help_panel=PROMISE,
-        ),
+        str, promise_option(metavar="SHARE", help="Part of epsilon that pays for all --private-bounds together.")
     ] = "0.1"
 
     def purchase(self) -> BoundsPurchase | None:
@@ -163,22 +149,20 @@ class LedgerOptions:
 
     ledger: Annotated[
         str | None,
-        Option(
+        payer_option(
             metavar="FILE-or-URL",
             envvar="FROSTGLASS_LEDGER",
             help="The privacy ledger: a file or postgresql://HOST/NAME; without it, a file in your data folder.",
-            rich_help_panel=PAYER,
             show_default=False,
         ),
     ] = None
 
     witness: Annotated[
         str,
-        Option(
+        payer_option(
             metavar="FILE-or-URL",
             envvar="FROSTGLASS_WITNESS",
             help="A second place, elsewhere, that notices an older copy of the ledger; docs/serving.md says how.",
-            rich_help_panel=PAYER,
             show_default=False,
         ),
     ] = ""

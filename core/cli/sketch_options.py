@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 from typer import Option
 
 from ..sketches.registry import command_names
-from .data_options import CLASSES, CLOSENESS, DISTANCE, REDUCTION, SETS, SIZE, SKETCH, TABLES
+from .data_options import sets_option
+
+sketch_option = partial(Option, rich_help_panel="The sketch")
+closeness_option = partial(Option, rich_help_panel="Closeness")
+distance_option = partial(Option, rich_help_panel="Distance")
+size_option = partial(Option, rich_help_panel="Size and seed")
+classes_option = partial(Option, rich_help_panel="One table a class")
+reduction_option = partial(Option, rich_help_panel="Many dimensions")
+tables_option = partial(Option, rich_help_panel="Tables of counts")
 
 
 @dataclass(frozen=True)
@@ -18,25 +27,22 @@ class ReductionOptions:
 
     project: Annotated[
         int | None,
-        Option(
+        reduction_option(
             metavar="DIMENSIONS",
             help="Project records and queries at random to so many dimensions first; for kernels of "
             "the straight-line distance or the angle.",
-            rich_help_panel=REDUCTION,
             show_default=False,
         ),
     ] = None
     projection: Annotated[
-        Literal["fast", "gaussian", "orthogonal"],
-        Option(help="The kind of random projection.", rich_help_panel=REDUCTION),
+        Literal["fast", "gaussian", "orthogonal"], reduction_option(help="The kind of random projection.")
     ] = "fast"
     radius: Annotated[
         float | None,
-        Option(
+        reduction_option(
             metavar="LENGTH",
             help="Move records that are farther than this from the middle of the bounds towards it; less "
             "noise is needed then.",
-            rich_help_panel=REDUCTION,
             show_default=False,
         ),
     ] = None
@@ -48,15 +54,12 @@ class ClassOptions:
 
     label: Annotated[
         str | None,
-        Option(
+        classes_option(
             metavar="COLUMN",
             help="The column that says the class of a record: each class gets a table of its own, under one promise.",
-            rich_help_panel=CLASSES,
         ),
     ] = None
-    classes: Annotated[
-        str | None, Option(metavar="A,B,C", help="The public list of classes.", rich_help_panel=CLASSES)
-    ] = None
+    classes: Annotated[str | None, classes_option(metavar="A,B,C", help="The public list of classes.")] = None
 
 
 @dataclass(frozen=True)
@@ -65,44 +68,38 @@ class SizeOptions:
 
     rows: Annotated[
         int | None,
-        Option(
-            help="Rows of the table; without it, the forecast chooses from the public guesses.",
-            rich_help_panel=SIZE,
-            show_default=False,
+        size_option(
+            help="Rows of the table; without it, the forecast chooses from the public guesses.", show_default=False
         ),
     ] = None
     width: Annotated[
         int | None,
-        Option(
+        size_option(
             help="Most columns of a race table (1,000 without it) or columns of a minhash table (10,000).",
-            rich_help_panel=SIZE,
             show_default=False,
         ),
     ] = None
     size: Annotated[
         int | None,
-        Option(
+        size_option(
             help="Bins of every number, of tables; or how fine a rival from a paper is: its terms, lattice points, "
             "cells, synthetic points or rounds. Public facts choose without it.",
-            rich_help_panel=SIZE,
             show_default=False,
         ),
     ] = None
     groups: Annotated[
         int | None,
-        Option(
+        size_option(
             help="Independent groups of rows, from whose spread intervals are made; 4 to 10 by default.",
-            rich_help_panel=SIZE,
             show_default=False,
         ),
     ] = None
     seed: Annotated[
         str | None,
-        Option(
+        size_option(
             metavar="SEED",
             help="Public seed of hashes, frequencies and projections; fresh without it. It has nothing to "
             "do with the noise.",
-            rich_help_panel=SIZE,
         ),
     ] = None
 
@@ -113,16 +110,13 @@ class SetOptions:
 
     scheme: Annotated[
         Literal["classic", "one-permutation"],
-        Option(
-            help="classic, or one-permutation, which is faster where sets have hundreds of items.", rich_help_panel=SETS
-        ),
+        sets_option(help="classic, or one-permutation, which is faster where sets have hundreds of items."),
     ] = "classic"
     longest: Annotated[
         int | None,
-        Option(
+        sets_option(
             metavar="ITEMS",
             help="Keep at most so many different items of a set, chosen by public random numbers.",
-            rich_help_panel=SETS,
             show_default=False,
         ),
     ] = None
@@ -134,33 +128,30 @@ class TableOptions:
 
     tables: Annotated[
         str | None,
-        Option(
+        tables_option(
             metavar="singles|pairs|chosen|A,B;C",
             help="The tables that are counted: of single columns, of all pairs (so without it), or of the named "
             "columns, such as 'age,city,sex;age,pay'. Their margins are known too. Where there are too few people for "
             "all pairs, 'chosen' spends a tenth of the budget on choosing those that hang together most; it needs a "
             "--delta.",
-            rich_help_panel=TABLES,
             show_default=False,
         ),
     ] = None
     by: Annotated[
         str | None,
-        Option(
+        tables_option(
             metavar="COLUMN,…",
             help="Columns to count the others by: of all pairs, only those with one of them. Fewer pairs have less "
             "noise; without it, those of few cells and of the first columns are counted, as far as noise lets them be "
             "seen.",
-            rich_help_panel=TABLES,
             show_default=False,
         ),
     ] = None
     halvings: Annotated[
         int | None,
-        Option(
+        tables_option(
             metavar="TIMES",
             help="How often the bins of a number are halved in its own table, for ranges and quantiles.",
-            rich_help_panel=TABLES,
             show_default=False,
         ),
     ] = None
@@ -198,24 +189,22 @@ class KernelOptions:
 
     kernel: Annotated[
         KernelName | None,
-        Option(
+        closeness_option(
             help="What closeness means: euclidean without --mechanism or with race, jaccard for sets, gaussian "
             "otherwise.",
-            rich_help_panel=CLOSENESS,
             show_default=False,
         ),
     ] = None
     bandwidth: Annotated[
         str | None,
-        Option(
+        closeness_option(
             metavar="NUMBER",
             help="The distance at which closeness fades: one number, or one a column, such as "
             "R=5,G=5,B=10. With --scale box it is a share of the bounds. It may be left out with --mechanism auto and "
             "the gaussian kernel.",
-            rich_help_panel=CLOSENESS,
         ),
     ] = None
-    power: Annotated[int, Option(help="Raise the kernel to this power.", rich_help_panel=CLOSENESS)] = 1
+    power: Annotated[int, closeness_option(help="Raise the kernel to this power.")] = 1
 
 
 @dataclass(frozen=True)
@@ -224,12 +213,11 @@ class NormOptions:
 
     norm: Annotated[
         str | None,
-        Option(
+        distance_option(
             metavar="NORM",
             help="Release sums of distances instead of closeness: l1 (differences of all columns added "
             "up), l2 (straight lines), squared (their squares), lp:P (P-th powers, such as lp:1.5), capped:C (nobody "
             "counts more than C a column), above or below (how far records lie on that side).",
-            rich_help_panel=DISTANCE,
         ),
     ] = None
 
@@ -240,7 +228,7 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
 
     mechanism: Annotated[
         str | None,
-        Option(
+        sketch_option(
             parser=known_mechanism,
             metavar=f"<{'|'.join(mechanisms())}>",
             help="What kind of table is released: race (rows of hashed counters), minhash (the same of sets), features "
@@ -250,26 +238,23 @@ class SketchOptions(TableOptions, SetOptions, SizeOptions, ClassOptions, Reducti
             "kernel is not one of race, minhash for sets, distance with --norm, or the one that another option belongs "
             "to alone, such as tables with --tables. The others are rivals from papers, to compare "
             "with: docs/rivals.md says what each is.",
-            rich_help_panel=SKETCH,
             show_default=False,
         ),
     ] = None
     part: Annotated[
         list[str] | None,
-        Option(
+        sketch_option(
             metavar="[NAME=]WHAT[:COLUMNS]",
             help="One of several questions under one promise: density:age,pay, distance:pay, or a mechanism, with "
             "options of its own after ';' such as 'pay by sex=density:pay;label=sex;weight=2'. Repeat it for each. The "
             "forecast shares the budget so that noise blurs all of them alike, by weight.",
-            rich_help_panel=SKETCH,
             show_default=False,
         ),
     ] = None
     like: Annotated[
         Path | None,
-        Option(
+        sketch_option(
             metavar="FILE",
             help="Take everything public from a release file, seeds included, so that both can be merged.",
-            rich_help_panel=SKETCH,
         ),
     ] = None

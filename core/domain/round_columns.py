@@ -66,7 +66,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "month": MONTHS,
     "day_of_year": tuple(map(str, range(1, 367))),
 }
-CLOCK = r"^\s*(?P<H>[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.]\d*)?)?\s*$"  # A time of day without a date.
 STEPS = {"hour": "hours", "weekday": "days", "month": "months", "day_of_year": "days"}
 NUMBERED = {
     "hour": (),
