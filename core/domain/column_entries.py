@@ -11,8 +11,7 @@ from typing import Any
 from ..errors import RequestError
 from .categorical import Categorical, Ordered
 from .columns import Column
-from .dates import Dates
-from .instants import OR
+from .dates import OR, Dates
 from .missing_values import check_apart
 from .numeric import Numeric, Vector
 from .round_columns import PARTS, Cyclic, position

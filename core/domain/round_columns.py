@@ -41,7 +41,7 @@ from ..errors import RequestError
 from ..machine.array_types import Floats, Integers
 from .categorical import Categorical
 from .column import Mask, Scalar, as_float64, describe_type, is_text, to_numpy
-from .instants import HOUR, checked_format, checked_zone, moments, part_of, whole_numbers_in
+from .dates import HOUR, checked_format, checked_zone, moments, part_of, whole_numbers_in
 from .written import Reading, is_number
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

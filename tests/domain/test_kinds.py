@@ -28,8 +28,8 @@ from core.domain import (
     TextLength,
 )
 from core.domain.columns import column_from_dict, column_to_dict
+from core.domain.dates import NEVER, moments, part_of
 from core.domain.declarations import Declaration
-from core.domain.instants import NEVER, moments, part_of
 from core.domain.round_columns import position
 from core.errors import RequestError
 
