@@ -41,11 +41,10 @@ from core.models.training import METHODS, NUMBER_METHODS
 from core.privacy.noise.normal_vector import NormalVector
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.quantiles import Grid
-from core.releases.bounded import BoundsPurchase
+from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.centred import CentrePurchase
 from core.releases.job import Job, kind_of
 from core.releases.plain import Plain
-from core.releases.private_bounds import private_bounds
 from core.releases.private_quantiles import private_quantiles
 from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
 from core.releases.release import Release

@@ -20,10 +20,10 @@ from ..models.records import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..releases.bounds_paid import promising
 from ..releases.payment import Payer, payer_of, saying_spent
 from ..releases.purchase_plan import Known, PurchasePlan, Purchasing
 from ..releases.release import Release
+from ..releases.seal import promising
 from ..releases.stages import Count
 from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments

@@ -19,10 +19,9 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
-from .bounds_paid import covering_bounds, promised_with
 from .kind import Filling, Held, Reader
 from .release import Release
-from .seal import promise, sealed
+from .seal import covering_bounds, promise, promised_with, sealed
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,24 @@ one cost before any noise is drawn: a ledger that admitted the bounds and then r
 nothing. So the noise of the table is fixed before the bounds are known. It may be, as the sensitivity of a table
 depends on its rows and on who one person is, and not on bounds.
 
+Bounds alone are bought by `private_bounds`; what is bought, and why it is private, stands in `privacy.quantiles`.
+
 Two readings. The first encodes every record as the second one will, but for the bounds, so that nothing is left to
 refuse, and counts it in the cells of the bounds' grids; the second fills the table within the bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
-from ..domain import Numeric
+from ..domain import Domain, Numeric
 from ..engine.building import Exact, check_room
 from ..errors import RequestError
 from ..privacy.accounting import Cost
@@ -27,14 +30,13 @@ from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.quantiles import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
+from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..sources import Source
-from .bounds_paid import covering_bounds
 from .kind import Filling, Held, Reader
-from .private_bounds import GridCounts
 from .release import Release
-from .seal import noised
+from .seal import covering_bounds, noised
 
 
 @dataclass(frozen=True)
@@ -200,3 +202,79 @@ def _within(sketch: LinearSketch, bounds: Mapping[str, Bounds]) -> LinearSketch:
             raise RequestError(f"Bounds can be bought for columns of numbers that are used, and {name!r} is none.")
         columns[name] = replace(column, low=ends.low, high=ends.high)
     return sketch.within(replace(sketch.domain, columns=tuple(columns.values())))
+
+
+def private_bounds(
+    source: Source,
+    grids: Mapping[str, Grid],
+    budget: Budget,
+    unit: PrivacyUnit = EACH_RECORD,
+    *,
+    spend: Callable[[Cost], object],
+    quantiles: tuple[float, float] = (0.01, 0.99),
+) -> dict[str, Bounds]:
+    """Bounds between which most records of each column lie, (ε, δ)-private together.
+
+    Parameters
+    ----------
+    source : Source
+        The private records; those that miss one of the values are left out.
+    grids : Mapping[str, Grid]
+        A generous public range for each column, by name.
+    budget : Budget
+        What all these bounds together may cost.
+    unit : PrivacyUnit
+        Who one person is.
+    spend : Callable[[Cost], object]
+        Writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
+        drawn.
+    quantiles : tuple[float, float]
+        Shares of the records below the low and below the high bounds.
+
+    Examples
+    --------
+    >>> private_bounds(source, {"pay": Grid(-1e9, 1e9, spacing="log")}, Budget("0.1"),
+    ...                spend=lambda cost: ledger.spend("payroll", cost))  # doctest: +SKIP
+
+    Raises
+    ------
+    RequestError, BudgetError
+        When the source cannot be read, or ``spend`` refuses; nothing was released.
+    """
+    counts = GridCounts(grids, unit)
+    for batch in source.batches(counts.domain):
+        counts.add(batch)
+    found = release_bounds(list(grids.values()), counts.counts, budget, unit, spend=spend, quantiles=quantiles)
+    return dict(zip(grids, found, strict=True))
+
+
+class GridCounts:
+    """How many records lie in every cell of some columns' grids: exact, and private.
+
+    A record that misses one of the values is left out of all of them, so one record moves one cell of each grid.
+
+    Parameters
+    ----------
+    grids : Mapping[str, Grid]
+        A generous public range for each column, by name.
+    unit : PrivacyUnit
+        Who one person is.
+
+    Attributes
+    ----------
+    domain : Domain
+        Of the columns that are counted.
+    counts : list[np.ndarray]
+        int64 (cells,) of every column.
+    """
+
+    def __init__(self, grids: Mapping[str, Grid], unit: PrivacyUnit):
+        self.domain = Domain(tuple(Numeric(name, grid.low, grid.high) for name, grid in grids.items()), unit=unit)
+        self.counts = [np.zeros(grid.cells, dtype=np.int64) for grid in grids.values()]
+        self._grids = tuple(grids.values())
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count the records of a batch, which may have further columns."""
+        points = self.domain.encode(batch)
+        for place, grid in enumerate(self._grids):
+            self.counts[place] += grid.count(points[:, place])

@@ -29,7 +29,6 @@ from ..sketches.parts import Parts
 from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
-from .bounds_paid import showing
 from .centred import Centred, CentrePurchase
 from .file import copy, room_for
 from .kind import Filling, Kind, Reader, most_bytes
@@ -38,7 +37,7 @@ from .payment import Payer, payer_of, saying_spent
 from .plain import Plain
 from .purchase_plan import Known, PurchasePlan, Purchasing
 from .release import Release
-from .seal import paid_for
+from .seal import paid_for, showing
 from .shelf import Place, paid_name, public_name, shelf_of
 from .sizing import with_chosen_size
 from .stages import Count

@@ -12,10 +12,9 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
-from .bounds_paid import covering_bounds, promised_with
 from .kind import Filling, Held, Reader
 from .release import Release
-from .seal import noised
+from .seal import covering_bounds, noised, promised_with
 
 
 @dataclass(frozen=True)

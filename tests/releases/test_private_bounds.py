@@ -11,7 +11,7 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.quantiles import Grid
 from core.privacy.unit import PrivacyUnit
-from core.releases.private_bounds import private_bounds
+from core.releases.bounded import private_bounds
 from core.sources import open_source
 
 

@@ -17,7 +17,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.payment import Payer
 from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
-from core.releases.stages import MOST, UNIT, Pairs, Spread
+from core.releases.stages import MOST, UNIT, Count, Pairs, Spread
 from core.sources import open_source
 from core.sources.arrow_tables import Drawn
 
@@ -79,6 +79,15 @@ def test_one_record_more_moves_the_sum_by_one_pair_at_most_and_some_by_all_of_it
             other[place] = 1.0 - other[place]
             widest = max(widest, less, abs(whole - summed(other, drawn)))
     assert widest == UNIT
+
+
+def test_a_count_is_public_only_where_a_neighbour_replaces_a_record_and_none_is_left_out():
+    kept = replace(BOX, outside="clamp", missing="refuse")
+    leaves_out = replace(BOX, missing="drop")
+    cases = ((kept, "replace_one", True), (kept, "add_remove", False), (leaves_out, "replace_one", False))
+    for domain, relation, public in cases:
+        offer = Count(domain).offered(Known(Budget(1, 0, relation), 1.0))
+        assert (offer.cost is None) == (offer.noise is None) == public and domain.keeps_every_record == (domain is kept)
 
 
 def test_noise_of_the_spread_is_for_all_pairs_that_one_person_may_move():

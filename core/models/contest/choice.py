@@ -23,9 +23,9 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.bounds_paid import promising, showing
 from ...releases.payment import Payer, saying_spent
 from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
+from ...releases.seal import promising, showing
 from ...releases.stages import ORDINARY, Count, Spread
 from ...sketches.classes import Classes
 from ...sources import Source

@@ -19,8 +19,8 @@ from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.neighbours import Neighbours
 from ...privacy.quantiles import Grid, plan_bounds
+from ...releases.bounded import private_bounds
 from ...releases.payment import unit_words
-from ...releases.private_bounds import private_bounds
 from ...releases.purchases import Purchase
 from ...releases.remembered import check_remembered
 from ...sources import Upload, open_source

@@ -23,12 +23,12 @@ from ...machine.faults import TOO_LITTLE
 from ...machine.waiting_line import Attendance, Line
 from ...privacy.budget import Budget
 from ...releases.adaptive import Choosing
-from ...releases.bounds_paid import promised_with
 from ...releases.job import Job
 from ...releases.payment import Payer, unit_words
 from ...releases.plain import Plain
 from ...releases.purchase_plan import PurchasePlan
 from ...releases.release import Release
+from ...releases.seal import promised_with
 from ...sketches.adaptive import Adaptive
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid
 from core.privacy.zcdp import largest_rho
-from core.releases.bounded import BoundsPurchase
+from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.job import release
-from core.releases.private_bounds import private_bounds
 from core.releases.release import load
 from core.sketches.adaptive import score_sensitivity
 from core.sketches.card import Facts
