@@ -12,7 +12,7 @@ import numpy as np
 
 from core.domain import Domain
 from core.engine.building import Exact
-from core.engine.engines import building_on
+from core.engine.engine_choice import building_on
 from core.geometry.kernels import Euclidean
 from core.sketches.hashed.race import Race
 from core.sources import open_source

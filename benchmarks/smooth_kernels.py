@@ -25,7 +25,7 @@ from rich.table import Table
 
 from core.domain import Domain, Numeric, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.forecast.sizing import choose_rows
+from core.forecast.sketch_sizes import choose_rows
 from core.geometry.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise

@@ -134,7 +134,7 @@ def _parts(data: DataOptions, shape: SketchOptions, asked: Budget, guess: GuessO
 def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, json: bool) -> None:
     """What to expect of every part, with its share, without a delta and with one."""
     from ..figures.report.meaning import table
-    from ..forecast.shares import forecast_parts, settle
+    from ..forecast.forecast_shares import forecast_parts, settle
     from ..sketches.part import joined
     from ..sketches.plan import plan_parts
 
@@ -169,7 +169,7 @@ def _promises(asked: Budget) -> list[Budget]:
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
     from ..forecast.forecast import forecast
-    from ..forecast.sizing import limited_size
+    from ..forecast.sketch_sizes import limited_size
     from ..sketches.adaptive import Adaptive
 
     one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]

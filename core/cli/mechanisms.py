@@ -66,7 +66,7 @@ def declared_mechanism(
 def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     """The mechanism that was named, or the one that other options imply; ``sets`` says that records are sets."""
     from ..geometry.kernels import KERNELS
-    from ..sketches.making import hashed
+    from ..sketches.mechanism_choice import hashed
     from ..sketches.registry import card
 
     if shape.kernel == "jaccard" and shape.mechanism == "race":
@@ -169,7 +169,7 @@ def seed_of(shape: SketchOptions) -> int | None:
 
 def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
     """The mechanism of a card, from what was typed."""
-    from ..sketches import making
+    from ..sketches import mechanism_choice
     from ..sketches.card import Facts
 
     kernel = _kernel_of(card, shape, domain) if "--kernel" in card.options else None
@@ -197,7 +197,7 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
         raise RequestError(
             f"The mechanism {card.name} needs a --norm: l1, l2, squared, lp:P, capped:C, above or below."
         )
-    return making.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
+    return mechanism_choice.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
 
 
 def _kernel_of(card: Card, shape: SketchOptions, domain: Domain) -> Kernel:

@@ -78,7 +78,7 @@ def release(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..engine.engines import check_engine
+    from ..engine.engine_choice import check_engine
     from ..figures.report.meaning import table
     from ..releases.job import Job
     from ..releases.payment import Payer, unit_words
@@ -183,7 +183,7 @@ def _plan(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
 ) -> PurchasePlan[Kind]:
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
-    from ..forecast.sizing import ANY_RECORDS
+    from ..forecast.sketch_sizes import ANY_RECORDS
     from ..releases.job import kind_of
     from ..releases.purchase_plan import Known, PurchasePlan, Stage
     from ..releases.stages import Count, Spread

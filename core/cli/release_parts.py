@@ -153,7 +153,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
     """
     from fractions import Fraction
 
-    from ..forecast.shares import budget_of_share
+    from ..forecast.forecast_shares import budget_of_share
     from ..sketches.adaptive import Adaptive
     from ..sketches.part import Part
     from ..sketches.parts import Parts
@@ -191,7 +191,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
 
 def settled(parts: Parts, budget: Budget, guess: GuessOptions) -> Parts:
     """The parts with sizes and shares by forecast, which is said."""
-    from ..forecast.shares import settle
+    from ..forecast.forecast_shares import settle
     from ..sketches.part import joined
     from ..sketches.plan import plan_parts
     from ..words.numbers import percent

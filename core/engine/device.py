@@ -21,9 +21,9 @@ RACE on a graphics processor: columns of records from hashes, as operations on w
 
 Every step is one operation of IEEE 754 in float64, or one of integers modulo 2^64, on one element each: a product, then
 a sum, each rounded by itself (or a fused multiply-add where the compiled loop has one), in the compiled loop's order
-(`core.sketches.hashed.counting`). An operation on whole arrays is a program of its own on the device, so its compiler
-cannot fuse a product with the sum after it, which is what makes the same source give other bits there. So a record
-falls in the same cell as on the processor, and its column depends on nothing but itself and the hashes.
+(`core.sketches.hashed.race_counting`). An operation on whole arrays is a program of its own on the device, so its
+compiler cannot fuse a product with the sum after it, which is what makes the same source give other bits there. So a
+record falls in the same cell as on the processor, and its column depends on nothing but itself and the hashes.
 
 MinHash on a graphics processor: columns of sets from the words of their items, as operations on whole arrays.
 
@@ -44,13 +44,13 @@ from typing import Any, Protocol, Self, cast
 import numpy as np
 
 from ..domain.item_sets import Encoded, Sets
-from ..geometry.hashing.cells import MAX_CELLS
+from ..geometry.hashing.hash_cells import MAX_CELLS
 from ..geometry.hashing.min_hashing import MOST_ROWS, shortened
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Euclidean
-from ..sketches.hashed.counting import fused
 from ..sketches.hashed.minhash import MinHash
 from ..sketches.hashed.race import Race
+from ..sketches.hashed.race_counting import fused
 from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 

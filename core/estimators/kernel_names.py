@@ -14,7 +14,7 @@ from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Jaccard, Kernel
 from ..geometry.kernels.composite import KERNELS
 from ..privacy.budget import Budget
-from ..sketches import making
+from ..sketches import mechanism_choice
 from ..sketches.card import Facts
 from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
@@ -96,7 +96,7 @@ def kernel_sketch(
             raise RequestError(best.reason)
         return best.sketch
     if mechanism is None:
-        mechanism = "race" if making.hashed(kernel) else "features"
+        mechanism = "race" if mechanism_choice.hashed(kernel) else "features"
     check_choice(mechanism, "The mechanism", mechanisms())
     chosen = card(mechanism)
     if rows is not None and "--rows" not in chosen.options:

@@ -16,7 +16,7 @@ from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.linear import LinearSketch
-from ..sketches.making import distance
+from ..sketches.mechanism_choice import distance
 from .kernel_names import grid_of, kernel_of, kernel_sketch
 from .private import PrivateEstimator
 

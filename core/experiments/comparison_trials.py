@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..engine.building import Exact, check_room
-from ..forecast.sizing import choose_size
+from ..forecast.sketch_sizes import choose_size
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
 from ..releases.job import release

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from ..forecast.recommendation import Closeness, Distances
 from ..geometry.kernels import of_coordinates
 from ..privacy.unit import EACH_RECORD
-from ..sketches.making import distance
+from ..sketches.mechanism_choice import distance
 from ..sources import open_source
 from ..sources.samples import Sample
 

@@ -149,7 +149,7 @@ COSTS = {
     "memory": "opening the file would take more than a gigabyte of memory",
     "limit": "no sketch may have more",
 }
-"""What may speak against more rows, by the name that `core.forecast.sizing.Rows` gives it."""
+"""What may speak against more rows, by the name that `core.forecast.sketch_sizes.Rows` gives it."""
 
 
 def size_limit(stopped_by: str) -> str:

@@ -31,7 +31,7 @@ from .guesses import checked_density, checked_records
 from .one_trial import MEAN_TO_RMS, Trial, root_mean_square
 from .reference_population import REFERENCE_POINTS, reference_population
 from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
-from .sizing import choose_size, file_bytes, seconds_to_make
+from .sketch_sizes import choose_size, file_bytes, seconds_to_make
 from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
 
 SAMPLE_SPREAD = 1.25

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
-from ..sketches import making
+from ..sketches import mechanism_choice
 from ..sketches.adaptive import Adaptive
 from ..sketches.card import Facts
 from ..sketches.classes import Classes
@@ -27,7 +27,7 @@ from ..words.phrases import count
 from .close_populations import close_errors
 from .forecast import Forecast, forecast
 from .guesses import checked_density, checked_records
-from .sizing import limited_size
+from .sketch_sizes import limited_size
 from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
 
 SPREAD = 1.0 / 3.0
@@ -173,7 +173,7 @@ class Recommendation:
     reason : str
         A sentence or two.
     stopped_by : str
-        What kept its rows from being more, as `core.forecast.sizing.Rows` says it; "" where it has none.
+        What kept its rows from being more, as `core.forecast.sketch_sizes.Rows` says it; "" where it has none.
     chooser : Adaptive | None
         What chooses under noise first, where something does; `sketch` then is one of the same size and noise.
     """
@@ -254,7 +254,7 @@ def recommend(
     possible: list[Recommendation] = []
     impossible: list[Recommendation] = []
     facts = question.facts(compared, budget)
-    for candidate in making.candidates(facts):
+    for candidate in mechanism_choice.candidates(facts):
         name = candidate.name
         try:
             sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing

@@ -39,7 +39,7 @@ import numpy as np
 from ..checks import exact_fields
 from ..domain import Domain
 from ..errors import RequestError
-from ..geometry.hashing.cells import Columns
+from ..geometry.hashing.hash_cells import Columns
 from ..machine.array_types import Array, Integers, Truths
 from ..privacy.accounting import Cost
 from ..privacy.calibration import NoiseScale, round_up
@@ -49,8 +49,8 @@ from ..privacy.noise.randomness import Source, SystemSource
 from ..privacy.noise.responses import told
 from ..privacy.record import PrivacyRecord
 from ..releases.release import Release, now
-from ..sketches.hashed.counting import read
 from ..sketches.hashed.race import Race
+from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
 from ..sketches.registry import sketch_from_parameters
 from ..version import SOFTWARE

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from ..forecast.forecast import Forecast, forecast_planned
 from ..forecast.guesses import checked_records
-from ..forecast.sizing import rows_under
+from ..forecast.sketch_sizes import rows_under
 from ..privacy.calibration import NoiseScale, round_up
 from ..sketches.hashed.race import Race
 from .race import CellReports, cells_of

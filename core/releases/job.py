@@ -13,10 +13,10 @@ from pathlib import Path
 
 from ..engine.building import Exact
 from ..engine.checkpoint import Checkpoints
-from ..engine.engines import LOCAL, check_engine
+from ..engine.engine_choice import LOCAL, check_engine
 from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
-from ..forecast.sizing import ANY_RECORDS
+from ..forecast.sketch_sizes import ANY_RECORDS
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -64,7 +64,7 @@ class Job:
     out : Path | None
         A file to write the release to as well.
     engine : str
-        Who reads; see `core.engine.engines`.
+        Who reads; see `core.engine.engine_choice`.
     keeping : Keeping | None
         Where a long first reading is written down, if anywhere.
     known : Known | None

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..engine.building import Exact
-from ..engine.engines import LOCAL, building_on
+from ..engine.engine_choice import LOCAL, building_on
 from ..engine.resuming import Keeping
 from ..machine import strict_json
 from ..privacy.accounting import Cost
@@ -51,7 +51,7 @@ class Reader:
     source : Source
         The private records.
     engine : str
-        Who reads them; see `core.engine.engines`.
+        Who reads them; see `core.engine.engine_choice`.
     keeping : Keeping | None
         Where the first reading is written down, if anywhere.
     say : Callable[[str], object]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..forecast.shares import settle
-from ..forecast.sizing import choose_size
+from ..forecast.forecast_shares import settle
+from ..forecast.sketch_sizes import choose_size
 from ..privacy.budget import Budget
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch

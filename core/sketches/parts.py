@@ -3,9 +3,9 @@
 A release of parts is one linear sketch. Its table is the tables of its parts, one after the other; what a record adds
 is what it adds to each of them; so everything that is true of one sketch and its table (streaming, clusters,
 checkpoints, merging, one entry in a ledger) is true of it without another line. Only noise knows the difference: every
-part has a noise of its own, in ratios that the forecast chose (`core.forecast.shares`), from one joint calibration
-(`core.privacy.joint`). The other way, a job that fills several tables and keeps several
-promises, would have had to teach all of that about lists.
+part has a noise of its own, in ratios that the forecast chose (`core.forecast.forecast_shares`), from one joint
+calibration (`core.privacy.joint`). The other way, a job that fills several tables and keeps several promises, would
+have had to teach all of that about lists.
 
 The records are the same ones: one selection of at most m rows a person is read once, before any part sees a row. Each
 part then reads its own columns by the rules that all share, so a row that misses a value of one column is left out of

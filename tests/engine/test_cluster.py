@@ -28,7 +28,7 @@ from core.domain import Domain, Items, PrivacyUnit
 from core.engine import scheduler
 from core.engine.building import Building
 from core.engine.cluster import ClusterBuilding, _shares, _sized
-from core.engine.engines import building_on, check_engine
+from core.engine.engine_choice import building_on, check_engine
 from core.engine.resuming import Recipe
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian

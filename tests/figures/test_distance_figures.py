@@ -29,7 +29,7 @@ from core.figures.paper import on_paper
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments
-from core.sketches.making import distance
+from core.sketches.mechanism_choice import distance
 from core.sketches.plan import plan
 from core.tasks.density import Curve, Heatmap
 

@@ -11,7 +11,7 @@ from core.errors import RequestError
 from core.forecast.forecast import error_curve, forecast
 from core.forecast.one_trial import _unshared
 from core.forecast.reference_population import reference_population
-from core.forecast.sizing import choose_rows
+from core.forecast.sketch_sizes import choose_rows
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource

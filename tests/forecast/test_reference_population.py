@@ -8,7 +8,7 @@ from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.forecast.forecast import forecast
 from core.forecast.reference_population import reference_sets
-from core.forecast.sizing import choose_rows, choose_size
+from core.forecast.sketch_sizes import choose_rows, choose_size
 from core.geometry.kernels import Jaccard
 from core.privacy.budget import Budget
 from core.sketches.hashed.minhash import MinHash

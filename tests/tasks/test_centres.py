@@ -16,7 +16,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
-from core.sketches.making import distance
+from core.sketches.mechanism_choice import distance
 from core.tasks.answerable import check_closeness
 from core.tasks.centres import described, find_centres, nearest_place
 from core.tasks.medians import masses_on_a_line, medians_in_space, medians_on_a_line

@@ -55,8 +55,8 @@ from ..kernels import (
     coordinate_bandwidths,
     stationary,
 )
-from .cells import Hashes, concatenated
 from .coverage import chi_lengths, directions, grouped_uniforms, uniforms_for_direction
+from .hash_cells import Hashes, concatenated
 from .uniforms import PublicRandom, group_sizes
 
 

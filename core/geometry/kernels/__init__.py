@@ -17,7 +17,6 @@ from .composite import (
     of_coordinates,
     of_straight_lines,
 )
-from .jaccard import Jaccard
 from .kernel import (
     MAX_POWER,
     Angular,
@@ -25,6 +24,7 @@ from .kernel import (
     Euclidean,
     Exponential,
     Gaussian,
+    Jaccard,
     Kernel,
     Laplacian,
     Manhattan,

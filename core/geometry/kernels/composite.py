@@ -15,12 +15,12 @@ import numpy as np
 
 from ...errors import RequestError
 from ...parameters import Described, Number, Several, parameter
-from .jaccard import Jaccard
 from .kernel import (
     Angular,
     Euclidean,
     Exponential,
     Gaussian,
+    Jaccard,
     Kernel,
     Laplacian,
     Manhattan,

@@ -34,7 +34,7 @@ from ...errors import RequestError
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
 from ...parameters import Declared, Seed, Settled, Whole, parameter
-from ..hashing.cells import GRID
+from ..hashing.hash_cells import GRID
 from ..hashing.uniforms import PublicRandom
 from .inner_products import DEPTH, inner_products, records_at_once
 

@@ -20,7 +20,7 @@ from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, 
 from ...geometry.projections.projection import LANES, walsh_hadamard
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges
-from .counting import project
+from .race_counting import project
 from .waves import Waves
 
 BLOCK = 1024

@@ -4,7 +4,8 @@ Each of R rows has one hash function whose collision probability is the kernel. 
 row; the counter that a query falls in counts the records that collide with it, which is the kernel sum on average.
 
 Beyond the paper: rows are drawn in low-discrepancy groups (`core.geometry.hashing.uniforms`), rows whose cells fit into
-W columns are stored without rehashing (`core.geometry.hashing.cells`), and where they do not fit the bias is undone.
+W columns are stored without rehashing (`core.geometry.hashing.hash_cells`), and where they do not fit the bias is
+undone.
 
 Of a table that is mapped from a file and no array in memory, only the counters that queries fall in are touched.
 """
@@ -19,8 +20,8 @@ import numpy as np
 
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.hashing.cells import Columns, columns
 from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
+from ...geometry.hashing.hash_cells import Columns, columns
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
 from ...machine.array_types import Floats
@@ -30,7 +31,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
-from .counting import pour, read
+from .race_counting import pour, read
 
 PLACES = 1 << 20
 """Counters that are looked up at a time."""

@@ -19,7 +19,7 @@ from ...figures.paper import standalone
 from ...forecast.recommendation import Closeness
 from ...local.trust import Trust, of_density
 from ...sketches.hashed.race import Race
-from ...sketches.making import hashed
+from ...sketches.mechanism_choice import hashed
 from ...words.escapes import in_html, in_markdown
 from ...words.numbers import about, percent
 from ..frame.marks import draw, main_action, missing_sentence, note

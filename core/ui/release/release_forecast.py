@@ -36,7 +36,7 @@ from ...forecast.expected_answers import (
 )
 from ...forecast.forecast import Forecast, error_curve, forecast
 from ...forecast.recommendation import Question, recommend
-from ...forecast.sizing import choose_size, sized_rows
+from ...forecast.sketch_sizes import choose_size, sized_rows
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...sketches.grouped import GroupedSketch

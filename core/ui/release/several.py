@@ -15,7 +15,7 @@ import streamlit as st
 
 from ...domain import Categorical, Domain
 from ...forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
-from ...forecast.shares import budget_of_share, forecast_parts, settle
+from ...forecast.forecast_shares import budget_of_share, forecast_parts, settle
 from ...privacy.budget import Budget
 from ...sketches.part import MAX_NAME, Part, words_for
 from ...sketches.parts import MAX_PARTS, Parts

@@ -7,11 +7,11 @@ from scipy.special import gamma
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.geometry.hashing.cells import columns
 from core.geometry.hashing.families import draw_hashes, profile_weights, slab_pitches
+from core.geometry.hashing.hash_cells import columns
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product, Smooth, SmoothL1
-from core.sketches.hashed.counting import pour
 from core.sketches.hashed.race import Race
+from core.sketches.hashed.race_counting import pour
 from tests.depth import crossed, draws
 
 # |observed - kernel| is below 6 standard deviations but for 2e-9 a comparison (normal tail; Hoeffding's bound is of the

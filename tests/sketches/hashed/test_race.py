@@ -16,9 +16,9 @@ from core.machine.tables import Narrow, Sum
 from core.privacy.neighbours import Neighbours
 from core.sketches.classes import Classes
 from core.sketches.hashed import race as mapped
-from core.sketches.hashed.counting import WORTHWHILE, spans_together
 from core.sketches.hashed.minhash import SCHEMES, MinHash
 from core.sketches.hashed.race import Race, read_mapped
+from core.sketches.hashed.race_counting import WORTHWHILE, spans_together
 from core.tasks.classification import classify
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.forecast.sizing import choose_rows
+from core.forecast.sketch_sizes import choose_rows
 from core.geometry.kernels import Gaussian, Smooth, SmoothL1, SmoothSquared
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate

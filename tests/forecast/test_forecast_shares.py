@@ -8,7 +8,7 @@ import pytest
 
 from core import Budget, Categorical, Classes, Distance, Domain, Histogram, Numeric, Race, RequestError, kernels
 from core.forecast.forecast import forecast
-from core.forecast.shares import budget_of_share, forecast_parts, settle
+from core.forecast.forecast_shares import budget_of_share, forecast_parts, settle
 from core.privacy.zcdp import largest_rho
 from core.sketches.part import Part
 from core.sketches.parts import Parts

@@ -28,7 +28,7 @@ from ..sketches.part import LARGEST_RATIO, Part
 from ..sketches.parts import Parts
 from ..sketches.plan import JointPlan, Plan, plan, plan_parts
 from .forecast import Forecast, forecast, forecast_planned
-from .sizing import choose_size
+from .sketch_sizes import choose_size
 
 ANY_RECORDS = 10_000.0
 """For parts whose size is settled: how many there are changes all errors alike, and their ratios not."""

@@ -7,7 +7,7 @@ import pytest
 
 from core import Budget, Categorical, Domain, Numeric, RequestError
 from core.forecast.forecast import forecast
-from core.forecast.sizing import (
+from core.forecast.sketch_sizes import (
     MOST_FILE_BYTES,
     MOST_QUERY_SECONDS,
     MOST_SECONDS,

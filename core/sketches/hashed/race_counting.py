@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...geometry.hashing.cells import MAX_CELLS, Columns
+from ...geometry.hashing.hash_cells import MAX_CELLS, Columns
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ...machine.compiled_code import njit
 from ...machine.threads import over_ranges

@@ -11,7 +11,7 @@ from ..sketches.linear import LinearSketch
 from .building import Building
 from .resuming import Keeping, ResumableBuilding
 
-if TYPE_CHECKING:  # Dask takes half a second to import, and who explores a released file never reads private data
+if TYPE_CHECKING:
     from ..sources import Source
     from .cluster import ClusterBuilding
 
