@@ -28,6 +28,7 @@ from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK,
 
 MOST_BARS = 15
 MOST_LISTED = 12
+# What mechanisms were asked whose card does not say it.
 QUESTIONS = {
     "tables": "the whole table",
     "classes": "which group a place is like",
@@ -36,7 +37,6 @@ QUESTIONS = {
     "quantiles": "quantiles",
     "count": "how many there are",
 }
-"""What mechanisms were asked whose card does not say it."""
 PICK = "ledger-dataset"
 
 

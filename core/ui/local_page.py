@@ -222,8 +222,7 @@ def words_view() -> None:
 EPSILONS = ("0.2", "0.5", "1", "2", "3", "4")
 DOMAINS = (2, 4, 10, 30, 100, 300, 1000, 3000, 10_000)
 PEOPLE = (100, 1000, 10_000, 100_000, 1_000_000)
-SHUFFLED_DELTA = 1e-6
-"""Of what a crowd hides, where reports come in random order."""
+SHUFFLED_DELTA = 1e-6  # Of what a crowd hides, where reports come in random order.
 SHOWN = ("de", "oue", "ss", "hm", "pgr", "hr")
 
 

@@ -21,14 +21,13 @@ from .frame.session import Parting, Session, forget, session
 from .frame.visiting import admit, visitor_now
 from .release.news import release_news
 
+# A pane of frosted glass: points on one side, their shape on the other.
 LOGO = Path(__file__).with_name("frame") / "logo.svg"
-"""A pane of frosted glass: points on one side, their shape on the other."""
 WORDMARK = Path(__file__).with_name("frame") / "wordmark.svg"
 SIDEBAR_WIDTH = 232
 FOOTER = "Frostglass. No account, no tracking, no outside server: the data stays on the computer that runs the app."
 SERVED_FOOTER = "Frostglass. No tracking, no outside server: the data stays on the computer that runs the app."
-ALONE = ".serving"
-"""How the program that serves others begins: no page needs it."""
+ALONE = ".serving"  # How the program that serves others begins: no page needs it.
 
 
 def _heading(page: Page) -> None:

@@ -37,8 +37,7 @@ from .own_data.paying import choose_payer
 from .own_data.privacy_loss import EPSILONS, SLACK, START, choose_slack
 from .released.kept_files import MODEL, keep_opened
 
-RELEASED = "train-released"
-"""In the session: the name of the release that was chosen, among the visitor's open files."""
+RELEASED = "train-released"  # In the session: the name of the release that was chosen, among the visitor's open files.
 
 
 def keep_release(visitor: Session, made: Release, ticket: str) -> str:
@@ -90,8 +89,7 @@ def chosen_view(visitor: Session) -> bool:
 
 
 TRIED = tuple(Decimal(epsilon) for epsilon in ("0.01", "0.1", "1", "10"))
-MANY = 1_500
-"""Coefficients up to which a curve is drawn while somebody waits."""
+MANY = 1_500  # Coefficients up to which a curve is drawn while somebody waits.
 RECORDS = tuple(count * 10**power for power in range(2, 8) for count in (1, 2, 5))
 
 
@@ -139,8 +137,7 @@ def outlook(domain: Domain, label: str, budget: Budget, records: int) -> None:
     )
 
 
-USED = "train-used"
-"""In the session: the orders that were carried out."""
+USED = "train-used"  # In the session: the orders that were carried out.
 CALLED = {
     "objective": "Objective perturbation",
     "descent": "Noisy gradient descent",
@@ -160,8 +157,7 @@ DECIDED = (
     "With more than three columns, 2 to 5% of ε first buys how far your records lie apart, where the total has room "
     "for it, and that may change the choice."
 )
-WORTH_SAYING = 0.05
-"""Of made-up records, what the switch for less noise must bring to be spoken of."""
+WORTH_SAYING = 0.05  # Of made-up records, what the switch for less noise must bring to be spoken of.
 BOUGHT = "columns whose bounds were not bought, which a model cannot promise for yet"
 
 

@@ -197,8 +197,7 @@ def compared_in_words(found: Classification, codes: np.ndarray, truth: np.ndarra
     return said
 
 
-PICTURE = 176
-"""Pixels of a side of the picture of a file."""
+PICTURE = 176  # Pixels of a side of the picture of a file.
 WHAT_IT_SHOWS = (
     ("A table for every group", "Made once from labelled private records: who is healthy and who is ill, say."),
     ("Where each group lives", "Ask any place which group it is like. No answer costs anyone any more privacy."),

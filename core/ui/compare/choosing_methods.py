@@ -19,10 +19,9 @@ from ..frame.visiting import turn
 from ..own_data.privacy_loss import EPSILONS, SLACK
 from .subject import Subject
 
-STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))
-"""Of the ε slider."""
+STEPS = tuple(step for step in EPSILONS if step >= Decimal("0.05"))  # The slider of ε has these.
+# Where errors are measured within the range, besides its ends.
 TRIED = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
-"""Where errors are measured within the range, besides its ends."""
 
 
 def marks() -> dict[str, MethodMark]:
@@ -43,21 +42,11 @@ def plainly(epsilon: Decimal) -> str:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is compared.
-
-    Attributes
-    ----------
-    subject : Subject
-        On what.
-    plan : Plan
-        Which methods, and under which promises.
-    left_out : tuple[tuple[Method, str], ...]
-        Methods that cannot take part, with the reason.
-    """
+    """What is compared."""
 
     subject: Subject
-    plan: Plan
-    left_out: tuple[tuple[Method, str], ...]
+    plan: Plan  # Which methods, and under which promises.
+    left_out: tuple[tuple[Method, str], ...]  # Methods that cannot take part, with the reason.
 
     @property
     def present(self) -> float:

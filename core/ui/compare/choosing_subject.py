@@ -34,10 +34,7 @@ COMPARABLE = "A column needs at least two different numbers, or between 2 and 1,
 def choose_subject(visitor: Session) -> Subject | None:
     """Draw the choices; None while something is missing, which is said in its place.
 
-    Raises
-    ------
-    RequestError
-        When the data cannot be read, or cannot be compared.
+    RequestError when the data cannot be read, or cannot be compared.
     """
     with st.container(horizontal=True, gap="medium"):
         on = st.segmented_control(

@@ -31,8 +31,7 @@ from .functions import choose_epsilon, functions
 from .results import about_methods, as_asked, bench, choose_measure, results, shown_curves, trials_of
 from .subject import Subject
 
-LEAST, MOST = Decimal("0.1"), Decimal(10)
-"""ε between which local reports are of use and a promise."""
+LEAST, MOST = Decimal("0.1"), Decimal(10)  # ε between which local reports are of use and a promise.
 SHOWN = 3
 
 
@@ -137,8 +136,6 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
 
     Parameters
     ----------
-    found : Callable[[], list[Trial]]
-        The trials there are.
     measure, tuned : str, bool
         Which curves the picture shows.
     """
@@ -194,13 +191,7 @@ def nothing_to_save(missing: str) -> None:
 
 
 def compare(visitor: Session) -> None:
-    """Choices, curves, costs, functions, methods.
-
-    Raises
-    ------
-    RequestError
-        When the data cannot be read or compared.
-    """
+    """Choices, curves, costs, functions, methods; RequestError when the data cannot be read or compared."""
     subject = choose_subject(visitor)
     if subject is None:
         nothing_yet()

@@ -25,11 +25,9 @@ from .choosing_methods import Chosen, choose_several, first_drawn, marks, plainl
 from .results import LOOK_EVERY
 from .subject import Picture
 
-NEXT_EVERY = 1.2
-"""Seconds that a draw is shown while they play."""
+NEXT_EVERY = 1.2  # Seconds that a draw is shown while they play.
 AT, PLAYING, DRAW, LINES = "at", "compare-playing", "compare-draw", "compare-lines"
-MOST_LINES = 4
-"""Curves that are drawn at first: more of them hide each other."""
+MOST_LINES = 4  # Curves that are drawn at first: more of them hide each other.
 
 
 def choose_epsilon(epsilons: tuple[Decimal, ...]) -> Decimal:

@@ -33,9 +33,9 @@ from ..frame.marks import draw, note
 from .choosing_methods import Chosen, marks, plainly
 from .subject import Subject
 
+# Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
+# comparison would rather have.
 LOOK_FIRST, LOOK_EVERY = 0.8, 2.5
-"""Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
-comparison would rather have."""
 MEASURES = {
     "relative_error": "Average error",
     "upper_error": "Worst answers",
@@ -44,8 +44,8 @@ MEASURES = {
 DEFAULT, TUNED = "chosen from public facts", "best that was tried"
 
 
+# Session state: comparisons on samples that this visitor asked to be measured here: all of it, and what was left.
 AGAIN, FURTHER = "compare-measured-again", "compare-measured-further"
-"""Session state: comparisons on samples that this visitor asked to be measured here: all of it, and what was left."""
 
 
 @st.cache_resource(show_spinner=False)

@@ -30,39 +30,21 @@ from ...privacy.budget import Budget
 from ...sources.samples import Sample
 from ...words.numbers import significant
 
-ALONG = 400
-"""Places along one column."""
-SIDE = 36
-"""Places along a side of a map."""
+ALONG = 400  # Places along one column.
+SIDE = 36  # Places along a side of a map.
 WAY = "from one record to another"
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Places at which functions are drawn, with the exact answers there.
+    """Places at which functions are drawn, with the exact answers there."""
 
-    Attributes
-    ----------
-    axes : tuple[Axis, ...]
-        One, or two with x first.
-    points : np.ndarray
-        float64 (n, dimensions), encoded; of a map row by row, y first.
-    exact : np.ndarray
-        float64 of the picture's shape, (places,) or (y places, x places).
-    answer : str
-        What an answer is, for an axis.
-    held : str
-        What the other columns are held at, in words; "" where there are none.
-    scale : float
-        What answers are multiplied by: distances are shown as averages.
-    """
-
-    axes: tuple[Axis, ...]
-    points: np.ndarray
-    exact: np.ndarray
-    answer: str
-    held: str
-    scale: float
+    axes: tuple[Axis, ...]  # One, or two with x first.
+    points: np.ndarray  # float64 (n, dimensions), encoded; of a map row by row, y first.
+    exact: np.ndarray  # float64 of the picture's shape, (places,) or (y places, x places).
+    answer: str  # What an answer is, for an axis.
+    held: str  # What the other columns are held at, in words; "" where there are none.
+    scale: float  # What answers are multiplied by: distances are shown as averages.
 
     def shaped(self, answers: np.ndarray) -> np.ndarray:
         """Answers at the points, (n,), as the picture has them."""
@@ -133,48 +115,28 @@ def _said(value: object) -> str:
     return significant(value, 3) if isinstance(value, float) else str(value)
 
 
+# Most records and held-out questions: enough for the curves, and few enough to see them within seconds.
 RECORDS, QUERIES = 10_000, 150
-"""Most records and held-out questions: enough for the curves, and few enough to see them within seconds."""
-DRAWS = 8
-"""Releases whose functions are drawn; fewer of slow methods."""
-QUICK = 1.5
-"""Seconds of a processor that one of them may take for more to be drawn."""
-SEED = 0
-"""Of the hashes that forecasts are made with."""
+DRAWS = 8  # Releases whose functions are drawn; fewer of slow methods.
+QUICK = 1.5  # Seconds of a processor that one of them may take for more to be drawn.
+SEED = 0  # For the hashes that forecasts are made with.
+# Other kernels to compare with, as methods differ in those that they serve.
 SHAPES: dict[str, type[Stationary]] = {"Gaussian": Gaussian, "Laplacian": Laplacian, "Smooth": Smooth}
-"""Other kernels to compare with, as methods differ in those that they serve."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What methods are compared on; all of it is public.
+    """What methods are compared on; all of it is public."""
 
-    Attributes
-    ----------
-    identity : str
-        Equal for equal data and questions.
-    title : str
-        For people.
-    domain, question : Domain, Closeness | Distances
-        What is asked of what.
-    records : int
-        How many there are, or a public guess.
-    data : PublicData | None
-        Public records with exact answers; None where only forecasts can be compared.
-    show : tuple[str, ...]
-        The columns to draw.
-    shared : bool
-        Whether it is everyone's, as the samples are, and no visitor's own.
-    """
-
-    identity: str
-    title: str
+    identity: str  # Equal for equal data and questions.
+    title: str  # For people.
+    # What is asked of what.
     domain: Domain
     question: Closeness | Distances
-    records: int
-    data: PublicData | None = None
-    show: tuple[str, ...] = ()
-    shared: bool = False
+    records: int  # How many there are, or a public guess.
+    data: PublicData | None = None  # Public records with exact answers; None where only forecasts can be compared.
+    show: tuple[str, ...] = ()  # The columns to draw.
+    shared: bool = False  # Whether it is everyone's, as the samples are, and no visitor's own.
 
     @property
     def answers(self) -> str:
@@ -193,13 +155,7 @@ class Subject:
                 yield method, method.refusal(self.domain, self.question, budget)
 
     def work(self, step: Step) -> Trial | np.ndarray | tuple[int | None, ...] | Advice:
-        """Try a step.
-
-        Raises
-        ------
-        RequestError
-            When its method cannot answer.
-        """
+        """Try a step; RequestError when its method cannot answer."""
         budget = Budget(step.epsilon, step.delta)
         if step.advising:
             return self._advice(budget)

@@ -16,23 +16,22 @@ from ..frame.marks import draw, note
 from .declaration_draft import YES_AND_NO, ColumnDraft, EntryDraft, texts_in
 from .set_commands import LISTS
 
-FEW, MANY = 2, 100
-"""Between so many columns, all can be used with one click."""
-AT_ONCE = 24
-"""Rows shown at once; of wider data, the used columns and those that match a search."""
+FEW, MANY = 2, 100  # Between so many columns, all can be used with one click.
+AT_ONCE = 24  # Rows shown at once; of wider data, the used columns and those that match a search.
 UNUSABLE = ("other",)
 NUMBER, WHOLE, CATEGORY, ORDERED, DATE, YES_NO = "number", "whole number", "category", "ordered", "date", "yes or no"
 CIRCLES = {"hour of day": "hour", "weekday": "weekday", "month": "month", "day of the year": "day_of_year"}
 LATITUDE, LONGITUDE = "latitude", "longitude"
 LENGTH, WORDS, DECLARED = "length of text", "chosen words", "from file"
+# What bounds a vector: the same bounds for each of its numbers, or how long it may be.
 BY_NUMBER, BY_LENGTH = "by number", "by length"
-"""What bounds a vector: the same bounds for each of its numbers, or how long it may be."""
+# What columns may be read as, by what they seem to be; the first is offered.
 READ_AS = {
     "number": (NUMBER, WHOLE, CATEGORY, ORDERED, YES_NO, LATITUDE, LONGITUDE, DATE),
     "text": (CATEGORY, ORDERED, NUMBER, WHOLE, DATE, *CIRCLES, YES_NO, LENGTH, WORDS),
     "date": (DATE, *CIRCLES),
 }
-"""What columns may be read as, by what they seem to be; the first is offered."""
+# How dates may be written in texts and numbers.
 FORMATS = {
     "2024-12-31": "",
     "31.12.2024": "%d.%m.%Y",
@@ -45,7 +44,6 @@ FORMATS = {
     "31/12/2024 or 2024-12-31": "%d/%m/%Y|%Y-%m-%d",
     "12/31/2024 or 2024-12-31": "%m/%d/%Y|%Y-%m-%d",
 }
-"""How dates may be written in texts and numbers."""
 UNUSED = {
     "number": NUMBER,
     "text": "text",
@@ -54,8 +52,7 @@ UNUSED = {
     "vector": "vectors",
     "other": "neither numbers nor text",
 }
-GAP, GAPS = "fg-gap", "fg-gaps"
-"""Classes of what stands for the last field of a row, or the last two."""
+GAP, GAPS = "fg-gap", "fg-gaps"  # Classes of what stands for the last field of a row, or the last two.
 HEADS = ("Use it?", "Read as", "Smallest", "Largest", "Unit", "Means missing")
 
 
@@ -66,8 +63,6 @@ def column_rows(
 
     Parameters
     ----------
-    columns : Sequence[ColumnInfo]
-        Names and kinds, all that is shown of the data.
     number : int
         Number of the pick, part of every key.
     known : Sample | None

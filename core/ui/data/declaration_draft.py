@@ -18,15 +18,14 @@ from ...figures.report.meaning import column_values
 from ...words.numbers import number
 from ...words.phrases import listed
 
-YES_AND_NO = ("false", "true")
-"""The categories of a column of truth values: its type makes them public already."""
+YES_AND_NO = ("false", "true")  # The categories of a column of truth values: its type makes them public already.
 
 
+# How truth values are written in texts.
 WAYS_TO_SAY = {
     "false": ("no", *(text for text in NO if text != "false")),
     "true": ("yes", *(text for text in YES if text != "true")),
 }
-"""How truth values are written in texts."""
 
 
 @dataclass(frozen=True)
@@ -136,23 +135,14 @@ def texts_in(typed: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class EntryDraft:
-    """What was typed about a column that is no plain number, category or vector, as an entry of a declaration.
+    """What was typed about a column that is no plain number, category or vector, as an entry of a declaration."""
 
-    Attributes
-    ----------
-    name : str
-        Of the column in the data.
-    entry : Mapping[str, object]
-        As a declaration file has it (`core.domain.declarations`), without what is still empty.
-    needs : Mapping[str, str]
-        What the entry must say, by its key, in the words of a request.
-    further : tuple[tuple[str, Mapping[str, object]], ...]
-        Name and entry of other columns that come from the same one of the data.
-    """
-
-    name: str
+    name: str  # Of the column in the data.
+    # As a declaration file has it (`core.domain.declarations`), without what is still empty.
     entry: Mapping[str, object]
+    # What the entry must say, by its key, in the words of a request.
     needs: Mapping[str, str] = field(default_factory=dict)
+    # Name and entry of other columns that come from the same one of the data.
     further: tuple[tuple[str, Mapping[str, object]], ...] = ()
     vector: ClassVar[bool] = False
     by_length: ClassVar[bool] = False
@@ -264,10 +254,7 @@ class Declaration:
     def domain(self) -> Domain:
         """The domain as declared.
 
-        Raises
-        ------
-        RequestError
-            When something is missing or contradicts itself; the sentence names it.
+        RequestError when something is missing or contradicts itself; the sentence names it.
         """
         own_category = self.missing == "category"
         columns = tuple(column for draft in self.columns for column in draft.columns(own_category))

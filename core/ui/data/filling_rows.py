@@ -121,10 +121,6 @@ def fill_rows(
 
     Parameters
     ----------
-    columns : Sequence[ColumnInfo]
-        Of the data.
-    number : int
-        Number of the pick.
     book : Mapping[str, Mapping[str, Any]]
         What `core.domain.codebooks.read_codebook` found.
 

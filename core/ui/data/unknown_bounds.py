@@ -43,10 +43,9 @@ REACHES = {
     1e9: "a billion",
     1e12: "a million millions",
 }
+# Cells of the grid on which quantiles are found: on the widest range two neighbours differ by about a fifth.
 CELLS = 512
-"""Cells of the grid on which quantiles are found: on the widest range two neighbours differ by about a fifth."""
-SMALLEST = 0.01
-"""Size below which differences do not matter when a range spans orders of magnitude."""
+SMALLEST = 0.01  # Size below which differences do not matter when a range spans orders of magnitude.
 
 
 def purchase(visitor: Session, records: Records, declared: Declaration) -> None:

@@ -23,10 +23,8 @@ from ..frame.session import Opened
 from ..released.asked_points import SHORTEST, grain, say, tidy
 
 POINT, BOX, LASSO = "A point", "A box", "A lasso"
-MODES = {POINT: "points", BOX: "box", LASSO: "lasso"}
-"""What may be asked, and Plotly's name for how it is chosen."""
-MIDDLE = (0.4, 0.6)
-"""The box that is asked first, in shares of every column."""
+MODES = {POINT: "points", BOX: "box", LASSO: "lasso"}  # What may be asked, and Plotly's name for how it is chosen.
+MIDDLE = (0.4, 0.6)  # The box that is asked first, in shares of every column.
 WHO_COUNTS = (
     "Everyone inside is counted, whatever their other columns say. The interval holds the noise, and those near the "
     "edge, who are counted in part."
@@ -98,8 +96,8 @@ class AskedArea:
         return ends[0], ends[1]
 
 
-RADIUS = 9
-"""Of the ring, in pixels."""
+RADIUS = 9  # Of the ring, in pixels.
+# What is said of a target keeps clear of its ring, by the radius that Plotly knows of points that it has drawn.
 FOLLOW = """
 window.fgRing ||= (() => {
   const move = (plot, { points: [asked] = [] } = {}) => {
@@ -124,7 +122,6 @@ window.fgRing ||= (() => {
   return true;
 })();
 """.replace("NAME", json.dumps(NAME)).replace("RADIUS", str(RADIUS))
-"""What is said of a target keeps clear of its ring, by the radius that Plotly knows of points that it has drawn."""
 
 
 def few_elements(figure: go.Figure) -> go.Figure:

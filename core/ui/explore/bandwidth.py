@@ -13,8 +13,7 @@ from ...words.numbers import number
 from ..frame.session import Opened
 from ..released import public_answers
 
-DETAIL = "detail"
-"""The bandwidth in the page's address, where it is not the one to begin with: a share of the owner's."""
+DETAIL = "detail"  # The bandwidth in the page's address, where it is not the one to begin with: a share of the owner's.
 FREE = (
     "The bandwidth: within about this distance people count as close. The counts are in the file with their noise, so "
     "smoothing them more or less costs no privacy, and intervals follow it."

@@ -26,8 +26,7 @@ from ..released.asked_points import say
 from ..released.chosen_view import choose_two, drawable
 from ..released.taking_along import take_along
 
-REACHES = 2 * 1.96
-"""Standard errors between the ends of a 95% interval."""
+REACHES = 2 * 1.96  # Standard errors between the ends of a 95% interval.
 MOST_SAID = 4
 BETWEEN = "Very likely between"
 

@@ -55,8 +55,7 @@ from .asking_on_pictures import MODES as KINDS
 from .asking_on_pictures import POINT, AskedArea, choose_asking, few_elements, follow_clicks
 from .picture_layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 
-SEEN = "explore-seen"
-"""Session state: what was worked out before, and is remembered."""
+SEEN = "explore-seen"  # Session state: what was worked out before, and is remembered.
 PICTURE = TypeVar("PICTURE")
 
 
@@ -74,8 +73,6 @@ def coarse_first(
         Tells pictures apart.
     coarse : Callable[[], PICTURE | None]
         Works the coarse one out; None where the fine one is as quick.
-    draw : Callable[[PICTURE], go.Figure]
-        Draws it.
     height : str
         "stretch" where the figure fills the window.
     """
@@ -104,10 +101,6 @@ def drawing(
     ----------
     opened, view : Opened, View
         What is looked at: `answers.picture` of them is the ``picture``.
-    marks : Marks | None
-        Modes or centres.
-    asked : tuple[object, ...]
-        The values of the picture's columns.
     lines : tuple[np.ndarray, ...] | None
         An outline that the visitor brought; a figure with it is made for them alone.
     """

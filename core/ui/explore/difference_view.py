@@ -55,8 +55,7 @@ ONE, TWO, PLACES, MEANS, TOGETHER, ALL = (
     "All columns",
 )
 GREY = "Grey: noise alone may have made the difference."
-MOST_STRENGTHS = 30
-"""Pairs of columns that are shown; the table that may be taken along has all."""
+MOST_STRENGTHS = 30  # Pairs of columns that are shown; the table that may be taken along has all.
 
 
 def table_difference(opened: Opened, other: Opened, compared: Comparison, title: str) -> None:

@@ -34,11 +34,10 @@ from ..frame.marks import draw, note
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL, REMEMBERED
 
-FIRST, MOST = 12, 30
-"""Columns that are shown at first, and at most."""
+FIRST, MOST = 12, 30  # Columns that are shown at first, and at most.
 EVERYONE = "Everyone"
+# The tools of a picture of numbers: to drag over a stretch, and to click again.
 STRETCH = {"displaylogo": False, "modeBarButtons": [["select2d", "pan2d"]], "scrollZoom": False}
-"""The tools of a picture of numbers: to drag over a stretch, and to click again."""
 COLUMN, CELLS = "overview-column", "overview-cells"
 
 if TYPE_CHECKING:

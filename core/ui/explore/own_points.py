@@ -52,8 +52,7 @@ class Example:
     file_id: str
     name: str
     data: bytes
-    words: str = EXAMPLE
-    """What is said of it while nothing was dropped."""
+    words: str = EXAMPLE  # What is said of it while nothing was dropped.
 
     def getvalue(self) -> bytes:
         """The table, CSV."""
@@ -198,8 +197,8 @@ def shown_answers(release: Release, table: pa.Table, found: Answers) -> pd.DataF
 
 
 FILE, ANOMALIES_READ = "explore-points", "explore-points-read"
+# Shares of people in the emptiest places, as they are asked for.
 SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1, "20 in 100": 0.2}
-"""Shares of people in the emptiest places, as they are asked for."""
 
 
 def anomalies_view(opened: Opened) -> None:

@@ -36,8 +36,7 @@ from ..released.public_answers import drawn_map
 from ..released.taking_along import take_along
 
 MOST_MEGABYTES = 20
-READ = "explore-outline-read"
-"""Session state: the outline that was read last, and the file it is of."""
+READ = "explore-outline-read"  # Session state: the outline that was read last, and the file it is of.
 
 
 def own_outline(opened: Opened, columns: tuple[str, ...]) -> tuple[np.ndarray, ...] | None:
@@ -150,8 +149,7 @@ def _second_opinion(opened: Opened) -> None:
 
 
 MODES_LAYER, GROUPS, DISTANCES, FILM = "Modes", "Groups", "Distances", "Film"
-FIRST = "explore-film-column"
-"""Key of the column that a film goes along."""
+FIRST = "explore-film-column"  # Key of the column that a film goes along.
 WHAT = {
     MODES_LAYER: "Modes: where most are, numbered from the densest.",
     GROUPS: "Groups: where one of them is surely the answer.",
@@ -176,15 +174,7 @@ class Layers:
 
 
 def choose_layers(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -> Layers:
-    """Let the visitor put layers on the picture of some columns; there are as many as the file can give.
-
-    Parameters
-    ----------
-    opened : Opened
-        The released file.
-    columns, held : tuple[str, ...], Sequence[str]
-        The columns that are drawn, and those that are held at a value.
-    """
+    """Let the visitor put layers on the picture of some columns; there are as many as the file can give."""
     far = _distances(opened, columns)
     along = [name for name in _ordered(opened, columns) if name not in held]
     offers = {

@@ -29,8 +29,7 @@ from ..frame.session import Opened
 from ..released.asked_points import say, state_of, value_field
 from ..released.taking_along import take_along
 
-MOST_FIELDS = 12
-"""Columns that get a slider; others stay where people are on average."""
+MOST_FIELDS = 12  # Columns that get a slider; others stay where people are on average.
 
 
 def regression_view(opened: Opened) -> None:

@@ -38,8 +38,7 @@ OF_BOTH = (
 )
 SHARP, SMOOTH = "A population that explains the file", "The file's own smooth density"
 ALONE, TOGETHER = "The tables alone", "Tables and density together"
-POOR_FIT = 1.5
-"""A population whose misfit is larger than this does not explain the release well."""
+POOR_FIT = 1.5  # A population whose misfit is larger than this does not explain the release well.
 UNMIXED = 1.05
 
 

@@ -17,8 +17,8 @@ import streamlit as st
 
 from .marks import draw
 
-PRESENT = "present"
-"""Key of the switch, and its name in the address."""
+PRESENT = "present"  # Key of the switch, and its name in the address.
+# A clicker sends PageDown and PageUp. Whoever is in a field or on a slider moves that; Escape ends it all.
 PRESENTING_KEYS = """
 window.fgPresenting ||= addEventListener("keydown", event => {
   if (!document.querySelector(".fg-presenting") || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -33,7 +33,6 @@ window.fgPresenting ||= addEventListener("keydown", event => {
   document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
 }) || true;
 """
-"""A clicker sends PageDown and PageUp. Whoever is in a field or on a slider moves that; Escape ends it all."""
 
 
 def offer_presenting() -> None:
@@ -60,6 +59,11 @@ def _end() -> None:
     st.session_state[PRESENT] = False
 
 
+# A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes. What
+# opens over the page, such as help, lies in no part of it; it is one of its own, and as light or dark as the page. The
+# side of a page that is taller than the window, and code that is wider, can be scrolled by keys once they can be come
+# to. A narrow window folds what is chosen about a picture, once, so that the picture is in view; one that is made wide,
+# as a phone that is turned, has no line to click and shows it again.
 ROLES = """
 window.fgRoles ||= (() => {
   const beside = "#stFloatingOverlayPortal, [data-testid=portal]";
@@ -98,11 +102,6 @@ window.fgRoles ||= (() => {
   return true;
 })();
 """
-"""A place to drop a file has a name and says that it has no meaning; it is a group: of a button and what it takes.
-What opens over the page, such as help, lies in no part of it; it is one of its own, and as light or dark as the page.
-The side of a page that is taller than the window, and code that is wider, can be scrolled by keys once they can be
-come to. A narrow window folds what is chosen about a picture, once, so that the picture is in view; one that is made
-wide, as a phone that is turned, has no line to click and shows it again."""
 
 
 def mend_roles() -> None:
@@ -111,10 +110,9 @@ def mend_roles() -> None:
         st.html(f"<script>{ROLES}</script>", unsafe_allow_javascript=True)
 
 
+# Of Streamlit's program in the browser, those that most pages need and Home does not.
 PARTS = ("PlotlyChart", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
-"""Of Streamlit's program in the browser, those that most pages need and Home does not."""
-LATEST = 3000
-"""Milliseconds after which a browser that is never idle begins nevertheless."""
+LATEST = 3000  # Milliseconds after which a browser that is never idle begins nevertheless.
 
 
 def load_in_browser() -> None:

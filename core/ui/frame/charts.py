@@ -19,10 +19,8 @@ from ...words.numbers import percent, rounded
 from .marks import Visibility, best_guess, mark, note
 from .session import Opened
 
-PHONE, AROUND = 270, 130
-"""Pixels that a map has on a phone from side to side, and that axes and legend take below it."""
-WIDE = 0.6
-"""Height by width below which a map is wider than the stage that it is on."""
+PHONE, AROUND = 270, 130  # Pixels that a map has on a phone from side to side, and that axes and legend take below it.
+WIDE = 0.6  # Height by width below which a map is wider than the stage that it is on.
 ONE_TOOL = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
@@ -83,14 +81,13 @@ def show(figure: go.Figure, key: str, words: str) -> None:
     st.plotly_chart(figure, key=key, config=ONE_TOOL, alt=words)
 
 
-HEIGHT = 480
-"""Pixels: a window of 800 shows what is said of it, its slider and all of the picture."""
-LINE = "<br>"
-"""Ends a line of a figure's title: both of them fit on a phone."""
+HEIGHT = 480  # Pixels: a window of 800 shows what is said of it, its slider and all of the picture.
+LINE = "<br>"  # Ends a line of a figure's title: both of them fit on a phone.
 WHY = (
     "Slide ε: as it falls the noise grows, and hatching covers what the noise hides. These records are public, so "
     "their exact counts may lie behind the picture. Of private records it is never drawn."
 )
+# What is typed into the field when the slider of the figure is let go, as if a visitor had typed it.
 FOLLOWED = """
 window.fgFollowed ||= (() => {
   const write = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
@@ -111,7 +108,6 @@ window.fgFollowed ||= (() => {
   return true;
 })();
 """
-"""What is typed into the field when the slider of the figure is let go, as if a visitor had typed it."""
 
 
 def sample_of(release: Release) -> Sample | None:
@@ -124,12 +120,6 @@ def live_view(one: Sample, key: str, epsilon: float = 1.0, field: str | None = N
 
     Parameters
     ----------
-    one : Sample
-        With a live picture.
-    key : str
-        Of the figure.
-    epsilon : float
-        Where its slider begins.
     field : str | None
         Key of a number that follows the slider once it is let go; None where nothing does.
     """

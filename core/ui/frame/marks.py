@@ -104,8 +104,6 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
         What the button does, its price included where it has one.
     missing : Sequence[str]
         What must be there before it can be pressed, each a few plain words; the button says so while it waits.
-    note : str
-        What is good to know when nothing is missing.
     """
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"action-{key}"):
         pressed = st.button(label, type="primary", key=key, disabled=bool(missing))
@@ -123,8 +121,6 @@ def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
         Each between 0 and 1; what goes past the end is cut off.
     words : str
         The bar for those who do not see it.
-    left, right : str
-        What its two ends mean.
     """
     spans = "".join(f'<span style="width:{100 * max(0.0, min(1.0, share)):.2f}%"></span>' for share in shares)
     draw(

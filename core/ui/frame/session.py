@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     from ...sources.source_opening import Found
 
 KEY = "frostglass"
-MAX_OPENED = 20
-"""Released files one session holds at once; the oldest goes when another is opened."""
+MAX_OPENED = 20  # Released files one session holds at once; the oldest goes when another is opened.
+# Releases that are open somewhere now, by the SHA-256 of their files.
 READ: WeakValueDictionary[str, Release] = WeakValueDictionary()
-"""Releases that are open somewhere now, by the SHA-256 of their files."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,11 @@ class OwnData:
     title: str
     source: Source
     domain: Domain
+    # Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown.
     sample: str | None = None
-    """Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown."""
-    bought: tuple[Cost, ...] = ()
-    """What bounds in the domain have cost; a file that shows them promises no less."""
+    bought: tuple[Cost, ...] = ()  # What bounds in the domain have cost; a file that shows them promises no less.
+    # What no vector of a column is longer than, by its name, where the owner said so: a public fact.
     longest: Mapping[str, float] = field(default_factory=dict)
-    """What no vector of a column is longer than, by its name, where the owner said so: a public fact."""
 
 
 @dataclass(frozen=True)
@@ -123,30 +121,14 @@ class Counted:
 
 @dataclass
 class Session:
-    """Everything one visitor has open.
+    """Everything one visitor has open."""
 
-    Attributes
-    ----------
-    records : Records | None
-        The records picked on the Data page.
-    own : OwnData | None
-        The declared private data, or None before the Data page was finished.
-    dataset : str | None
-        Name under which ``own`` spends its budget, or None while it has none.
-    opened : dict[str, Opened]
-        Released files by name, oldest first.
-    current : str | None
-        Name of the released file that the pages on released sketches show.
-    counted : Counted | None
-        The file of local reports that Explore shows in place of ``current``, if any.
-    """
-
-    records: Records | None = None
-    own: OwnData | None = None
-    dataset: str | None = None
-    opened: dict[str, Opened] = field(default_factory=dict)
-    current: str | None = None
-    counted: Counted | None = None
+    records: Records | None = None  # The records picked on the Data page.
+    own: OwnData | None = None  # The declared private data, or None before the Data page was finished.
+    dataset: str | None = None  # Name under which ``own`` spends its budget, or None while it has none.
+    opened: dict[str, Opened] = field(default_factory=dict)  # Released files by name, oldest first.
+    current: str | None = None  # Name of the released file that the pages on released sketches show.
+    counted: Counted | None = None  # The file of local reports that Explore shows in place of ``current``, if any.
 
     @cached_property
     def purchases(self) -> Purchases:
@@ -182,10 +164,7 @@ class Session:
     def open(self, name: str, data: bytes) -> Opened:
         """Read a released file, remember it and make it the current one.
 
-        Raises
-        ------
-        ReleaseFileError
-            When the file is damaged or of another kind; what was open stays open.
+        ReleaseFileError when the file is damaged or of another kind; what was open stays open.
         """
         # Reading a release compiles; a visitor who opens none should not wait for that on the first page.
         from ...releases.release import load
@@ -223,20 +202,12 @@ def session() -> Session:
     return st.session_state[KEY]
 
 
-PAUSE = 30.0
-"""Seconds between two rounds."""
-ROUNDS = 10
-"""Rounds after the last visit: five minutes, and so well beyond Streamlit's two."""
+PAUSE = 30.0  # Seconds between two rounds.
+ROUNDS = 10  # Rounds after the last visit: five minutes, and so well beyond Streamlit's two.
 
 
 class Parting:
-    """Rounds that are made while somebody is here, and a few more.
-
-    Parameters
-    ----------
-    tidy : Callable[[], None]
-        One round.
-    """
+    """Rounds that are made while somebody is here, and a few more."""
 
     def __init__(self, tidy: Callable[[], None]) -> None:
         self._tidy, self._left, self._lock = tidy, 0, threading.Lock()

@@ -38,8 +38,8 @@ QUESTIONS = picture_style(
         (regression_picture(), "Points about a rising line with a band around it."),
     ],
 )
+# The app, and what opens over it, which lies beside it: lists, help, dialogs.
 ANYWHERE = ':is(.stApp, [id="stFloatingOverlayPortal"], [data-testid="portal"])'
-"""The app, and what opens over it, which lies beside it: lists, help, dialogs."""
 STYLE = (
     f"""
 .stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}

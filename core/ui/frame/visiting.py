@@ -23,8 +23,7 @@ from .marks import draw
 if TYPE_CHECKING:
     from ...privacy.ledger.log import Did
 
-PERSON = "frostglass-person"
-"""Session state: the mark of the sign-in that the session belongs to."""
+PERSON = "frostglass-person"  # Session state: the mark of the sign-in that the session belongs to.
 OUT = "Sign out"
 
 
@@ -74,10 +73,7 @@ def who_is_here() -> None:
 def write_down(did: Did, about: dict[str, Any]) -> None:
     """Have the log of a served app say what the visitor is about to do; nothing on one's own computer.
 
-    Raises
-    ------
-    RequestError
-        When it cannot be written down; the visitor must not do it then.
+    RequestError when it cannot be written down; the visitor must not do it then.
     """
     visitor = visitor_now()
     if visitor is not None:
@@ -87,8 +83,8 @@ def write_down(did: Did, about: dict[str, Any]) -> None:
 
 
 VARIABLE = "FROSTGLASS_ALLOW_PATHS"
-FORWARDING = ("forwarded", "via")
-"""Headers by which a proxy says that it hands on what someone else asked."""
+FORWARDING = ("forwarded", "via")  # Headers by which a proxy says that it hands on what someone else asked.
+# How the names of such headers begin that proxies made up for themselves.
 FORWARDING_STARTS = (
     "x-forwarded",
     "x-real-",
@@ -103,7 +99,6 @@ FORWARDING_STARTS = (
     "fly-",
     "fastly-",
 )
-"""How the names of such headers begin that proxies made up for themselves."""
 
 
 def stranger() -> str | None:
@@ -147,8 +142,6 @@ def foreign(address: str | None, hosts: Iterable[str], headers: Mapping[str, str
     ----------
     address : str | None
         The server listens on it; None is every address.
-    hosts : Iterable[str]
-        Names under which the server may be reached.
     headers : Mapping[str, str]
         Of the request; one without a host comes from nobody.
     """
@@ -181,8 +174,7 @@ def _here(host: str | None) -> bool:
         return False
 
 
-LOOK_AGAIN = 0.05
-"""Seconds until whoever waits looks again whether it is their turn."""
+LOOK_AGAIN = 0.05  # Seconds until whoever waits looks again whether it is their turn.
 
 
 @contextmanager

@@ -7,8 +7,7 @@ import streamlit as st
 from ...figures import drawings
 from ..frame.marks import draw
 
-TOUR = "tour"
-"""Key of the switch, and its name in the address: ``?tour=true`` begins the tour."""
+TOUR = "tour"  # Key of the switch, and its name in the address: ``?tour=true`` begins the tour.
 
 
 def hero() -> None:

@@ -16,8 +16,8 @@ from ..released.kept_files import kept_releases, open_any
 from ..released.opening_files import made_up, showcase
 
 MAX_RELEASE_MEGABYTES = 100
+# The sample that is released without being described first: everyone knows what age and height look like.
 TRIED = "health"
-"""The sample that is released without being described first: everyone knows what age and height look like."""
 
 
 def below(visitor: Session) -> None:

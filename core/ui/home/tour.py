@@ -25,14 +25,13 @@ from ..released import public_answers
 from ..released.asked_points import say
 from .first_words import TOUR
 
+# Session state: the step that is shown, whether the tour pauses, and the released file that it is about.
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"
-"""Session state: the step that is shown, whether the tour pauses, and the released file that it is about."""
-SHOWN = "health"
-"""The sample that the tour is about: everyone knows what age and height look like."""
+SHOWN = "health"  # The sample that the tour is about: everyone knows what age and height look like.
 ASKED = {"age": 10.0, "height": 140.0}
 SECONDS = 15
-HEIGHT = 440
-"""Of its pictures, in pixels, which are seen as a whole below title and buttons on a window 800 high."""
+HEIGHT = 440  # Of its pictures, in pixels, which are seen as a whole below title and buttons on a window 800 high.
+# Space pauses unless it presses a button; the clock of a step begins anew whenever it was paused.
 KEYS = """
 window.fgTouring ||= (() => {
   const press = name => document.querySelector(`.st-key-tour-${name} button`)?.click();
@@ -56,7 +55,6 @@ window.fgTouring ||= (() => {
   return true;
 })();
 """
-"""Space pauses unless it presses a button; the clock of a step begins anew whenever it was paused."""
 
 
 @st.fragment
@@ -159,6 +157,7 @@ def _yours(visitor: Session) -> None:
     _density(None)
 
 
+# Title, words and picture of each step.
 STEPS: tuple[tuple[str, str, Callable[[Session], None]], ...] = (
     (
         "Records about people",
@@ -196,4 +195,3 @@ STEPS: tuple[tuple[str, str, Callable[[Session], None]], ...] = (
         _yours,
     ),
 )
-"""Title, words and picture of each step."""

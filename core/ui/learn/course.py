@@ -12,6 +12,7 @@ from ..frame.marks import main_action
 from . import leak_lessons, promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson
 
+# By the name of the lesson.
 QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "cells": (
         (
@@ -166,7 +167,6 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
-"""By the name of the lesson."""
 
 
 def sheet_of(lesson: Lesson, number: int, of: int, page: str) -> Sheet:
@@ -201,8 +201,8 @@ def offer_sheets(lessons: Sequence[Lesson], place: int) -> None:
 
 PLAN = APP / "docs" / "teaching.md"
 HOME = "http://127.0.0.1:8501/"
+# Where the document's links lead; on the page they lead to the page itself, wherever it is served.
 ADDRESS = f"{HOME}learn"
-"""Where the document's links lead; on the page they lead to the page itself, wherever it is served."""
 
 
 def plan() -> None:
@@ -212,8 +212,7 @@ def plan() -> None:
         st.markdown(text.replace(ADDRESS, "").replace(HOME, "./"))
 
 
-LESSON = "lesson"
-"""Key of the choice, and its name in the address."""
+LESSON = "lesson"  # Key of the choice, and its name in the address.
 GO = "learn-go"
 LESSONS: tuple[Lesson, ...] = (
     sketch_lessons.CELLS_LESSON,

@@ -11,36 +11,23 @@ import streamlit as st
 from ...words.escapes import in_html
 from ..frame.marks import draw
 
+# The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address.
 EPSILON = "epsilon"
-"""The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address."""
 EPSILONS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.8", "1", "1.5", "2", "3", "5", "10")
 FIXED = {"displayModeBar": False}
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """An experiment with what belongs to it.
+    """An experiment with what belongs to it."""
 
-    Attributes
-    ----------
-    name : str
-        Short, as it stands in the address of the page.
-    title : str
-        A question or statement.
-    do, see : str
-        What to try and what to watch, a sentence each.
-    told : tuple[tuple[str, str], ...]
-        Paragraphs, each with its heading.
-    experiment : Callable[[], None]
-        Draws the controls and what they move.
-    """
-
-    name: str
-    title: str
+    name: str  # Short, as it stands in the address of the page.
+    title: str  # A question or statement.
+    # What to try and what to watch, a sentence each.
     do: str
     see: str
-    told: tuple[tuple[str, str], ...]
-    experiment: Callable[[], None]
+    told: tuple[tuple[str, str], ...]  # Paragraphs, each with its heading.
+    experiment: Callable[[], None]  # Draws the controls and what they move.
 
 
 def show_lesson(lesson: Lesson, place: int, of: int) -> None:
@@ -80,8 +67,7 @@ def say(finding: str, meaning: str = "") -> None:
     draw(f'<p class="fg-odds fg-finding" role="status">{in_html(finding)}{small}</p>')
 
 
-PACE = 0.9
-"""Seconds a step."""
+PACE = 0.9  # Seconds a step.
 
 
 def playing(key: str) -> float | None:

@@ -15,8 +15,8 @@ from ...words.numbers import rounded, significant
 from ..frame.marks import Visibility, draw, mark, note
 from .lesson import EPSILONS, FIXED, Lesson, advance, choose_epsilon, picture, play_button, playing, say
 
+# Keys of the controls, and their names in the address.
 PEOPLE, ASKED, COUNTED, CLICK, CROWD, NOISE, CUTS = "people", "ask", "rows", "click", "crowd", "noise", "cuts"
-"""Keys of the controls, and their names in the address."""
 CHART = "learn-plane"
 START = "1.5 2, 2 3, 2.5 2.5, 2.75 3.5, 3.5 2.25, 3 3, 6.5 7, 7 6.25, 7.25 7.5, 7.5 6.75, 8 7.25, 8.5 4"
 NONE = "none"

@@ -39,10 +39,7 @@ def open_ledger(visitor: Session) -> Ledger:
     A ledger lists what its owner holds and has released, which is nobody else's business. So whoever may be someone
     else counts in a ledger of the session, which knows of nothing else and ends with it.
 
-    Raises
-    ------
-    RequestError
-        When it cannot be used.
+    RequestError when it cannot be used.
     """
     if stranger() is not None:
         return Ledger(visitor.folder / "ledger.sqlite")
@@ -67,13 +64,7 @@ def ledger_for(visitor: Session, sample: str | None) -> Ledger:
 
 
 def known_ledger() -> Ledger | None:
-    """The owner's ledger where there is one already; None for strangers.
-
-    Raises
-    ------
-    RequestError
-        When it cannot be used.
-    """
+    """The owner's ledger where there is one already; None for strangers; RequestError when it cannot be used."""
     if stranger() is None and (owner := visitor_now()) is not None:
         return served_ledger(_rules(), owner.name)
     where = os.environ.get(VARIABLE) or default_place()
@@ -99,10 +90,8 @@ def note_stranger() -> None:
         )
 
 
-OFTEN = (1, 2, 3, 5, 10)
-"""How many releases a total may be chosen for."""
-MOST = Decimal(100)
-"""No total is larger, as it would promise next to nothing."""
+OFTEN = (1, 2, 3, 5, 10)  # How many releases a total may be chosen for.
+MOST = Decimal(100)  # No total is larger, as it would promise next to nothing.
 
 
 def choose_total(epsilon: Decimal | None, number: int, protected: str) -> Decimal | None:
@@ -186,8 +175,6 @@ def choose_payer(
 
     Parameters
     ----------
-    visitor, ledger, own : Session, Ledger, OwnData
-        The owner's.
     number : int
         Number of the pick on the Data page, part of every key.
     unit : str

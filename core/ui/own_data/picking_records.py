@@ -23,10 +23,9 @@ from ..frame.session import OwnData, Records, Session
 from ..frame.visiting import places, stranger
 
 FIELD, TABLE = "data-path", "data-table"
+# Session state: the database whose tables are offered, and their names; None when no database was named.
 DATABASE = "data-database"
-"""Session state: the database whose tables are offered, and their names; None when no database was named."""
-WANTED = "data-wanted"
-"""Session state: what is to be opened in this run; a click sets it before the page is drawn."""
+WANTED = "data-wanted"  # Session state: what is to be opened in this run; a click sets it before the page is drawn.
 HOW = """
 One file: `/data/visits.parquet`, also CSV, TSV, Arrow, Feather or NumPy.
 
@@ -108,10 +107,7 @@ def may_name(name: str) -> bool:
 def check_place(name: str, files: Collection[str] | None = None) -> None:
     """Refuse what the visitor may not read on the server: by its name, and by the files that it has led to.
 
-    Raises
-    ------
-    RequestError
-        The same for what is elsewhere and for what is not there.
+    RequestError the same for what is elsewhere and for what is not there.
     """
     allowed = places()
     if allowed is None:
@@ -137,8 +133,7 @@ def title_of(name: str) -> str:
     return f"{path.parent.name}/{path.name}" if any(sign in path.name for sign in "*?[") else path.name
 
 
-PICKED = "data-sample"
-"""Session state of the picked sample's name."""
+PICKED = "data-sample"  # Session state of the picked sample's name.
 CARDS = f".st-key-{PICKED} [data-testid='stRadioGroup']"
 LOOK = f"""
 {CARDS} {{ display: grid; width: 100%; gap: 0.7rem; align-items: stretch;
@@ -190,15 +185,11 @@ def _address(picture: Path | None) -> str:
     return f"url(data:image/png;base64,{b64encode(picture.read_bytes()).decode()})"
 
 
-ORIGIN = "data-origin"
-"""Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door."""
+ORIGIN = "data-origin"  # Session state of the choice between the three; Home sets it to `SAMPLE` behind its third door.
 SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
-OWN_FILE = "data-file"
-"""Session state of the private file as it was dropped."""
-MOST_UNNAMED = 24
-"""Columns without names that are still shown one by one."""
-DECLARED = "Everyone may know every row of this file"
-"""What an owner says of a public file, before it is read."""
+OWN_FILE = "data-file"  # Session state of the private file as it was dropped.
+MOST_UNNAMED = 24  # Columns without names that are still shown one by one.
+DECLARED = "Everyone may know every row of this file"  # What an owner says of a public file, before it is read.
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 

@@ -24,13 +24,13 @@ WHAT = (
     "How much the presence of any one person may change what comes out. Smaller is more private, larger is more "
     "accurate, and all of it is paid from the budget."
 )
-SLACK = Decimal("0.000001")
-"""The δ behind the switch: one in a million."""
+SLACK = Decimal("0.000001")  # The δ behind the switch: one in a million.
 COUNTED_TOGETHER = "Count several releases as less than their sum, for a one-in-a-million risk"
 WHY_TOGETHER = (
     "Losses of several releases hardly ever all point the same way, so that together they cost less than the sum of "
     "their ε, but for a chance of at most one in a million."
 )
+# Steps of the slider: round numbers, about equally far apart on a logarithmic scale from 0.01 to 10.
 EPSILONS = tuple(
     Decimal(step)
     for step in (
@@ -39,7 +39,6 @@ EPSILONS = tuple(
         "1 1.2 1.5 2 2.5 3 4 5 6 8 10"
     ).split()
 )
-"""Steps of the slider: round numbers, about equally far apart on a logarithmic scale from 0.01 to 10."""
 RELATIONS = {
     Neighbours.ADD_REMOVE: "That someone is in the data at all",
     Neighbours.REPLACE_ONE: "What someone's record says",

@@ -71,8 +71,8 @@ FALLING = {
     "Angular": "The angle between two records, seen from zero: for directions and profiles, not for places.",
 }
 NEARNESS = "Within about this distance people count as close. Nearer shows more detail, and drowns sooner in noise."
+# Coarse on purpose: an exact number of records would be a private fact.
 RECORDS = tuple(digit * 10**zeros for zeros in range(2, 10) for digit in (1, 3))
-"""Coarse on purpose: an exact number of records would be a private fact."""
 DENSITIES = (0.003, 0.01, 0.03, 0.1, 0.3)
 DENSITY_WORDS = {None: "I cannot say", 0.003: "3 in 1,000", 0.03: "3 in 100", 0.3: "3 in 10"}
 
@@ -195,8 +195,6 @@ def _nearness(domain: Domain, number: int, instead: Sequence[float]) -> float | 
 
     Parameters
     ----------
-    domain, number : Domain, int
-        The columns that are compared, and the number of the pick.
     instead : Sequence[float]
         Where the slider begins, where it has to be said.
     """

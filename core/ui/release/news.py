@@ -12,12 +12,10 @@ from ..frame.marks import Visibility, mark
 if TYPE_CHECKING:  # what makes a release takes a while to load, and every page asks whether one is being made
     from .making import Making
 
-KEY = "release-desk"
-"""Session state: the desk at which this visitor's release is made."""
-NEWS_EVERY = 2.0
-"""Seconds until another page looks again."""
+KEY = "release-desk"  # Session state: the desk at which this visitor's release is made.
+NEWS_EVERY = 2.0  # Seconds until another page looks again.
+# Rows after which a bar is half full where nobody knows how many there are: it only says that it goes on.
 UNKNOWN_TOTAL = 1_000_000
-"""Rows after which a bar is half full where nobody knows how many there are: it only says that it goes on."""
 
 
 def progress(making: Making) -> tuple[float, str]:
@@ -42,13 +40,7 @@ def progress(making: Making) -> tuple[float, str]:
 
 
 def release_news(path: str) -> None:
-    """Where a release is being made, or one is ready and was not seen yet: a line about it, with the way there.
-
-    Parameters
-    ----------
-    path : str
-        File of the page that makes releases.
-    """
+    """Where a release is being made, or one is ready and was not seen yet: a line about it, with the way there."""
     desk = st.session_state.get(KEY)
     if desk is not None and desk.making is not None and not desk.seen:
         (_watch if desk.making.running else _line)(desk.making, path)

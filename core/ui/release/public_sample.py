@@ -34,8 +34,6 @@ def choose_sample(draft: Draft, number: int) -> Draft:
 
     Parameters
     ----------
-    draft : Draft
-        With its question and columns.
     number : int
         Number of the pick on the Data page, part of every key.
     """

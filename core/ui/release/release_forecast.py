@@ -49,8 +49,7 @@ from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
 from ..frame.visiting import turn
 from ..own_data.privacy_loss import EPSILONS, SLACK
 
-CURVE = EPSILONS[::2]
-"""Where the error curve is computed; it is smooth enough in between."""
+CURVE = EPSILONS[::2]  # Where the error curve is computed; it is smooth enough in between.
 
 
 def promising(draft: Draft, slack: bool) -> tuple[LinearSketch, Forecast]:

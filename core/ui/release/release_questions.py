@@ -17,28 +17,15 @@ KEY = "release-question"
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a released file can answer for ever.
+    """A question that a released file can answer for ever."""
 
-    Attributes
-    ----------
-    key : str
-        One of the questions of a `Draft`.
-    title : str
-        The question as a person asks it.
-    sentence : str
-        What the answer is.
-    also : str
-        What the same file answers besides.
-    """
-
-    key: str
-    title: str
-    sentence: str
-    also: str
+    key: str  # One of the questions of a `Draft`.
+    title: str  # The question as a person asks it.
+    sentence: str  # What the answer is.
+    also: str  # What the same file answers besides.
 
 
-WIDE = 3
-"""From so many columns on, the whole table is what is offered first."""
+WIDE = 3  # From so many columns on, the whole table is what is offered first.
 QUESTIONS = (
     Question(
         TABLE,
@@ -77,6 +64,7 @@ QUESTIONS = (
     ),
 )
 
+# What is compared between groups.
 COMPARED = {
     "closeness": (
         "Who is close by",
@@ -88,7 +76,6 @@ COMPARED = {
         "Simple, and good where every group is one cloud.",
     ),
 }
-"""What is compared between groups."""
 
 
 def first_question(domain: Domain) -> str:
@@ -121,8 +108,6 @@ def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
 
     Parameters
     ----------
-    draft : Draft
-        With the domain as declared on the Data page.
     number : int
         Number of the pick on the Data page, part of keys that belong to its columns.
     sample : Sample | None

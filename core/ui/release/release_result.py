@@ -46,17 +46,10 @@ PLACES = 300
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often a release of groups names the group that it would name without its noise, of so many places.
+    """How often a release of groups names the group that it would name without its noise, of so many places."""
 
-    Attributes
-    ----------
-    same : int
-        At how many places.
-    sure, wrong : int
-        At how many the release is sure, and at how many of these it names another one.
-    """
-
-    same: int
+    same: int  # At how many places.
+    # At how many the release is sure, and at how many of these it names another one.
     sure: int
     wrong: int
 
@@ -157,10 +150,6 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
     ----------
     name : str
         Of the released file, by which the picture is remembered.
-    release : Release
-        Of anything.
-    contents : str
-        What the release holds, in words.
     """
     if release.sketch.name == Tables.name:
         answers = release.asked()

@@ -28,6 +28,7 @@ from .release_questions import KEY
 from .way import way_of
 
 ADD = "Add another question to this release"
+# Weights of a question beside the others, in words.
 MATTERS = {
     0.25: "a quarter as much",
     0.5: "half as much",
@@ -35,26 +36,15 @@ MATTERS = {
     2.0: "twice as much",
     4.0: "four times as much",
 }
-"""Weights of a question beside the others, in words."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """A question that is in the release, as it was chosen; its mechanism follows from the budget anew.
+    """A question that is in the release, as it was chosen; its mechanism follows from the budget anew."""
 
-    Attributes
-    ----------
-    draft : Draft
-        The question, its columns and how fine it is, without budget and payer.
-    name : str
-        In the file.
-    weight : float
-        How much it matters beside the others.
-    """
-
-    draft: Draft
-    name: str
-    weight: float = 1.0
+    draft: Draft  # The question, its columns and how fine it is, without budget and payer.
+    name: str  # In the file.
+    weight: float = 1.0  # How much it matters beside the others.
 
 
 def added(number: int) -> list[Added]:
@@ -66,10 +56,7 @@ def added(number: int) -> list[Added]:
 def own_budget(draft: Draft, budget: Budget, number: int) -> Budget:
     """What the question that is being chosen may count on: everything, or its share beside those that were added.
 
-    Raises
-    ------
-    RequestError
-        When they cannot be released together, or one of them not under its share.
+    RequestError when they cannot be released together, or one of them not under its share.
     """
     others = added(number)
     if not others:
@@ -82,10 +69,7 @@ def own_budget(draft: Draft, budget: Budget, number: int) -> Budget:
 def together(draft: Draft, budget: Budget, number: int) -> Draft:
     """The draft of a chosen question beside those that were added: settled shares, and the forecast under its own.
 
-    Raises
-    ------
-    RequestError
-        As `own_budget` does.
+    RequestError as `own_budget` does.
     """
     others = added(number)
     if not others:
@@ -199,8 +183,7 @@ def _take_out(place: int, number: int) -> None:
     st.rerun()
 
 
-BACK = "release-back-to"
-"""Session state: the question that is chosen again, until the page is drawn anew."""
+BACK = "release-back-to"  # Session state: the question that is chosen again, until the page is drawn anew.
 
 
 def go_back() -> None:
@@ -250,17 +233,12 @@ WITHOUT_RISK = (
 def choose_pairs(draft: Draft, number: int) -> Draft:
     """The draft with the pairs chosen as the owner likes, where some have to be left out; else as it is.
 
+    RequestError when there is no way to make the release.
+
     Parameters
     ----------
-    draft : Draft
-        With a settled budget.
     number : int
         Number of the pick on the Data page, part of the control's key.
-
-    Raises
-    ------
-    RequestError
-        When there is no way to make the release.
     """
     if draft.question != TABLE or draft.by or added(number):
         return draft

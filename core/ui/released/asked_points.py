@@ -38,10 +38,8 @@ from ..frame.marks import draw, note
 from ..frame.session import Opened
 from .public_answers import answer, closeness
 
-STEPS = 1000
-"""Numbers typed or slid go in steps of this part of a column's range, or finer."""
-SHORTEST = "%.15g"
-"""Numbers are written with the digits that they have: 59, and 59.25."""
+STEPS = 1000  # Numbers typed or slid go in steps of this part of a column's range, or finer.
+SHORTEST = "%.15g"  # Numbers are written with the digits that they have: 59, and 59.25.
 SHOWN_DATE = "YYYY-MM-DD"
 
 
@@ -71,8 +69,7 @@ def _date_field(column: Dates, label: str, state: dict) -> date | datetime:
     )
 
 
-STEPS_OF = {"hour": 3600, "minute": 60, "second": 60}
-"""Seconds that times are typed to."""
+STEPS_OF = {"hour": 3600, "minute": 60, "second": 60}  # Seconds that times are typed to.
 
 
 def state_of(column: Column, value: object) -> object:
@@ -243,8 +240,7 @@ def _show_dots(outcomes: np.ndarray, name: str) -> None:
 FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 MAX_MEGABYTES = 50
 MOST_RECORDS = 200_000
-LISTED = 200
-"""Of them, how many are shown on the page."""
+LISTED = 200  # Of them, how many are shown on the page.
 
 
 def dropped_table(what: str, names: Sequence[str], key: str) -> UploadedFile | None:
@@ -274,8 +270,6 @@ def worked_out(
         Of the session's state, under which both are kept.
     words : str
         What is shown while it is worked out.
-    work : Callable[[pa.Table], Any]
-        Asks the file.
     asked : object
         What the visitor chose that the work depends on.
     """

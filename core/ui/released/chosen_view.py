@@ -21,16 +21,12 @@ from ..frame.session import Opened
 from .asked_points import read_value, value_field
 
 PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One column"
+# Keys of the choices, and their names in the address.
 VIEW, SHOW, ACROSS, UP, DEEP, LAYERS, HELD = "view", "show", "x", "y", "z", "layers", "held"
-"""Keys of the choices, and their names in the address."""
-CHOSEN = "explore-chosen"
-"""Set in the run after a kind of picture was chosen otherwise than in its field."""
-FILE = "explore-file-shown"
-"""The file that the choices were made for."""
-LAST = "explore-last"
-"""The last choices by key."""
-LINKED = "explore-held-linked"
-"""The file whose columns were last held as the address says."""
+CHOSEN = "explore-chosen"  # Set in the run after a kind of picture was chosen otherwise than in its field.
+FILE = "explore-file-shown"  # The file that the choices were made for.
+LAST = "explore-last"  # The last choices by key.
+LINKED = "explore-held-linked"  # The file whose columns were last held as the address says.
 MOST_PAIRED = 8
 FIELD_WIDTH = 180
 
@@ -114,10 +110,6 @@ def hold_others(
 
     Parameters
     ----------
-    opened : Opened
-        The released file.
-    drawn : tuple[str, ...]
-        The columns of the picture.
     centre : Mapping[str, object] | None
         A value for every column, at which those are held that the visitor does not hold; None averages over them.
     chosen : Sequence[str] | None
@@ -220,8 +212,7 @@ def _choose(chosen: dict[str, str]) -> None:
         st.session_state[CHOSEN] = True
 
 
-EVERYONE = ""
-"""The part of a file with groups that is all of them; no group has an empty name."""
+EVERYONE = ""  # The part of a file with groups that is all of them; no group has an empty name.
 
 
 def choose_question(opened: Opened) -> Opened:

@@ -24,8 +24,8 @@ from ..frame.session import Session
 from ..frame.visiting import stranger, visitor_now
 from ..own_data.paying import VARIABLE, known_ledger, open_sandbox
 
+# Session state: where what may be changed about a file is open, and the file that was asked to be removed, once.
 CHANGING, REMOVING = "shelf-changing", "shelf-removing"
-"""Session state: where what may be changed about a file is open, and the file that was asked to be removed, once."""
 
 
 def my_shelf() -> Shelf | None:
@@ -159,10 +159,9 @@ def shown_to_strangers(key: str, pick) -> None:
                 note(entry.description)
 
 
-MODEL = "train-model"
-"""Session state: the model that is shown."""
+MODEL = "train-model"  # Session state: the model that is shown.
+# Session state: that the last release was opened for this visitor, who may since have closed it.
 GREETED = "kept-greeted"
-"""Session state: that the last release was opened for this visitor, who may since have closed it."""
 MOST_LISTED = 12
 
 

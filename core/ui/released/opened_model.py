@@ -128,8 +128,7 @@ def between(rate: Rate) -> str:
     return f"very likely between {percent(float(rate.low), 3)} and {percent(float(rate.high), 3)}"
 
 
-ABREAST = 3
-"""Fields in a line."""
+ABREAST = 3  # Fields in a line.
 
 
 def model_view(model: Model) -> None:

@@ -40,18 +40,14 @@ from ..frame.session import Opened
 
 REMEMBERED = 64
 LEVEL = 0.95
-CURVE = 400
-"""Places along a curve, or more where the kernel is narrow."""
-MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64
-"""Cells along a side; an average reads many points a cell."""
-FRAMES, MOST_FRAMES = 12, 24
-"""Pictures of a film, of numbers and of steps in order."""
-VOLUME_SIZE = 24
-"""Cells along a side of a picture in three dimensions."""
+CURVE = 400  # Places along a curve, or more where the kernel is narrow.
+MAP_SIZE, AVERAGED_MAP_SIZE = 200, 64  # Cells along a side; an average reads many points a cell.
+FRAMES, MOST_FRAMES = 12, 24  # Pictures of a film, of numbers and of steps in order.
+VOLUME_SIZE = 24  # Cells along a side of a picture in three dimensions.
+# Of the work of an average, how much a first map of it takes, and its cells along a side.
 COARSE, COARSE_SIZE = 1 / 20, 28
-"""Of the work of an average, how much a first map of it takes, and its cells along a side."""
+# Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness.
 DISTANCE_MAP_SIZE, SMALL_DISTANCE_MAP_SIZE = 24, 16
-"""Average distances change slowly from place to place, and reading one may take as long as a hundred of closeness."""
 
 
 def kept_first(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -231,8 +227,7 @@ def answer(release: Release, at: dict[str, object]) -> Answers:
     return averaged_answers(release, drawn, held, averaging(release, others, 1), LEVEL)
 
 
-RESOLUTION, AVERAGED_RESOLUTION = 96, 48
-"""Cells along a side; an average reads many points a cell."""
+RESOLUTION, AVERAGED_RESOLUTION = 96, 48  # Cells along a side; an average reads many points a cell.
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Drawing the map …")

@@ -52,8 +52,6 @@ def take_along(
 
     Parameters
     ----------
-    opened : Opened
-        The released file.
     kind : str
         One word for the view, fit for the name of a file.
     table : Callable[[], pd.DataFrame]
@@ -106,8 +104,6 @@ def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str
 
     Parameters
     ----------
-    opened, asked : Opened
-        The released file, and the part of it that is explored.
     compared : tuple[Comparison, str] | None
         What it is compared with on the page, and the name of that file.
     """
@@ -155,10 +151,8 @@ def rest_at_nearest(release: Release, axes: tuple[str, ...]) -> dict[str, object
 
 
 RELEASE = "release"
-FOLLOWED = "explore-link-followed"
-"""Session state: the address that was opened last."""
-DIGITS = 16
-"""Of a digest, in an address."""
+FOLLOWED = "explore-link-followed"  # Session state: the address that was opened last.
+DIGITS = 16  # Of a digest, in an address.
 EMBEDDED = """
 [data-testid="stSidebar"], .st-key-fg-nav, .fg-footer, [data-testid="stBottom"], .stApp h1, .fg-lead,
 [data-testid="stExpandSidebarButton"], .stElementContainer:has(h1) { display: none !important; }

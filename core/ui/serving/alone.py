@@ -19,23 +19,15 @@ from ...machine.environment import APP, beside
 from ...serving.door import App, Headers, Message, Receive, Send
 from .headers import answer, protecting
 
-SHARED = "/static/"
-"""The program that runs in browsers, the same for everyone."""
+SHARED = "/static/"  # The program that runs in browsers, the same for everyone.
+# The page that others may show where its address says ``embed=true``, as no click there spends anything.
 EMBEDDED = "/explore"
-"""The page that others may show where its address says ``embed=true``, as no click there spends anything."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,255}")
-LISTENING = 0.5
-"""Seconds until a browser is sent to a server that is about to listen."""
+LISTENING = 0.5  # Seconds until a browser is sent to a server that is about to listen.
 
 
 class OwnComputer:
-    """An ASGI middleware around the app.
-
-    Parameters
-    ----------
-    app : App
-        Streamlit's.
-    """
+    """An ASGI middleware around the app."""
 
     def __init__(self, app: App) -> None:
         self._app = app

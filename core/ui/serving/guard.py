@@ -131,13 +131,13 @@ async def _send(send: Any, status: int, body: bytes, headers: list[tuple[bytes, 
 STREAM, UPLOAD, MEDIA, HEALTH = "/_stcore/stream", "/_stcore/upload_file/", "/media/", "/_stcore/health"
 LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
 PROGRAM = "/static/"
+# With what lies under `PROGRAM`, the same for everyone: the program that runs in browsers, its sign and its host.
 ALIKE = frozenset({"/favicon.png", "/_stcore/host-config"})
-"""With what lies under `PROGRAM`, the same for everyone: the program that runs in browsers, its sign and its host."""
+# Of these nothing is served that no line above names: figures about the server, and ways in for programs.
 INNER = ("/_stcore/", "/component/", "/_stcore", "/component", "/app/static")
-"""Of these nothing is served that no line above names: figures about the server, and ways in for programs."""
 POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
+# Of an upload: for its next piece, and bytes a second on average; what is slower only holds a place and memory.
 SECONDS_FOR_A_PIECE, SLOWEST = 30.0, 4_096
-"""Of an upload: for its next piece, and bytes a second on average; what is slower only holds a place and memory."""
 
 
 class Guard:
@@ -145,8 +145,6 @@ class Guard:
 
     Parameters
     ----------
-    app : App
-        Streamlit's.
     door : Door
         Who is in, and who may be.
     downloaded : Callable[[str, str], None]

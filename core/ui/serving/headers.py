@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ...serving.door import Headers, Message, Send
 
+# Nothing from elsewhere. Streamlit's own scripts need the two exceptions.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {sockets}; worker-src 'self' blob:; "
     "object-src 'none'; base-uri 'self'; form-action 'self'{frames}"
 )
-"""Nothing from elsewhere. Streamlit's own scripts need the two exceptions."""
-NO_FRAME = "; frame-ancestors 'none'"
-"""No other page around this one."""
+NO_FRAME = "; frame-ancestors 'none'"  # No other page around this one.
 
 
 def protected(headers: Headers, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Headers:
@@ -19,8 +18,6 @@ def protected(headers: Headers, sockets: str, *, secure: bool, shared: bool, fra
 
     Parameters
     ----------
-    headers : Headers
-        As the app made them.
     sockets : str
         Where pages may open sockets, beside where they come from: not every browser takes the one for the other.
     secure : bool
