@@ -48,7 +48,7 @@ def inspect(
     import mmap
 
     from ..figures.report.label import describe, to_json
-    from ..machine.tables import Table
+    from ..machine.counter_tables import Table
     from ..releases.release import load
 
     opened = load(release, verify=verify)

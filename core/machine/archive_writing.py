@@ -31,7 +31,7 @@ from numpy.lib import format as npy
 
 from ..errors import ReleaseFileError
 from .archives import ALIGNED, CHUNK, LOCAL, MAX_HEADER, Archive
-from .tables import Narrow, Table, pieces
+from .counter_tables import Narrow, Table, pieces
 
 
 def write_archive(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True) -> None:

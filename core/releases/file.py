@@ -35,8 +35,8 @@ import numpy as np
 from ..errors import ReleaseFileError, RequestError
 from ..machine import archive_writing, strict_json
 from ..machine.archives import FREE_BYTES, Archive
+from ..machine.counter_tables import Narrow, Table, array
 from ..machine.faults import lacks_memory
-from ..machine.tables import Narrow, Table, array
 from ..machine.transient import unfinished
 from ..privacy.record import MAX_TABLES
 from ..sketches.linear import LinearSketch

@@ -14,7 +14,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine import environment
-from ..machine.tables import Counters, added, same, sum_of_slabs
+from ..machine.counter_tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes

@@ -23,7 +23,7 @@ from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..machine.array_types import Integers
-from ..machine.tables import Counters, sum_of_slabs
+from ..machine.counter_tables import Counters, sum_of_slabs
 from ..parameters import Several, Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity

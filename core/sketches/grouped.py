@@ -15,7 +15,7 @@ from ..checks import check_integer
 from ..domain.item_sets import Encoded
 from ..geometry.kernels import Kernel
 from ..machine.array_types import Floats
-from ..machine.tables import Counters
+from ..machine.counter_tables import Counters
 from ..parameters import Settled, Whole
 from .answers import Answers
 from .linear import LinearSketch

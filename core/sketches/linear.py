@@ -22,7 +22,7 @@ from ..domain import Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
-from ..machine.tables import Counters
+from ..machine.counter_tables import Counters
 from ..parameters import Described
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -196,7 +196,7 @@ class LinearSketch(Traits, ABC):
         ----------
         table : np.ndarray
             Noisy counters, an array or, for sketches so large that files keep them apart, a
-            `core.machine.tables.Table`.
+            `core.machine.counter_tables.Table`.
         records : float
             The number of records as well as it is known; of `count_shape`.
         points : np.ndarray

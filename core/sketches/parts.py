@@ -30,7 +30,7 @@ import pyarrow as pa
 from ..domain import Domain
 from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
-from ..machine.tables import Counters
+from ..machine.counter_tables import Counters
 from ..parameters import Several, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity

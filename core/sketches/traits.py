@@ -32,7 +32,7 @@ class Traits(Declared):
     count_share: ClassVar[Fraction] = Fraction(1, 100)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     reads_mapped: ClassVar[bool] = False
-    """Whether it answers from a `core.machine.tables.Table` as well as an array, so that large files can be mapped."""
+    """Whether it reads a `core.machine.counter_tables.Table` as well as an array, so large files can be mapped."""
     linear_decode: ClassVar[bool] = True
     """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
     gaussian_only: ClassVar[bool] = False

@@ -13,7 +13,7 @@ from core import Budget, Domain, Race, Release, ReleaseFileError, RequestError, 
 from core.engine.building import Exact
 from core.geometry import kernels
 from core.machine import archive_writing
-from core.machine.tables import Narrow, Sum, array
+from core.machine.counter_tables import Narrow, Sum, array
 from core.releases.seal import seal
 from core.sketches.classes import Classes
 from tests.depth import draws

@@ -16,7 +16,7 @@ import pytest
 from core.domain.item_sets import Sets
 from core.engine.building import Exact
 from core.errors import RequestError
-from core.machine.tables import array
+from core.machine.counter_tables import array
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource

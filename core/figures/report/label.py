@@ -15,7 +15,7 @@ from mmap import mmap
 
 import numpy as np
 
-from ...machine.tables import Table
+from ...machine.counter_tables import Table
 from ...privacy.calibration import NoiseScale
 from ...privacy.events import event_of, pure_sum
 from ...releases.file import facts_of

@@ -32,7 +32,7 @@ from ...geometry.hashing.min_hashing import Blocks, MinHashes, block_columns, sh
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
 from ...machine.compiled_code import njit
-from ...machine.tables import Table, blocks, take
+from ...machine.counter_tables import Table, blocks, take
 from ...machine.threads import over_ranges
 from ...parameters import Choice, Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity

@@ -25,7 +25,7 @@ from ...geometry.hashing.hash_cells import Columns, columns
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
 from ...machine.array_types import Floats
-from ...machine.tables import Table, blocks, take
+from ...machine.counter_tables import Table, blocks, take
 from ...parameters import Seed, Settled, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts

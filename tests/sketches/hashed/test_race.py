@@ -12,7 +12,7 @@ from core.errors import RequestError
 from core.figures.report.label import describe
 from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
-from core.machine.tables import Narrow, Sum
+from core.machine.counter_tables import Narrow, Sum
 from core.privacy.neighbours import Neighbours
 from core.sketches.classes import Classes
 from core.sketches.hashed import race as mapped

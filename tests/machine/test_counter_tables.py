@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from core.machine import tables
-from core.machine.tables import Narrow, Sum, added, array, blocks, pieces, same, sum_of_slabs, take
+from core.machine import counter_tables
+from core.machine.counter_tables import Narrow, Sum, added, array, blocks, pieces, same, sum_of_slabs, take
 
 COUNTERS = st.integers(-300, 300) | st.sampled_from([-129, -128, -127, 127, 128, -(1 << 63), (1 << 63) - 1])
 TABLES = arrays(np.int64, array_shapes(min_dims=2, max_dims=3, max_side=7), elements=COUNTERS)
@@ -21,7 +21,7 @@ def narrow(table: np.ndarray) -> Narrow:
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch):
-    monkeypatch.setattr(tables, "PIECE", 5)
+    monkeypatch.setattr(counter_tables, "PIECE", 5)
 
 
 @given(TABLES, st.data())
@@ -42,7 +42,7 @@ def added_up(table: np.ndarray) -> np.ndarray:
     total = [int(value) for value in table[0].reshape(-1)]
     for slab in table[1:]:
         total = [
-            min(max(one + int(more), tables.LEAST), tables.MOST)
+            min(max(one + int(more), counter_tables.LEAST), counter_tables.MOST)
             for one, more in zip(total, slab.reshape(-1), strict=True)
         ]
     return np.array(total, dtype=np.int64).reshape(table.shape[1:])
