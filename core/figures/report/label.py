@@ -6,12 +6,16 @@ Everything on it is public: it is read off the release and nothing else.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cache
 from hashlib import sha256
 from mmap import mmap
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +65,7 @@ class PrivacyLabel:
     overlap: str  # The promise to whoever is in several of the merged parts; "" when nothing was merged.
     noise: tuple[str, ...]  # The noise of the counters, a sentence a merged part and kind.
     theorem: str
+    audited: str  # What an exact audit of such releases showed, and of which version; "" for kinds that had none.
     records: str  # Number of records, rounded to what its noise supports.
     records_source: str  # Where that number comes from.
     counted: str  # What a kernel sum counts: "people", "records" or "sets".
@@ -113,6 +118,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         overlap=_overlap(release),
         noise=() if release.parts else _noise_of(release),
         theorem=" ".join([privacy.theorem, *([] if chosen is None else [chosen.theorem])]),
+        audited=_audited(release),
         records=about if release.count_is_public else f"about {about}",
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
         counted=meaning.counted(release.domain),
@@ -133,6 +139,25 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         software=shown(release.software),
         fingerprint=_fingerprint(release, file),
         parts=tuple(_parts(release)) if release.parts else (),
+    )
+
+
+@cache
+def _verdicts() -> dict[str, Any]:
+    """What `python -m benchmarks.audited` found for the version that the file names."""
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("audited.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _audited(release: Release) -> str:
+    kind = f"{release.privacy.neighbours} {'delta' if release.privacy.delta else 'pure'}"
+    verdict = _verdicts()["mechanisms"].get(release.sketch.name, {}).get(kind)
+    if verdict is None or not release.private:
+        return ""
+    return (
+        f"Releases of this mechanism were audited exactly with {_verdicts()['by']}: in {verdict['replays']} replays of "
+        "neighbouring data sets with the same draws nothing came out without noise, and at most "
+        f"{percent(verdict['used'], 3)} of the promised ε was used up."
     )
 
 

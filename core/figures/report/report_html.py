@@ -227,7 +227,7 @@ def _label(label: PrivacyLabel) -> Iterator[str]:
         yield from _fact(label.asked, f"{_capital(label.measured)}.", *filter(None, [label.clipped]))
         yield from _fact("Table", _capital(label.table), *filter(None, [label.chosen, label.classes]), *label.noise)
         yield from _fact("Noise in an answer", label.answer_noise_in_words)
-    yield from _fact("Why it holds", label.theorem)
+    yield from _fact("Why it holds", label.theorem, *filter(None, [label.audited]))
     yield from _fact("Made", f"{minute(label.created)} by {label.software}")
     if label.fingerprint:
         fingerprint = f"<code>{label.fingerprint}</code><small>SHA-256 of the file</small>"
