@@ -28,7 +28,7 @@ from ..privacy.ledger.ledger import Ledger
 from ..releases.job import release
 from ..sketches.hashed.race import Race
 from ..sources import open_source
-from .hostile import pairs
+from .hostile import Pair, pairs
 from .purchase_trials import LABELLED, MANY, NAME, POINTS, roomy, said
 from .replaying import INPUT, World
 from .trials import BUDGETS, Trial
@@ -173,7 +173,15 @@ def estimators(budget: Budget) -> Iterator[Trial]:
         domain = Domain((LABELLED if labelled else POINTS).columns, missing="refuse")
         # Once beforehand: what a process remembers of public facts would be in the first of two pickles alone.
         _fit(kind(**(given | {"dataset": None}), **more), next(pairs(domain, budget.neighbours)).data, labelled)
-        yield Trial(said(f"the estimator of {name}", budget), domain, budget, made)
+        yield FittedTrial(said(f"the estimator of {name}", budget), domain, budget, made)
+
+
+class FittedTrial(Trial):
+    """A fit, of at least one record: scikit-learn's conventions ask an estimator to refuse an array of none."""
+
+    def pairs(self) -> Iterator[Pair]:
+        """All that have somebody on either side."""
+        yield from (pair for pair in super().pairs() if len(pair.data) and len(pair.neighbour))
 
 
 def _fit(fitted: Any, records: pd.DataFrame, labelled: bool) -> None:

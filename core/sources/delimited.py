@@ -114,6 +114,7 @@ class DelimitedSource(QueriedSource):
             )
         self.header = True
         self.guessed: dict[str, str] = {}
+        self.empty = False
         super().__init__(location, self._text_table)
 
     def _text_table(self, paths: Sequence[str]) -> str:
@@ -135,9 +136,7 @@ class DelimitedSource(QueriedSource):
                 raise
             self.guessed = {column["name"]: column["type"] for column in columns}
             with plain_sentences(self.label):
-                some = session.execute(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1").fetchall()
-        if not some:
-            raise RequestError(f"There is a first line with names in {self.label}, and no records.")
+                self.empty = not session.execute(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1").fetchall()
         return dict.fromkeys(self.guessed, "VARCHAR")
 
     def _kind(self, name: str, sql_type: str) -> str:
@@ -147,7 +146,13 @@ class DelimitedSource(QueriedSource):
         return self._file_parts(domain)
 
     def check_columns(self, domain: Domain) -> None:
-        """Refuse also columns of numbers or dates of which none of the first values is one."""
+        """Refuse also columns of numbers or dates of which none of the first values is one.
+
+        A first line with the names that are asked for, and nobody below it, is a table like any other: to refuse it
+        would tell that there is nobody, for which nobody had paid. A single line of something else is no table.
+        """
+        if self.empty and not set(domain.fields) <= set(self.guessed):
+            raise RequestError(f"There is a single line in {self.label}, and it does not name the columns asked for.")
         super().check_columns(domain)
         looked_at = [column for column in domain.columns if is_looked_at(column)]
         if not looked_at:

@@ -1,15 +1,18 @@
 """Every registered mechanism is replayed through the front door, under every promise that it can keep."""
 
 import ast
+import json
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import core
+from benchmarks.audited import FILE
 from core.auditing.trials import BUDGETS, examine, mechanisms, of_mechanism
 from core.errors import RequestError
 from core.sketches.registry import cards
+from core.version import SOFTWARE
 from tests.depth import draws
 
 TRIALS = list(mechanisms())
@@ -80,3 +83,15 @@ def test_no_randomness_but_from_the_source():
                 assert not called.startswith(("np.random.seed", "np.random.normal", "np.random.laplace")), where
                 if called.endswith("default_rng") and not where.startswith(("experiments/", "local/poll/made_up")):
                     assert node.args or node.keywords, where
+
+
+def test_reports_quote_an_audit_of_this_version_and_of_every_mechanism():
+    """`python -m benchmarks.audited` writes what they quote; nothing may have cost more than was promised."""
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    kinds = {}
+    for trial in TRIALS:
+        kind = f"{trial.budget.neighbours} {'delta' if trial.budget.delta else 'pure'}"
+        kinds.setdefault(trial.name.split(",")[0], set()).add(kind)
+    assert found["by"] == SOFTWARE
+    assert {name: set(verdicts) for name, verdicts in found["mechanisms"].items()} == kinds
+    assert all(0 < one["used"] <= 1 for verdicts in found["mechanisms"].values() for one in verdicts.values())

@@ -177,7 +177,7 @@ def test_vectors_go_to_parquet_only(command, tmp_path):
         ("x\n3\n", "no column 'y'"),
         ("x,y\n3,\n", "row 1 is missing"),
         ("x,y\n3,4\n3,nope\n", "row 2"),
-        ("x,y\n", "no records"),
+        ("x,y\n", "no rows"),
         ("", "nothing in"),
     ],
 )

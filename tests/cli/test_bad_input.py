@@ -46,7 +46,6 @@ PICKLED = npy("|O", (1,), pickle.dumps(np.array([SECRET], dtype=object)))
     ("name", "content", "sentence"),
     [
         ("empty.csv", b"", "nothing in"),
-        ("header.csv", b"x,y\n", "no records"),
         ("mixed.csv", f"x,y\n1,2\n{SECRET},3\n".encode(), "row 2"),
         ("dates.csv", b"x,y\n2026-01-01,2\n2026-01-02,3\n", "dates"),
         ("latin.csv", f"x,y\n1,2\n{SECRET}\u00fc,3\n".encode("latin-1"), "UTF-8"),

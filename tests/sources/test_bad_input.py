@@ -50,8 +50,8 @@ def refused(data, domain=DOMAIN):
 BROKEN = [
     ("", "nothing in"),
     ("\n\n", "nothing in"),
-    ("a,b\n", "no records"),
-    ("a,b", "no records"),
+    ("c,d\n", "does not name the columns asked for"),
+    (SECRET, "does not name the columns asked for"),
     (f"a,b\n1,2\n{SECRET},2,3\n", "Line 3 of the file 'data.csv' has another number of fields"),
     (f"a,b\n1,2\n{SECRET}\n", "Line 3 of the file 'data.csv' has another number of fields"),
     (f"a,b\n{MANY}{SECRET},2,3\n", "Line 30,002 of the file 'data.csv' has another number of fields"),
@@ -69,6 +69,13 @@ BROKEN = [
     ("\ufeffa,b\n1,2\n".encode("utf-16-be"), "not a text table in UTF-8"),
     (bytes(range(256)) * 20, "not a text table in UTF-8"),
 ]
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b"])
+def test_a_table_of_nobody_is_not_refused_as_that_would_tell_that_nobody_is_there(text, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    assert drain(path) == 0
 
 
 @pytest.mark.parametrize(("way", "broken"), crossed(["path", "upload"], BROKEN))

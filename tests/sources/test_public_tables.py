@@ -91,7 +91,7 @@ def test_columns_of_an_array_are_taken_in_order():
 
 @pytest.mark.parametrize(
     ("content", "limits", "why"),
-    [(b"age,city\n", {}, "no records"), (CSV, {"most": 1}, "more than 1 rows"), (b"age\n1\n", {}, "no column 'city'")],
+    [(b"age,city\n", {}, "no rows"), (CSV, {"most": 1}, "more than 1 rows"), (b"age\n1\n", {}, "no column 'city'")],
 )
 def test_what_cannot_be_asked_gets_one_sentence(content, limits, why):
     with pytest.raises(RequestError, match=why):

@@ -310,3 +310,17 @@ def test_where_nothing_is_left_to_choose_nothing_is_said_to_be_chosen():
     two = PrivBayes(PLACE, NEAR, cells=3, degree=1)
     made = release(two, np.ones((40, 2)), Budget(1))
     assert "was chosen" not in text_of(made) and "a network of 1 table, with 9 counters in all" in text_of(made)
+
+
+def test_a_report_quotes_the_exact_audit_of_its_kind_and_by_which_version():
+    made = release(Histogram(Domain.of(x=(0, 1)), kernels.Gaussian(0.2), cells=(4,)), {"x": np.full(9, 0.5)}, Budget(1))
+    said = privacy_label(made).audited
+    assert said.startswith(f"Releases of this mechanism were audited exactly with {made.software}: in ")
+    assert said in report_html(made)
+    taught = release(
+        Histogram(Domain.of(x=(0, 1)), kernels.Gaussian(0.2), cells=(4,)),
+        {"x": np.full(9, 0.5)},
+        Budget(1),
+        noise_source=SeededSource(1),
+    )
+    assert privacy_label(taught).audited == ""
