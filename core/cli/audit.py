@@ -75,10 +75,12 @@ def audit(
         _replayed(_chosen(promise.budget(), train, local), json)
         return
     from ..auditing.trials import of_sketch
+    from ..privacy.audit import LEAST_RUNS, check_attack
     from ..releases.audit import audit_release
     from ..releases.job import kind_of
     from ..sketches.registry import card
 
+    check_attack(LEAST_RUNS if runs is None else runs, level)
     example = not typed(data)
     if example and shape.like is None and not shape.part:
         name = mechanism_name(shape)

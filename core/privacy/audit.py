@@ -132,10 +132,7 @@ def audit(
     RequestError
         When the outputs cannot be compared, or runs or level are out of range.
     """
-    if runs < LEAST_RUNS:
-        raise RequestError(f"An audit needs at least {LEAST_RUNS} runs, as fewer show nothing.")
-    if not 0 < level < 1:
-        raise RequestError("The level of an audit must lie strictly between 0 and 1, such as 0.95.")
+    check_attack(runs, level)
     if not (0 < epsilon < math.inf and 0 <= delta < 1):
         raise RequestError("The promise to audit needs a finite epsilon above 0 and a delta from 0 to below 1.")
 
@@ -166,6 +163,14 @@ def audit(
         f"{first.sum():,} of {len(first):,} runs on the {likelier} and in {second.sum():,} on the {other}"
     )
     return AuditReport(float(epsilon), float(delta), max(bound, 0.0), event, runs, level)
+
+
+def check_attack(runs: int, level: float) -> None:
+    """RequestError where so few runs show nothing, or no bound holds with such a probability."""
+    if runs < LEAST_RUNS:
+        raise RequestError(f"An audit needs at least {LEAST_RUNS} runs, as fewer show nothing.")
+    if not 0 < level < 1:
+        raise RequestError("The level of an audit must lie strictly between 0 and 1, such as 0.95.")
 
 
 @dataclass(frozen=True)

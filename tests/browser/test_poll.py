@@ -56,6 +56,8 @@ def survey(name: str, answers: int, epsilon: object, **further) -> Survey:
 class Given:
     """A source whose words are those given."""
 
+    private = False
+
     def __init__(self, words):
         self._words, self._at = np.array(words, np.uint64), 0
 
