@@ -36,6 +36,37 @@ RECORDS = 10_000
 """For which sizes are chosen where nobody says how many there are."""
 WIDTH = 8
 """Of tables of rows: small ones, of which an audit makes many."""
+CLOSE = 0.99
+"""Share of a promise that is all of it, as far as pairs of neighbours are found by trying."""
+SLACK = {
+    "race": "two records share some cells",
+    "minhash": "two sets share some cells",
+    "features": "two records would have to be opposite in every wave",
+    "exponential-sum": "waves of several lengths are not all at their largest for one record",
+    "mean-embedding": "random waves are not all at their largest for one record",
+    "bernstein": "two records share values on the lattice",
+    "mst": "choices lose all of their part only where every score moves at once",
+    "aim": "choices lose all of their part only where every score moves at once",
+    "mwem": "choices lose all of their part only where every score moves at once",
+    "huang-roth": "one comparison seldom needs all that is set aside for findings",
+    "objective": "two records that pull the other way round with all their length are seldom found at one minimum",
+    "amp": "slopes are at their longest in all problems, and opposite, for no two records at one minimum",
+    "tuned-amp": "the choice and the candidates are not both at their worst for one person, who is on one side of it",
+    "descent": "two records whose slopes are opposite and at their longest at every step are seldom found",
+    "svm": "two records whose slopes are opposite and at their longest at every step are seldom found",
+    "dp-sgd": "two records whose slopes are opposite and at their longest at every step are seldom found",
+    "poisson": "two records whose slopes are opposite and at their longest at every step are seldom found",
+    "newton": "a curvature and a slope are not both at their largest for one record",
+    "products": "two records would have to be opposite in every product",
+    "boosted": "a record's residuals become smaller from round to round, and its price does not",
+    "frank-wolfe": "choices lose all of their part only where every score moves at once",
+    "sgd": "the bound adds up the worst of every pass, and a record's slopes become smaller",
+    "ops": "the price has room for the least curvature that any records could have",
+    "ada-ops": "the price has room for the least curvature that any records could have",
+    "tukey": "one record moves depths one way, and the price has room for both",
+    "chosen": "the choice and the candidates are not both at their worst for one person, who is on one side of it",
+}
+"""Why less than all of a promise is used up by the worst pair that is known."""
 MANY, TWO = Domain((Vector("v", 1_000, -1.0, 1.0),)), Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))
 """For mechanisms that reduce the number of dimensions first, and for those that need two."""
 BUDGETS = tuple(
@@ -110,6 +141,11 @@ class Verdict:
         """Whether nothing is wrong."""
         return not self.findings
 
+    @property
+    def slack(self) -> str:
+        """Why not all of the promise may be used up; "" where nothing is known that keeps it from that."""
+        return SLACK.get(self.trial.name.replace(",", " ").split()[0], "")
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return {
@@ -130,9 +166,10 @@ class Verdict:
             f", δ = {float(self.trial.budget.delta):g}" if self.trial.budget.delta else ""
         )
         if self.passed:
+            why = "" if self.reached >= CLOSE * float(self.trial.budget.epsilon) else self.slack
             return (
                 f"{self.trial.name}: nothing escaped in {self.replays} replays, and of {promise} at most "
-                f"ε = {self.reached:.4g} was used."
+                f"ε = {self.reached:.4g} was used{f', as {why}' if why else ''}."
             )
         return f"{self.trial.name}: {'; '.join(self.findings)}."
 

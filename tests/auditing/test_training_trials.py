@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, trainings
-from core.auditing.trials import BUDGETS, examine
+from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.models import amp, descent, number_descent, posterior, pure, standard_scale, tuned_amp
 from core.models.descent import Descent, NoisyDescent
 from core.models.training import OF_CLASSES, OF_NUMBERS
@@ -29,6 +29,7 @@ def test_every_trainer_is_replayed():
 def test_nothing_escapes_a_model_that_is_trained(trial):
     verdict = examine(trial, 2)
     assert verdict.passed and verdict.reached > 0.0, verdict.sentence  # 0 where all were refused
+    assert verdict.reached >= CLOSE * float(trial.budget.epsilon) or verdict.slack, verdict.sentence
 
 
 @pytest.mark.deep
@@ -134,7 +135,8 @@ FAULTS = [
     (exact_residual, "descent", DELTA, 0),
     (choice_not_paid, "tuned-amp", DELTA, 2),
 ]  # fmt: skip
-CHEAP = ("records_too_long", "exact_count_told", "less_noise", "exact_centre", "choice_not_paid")
+TRIES = 6
+CHEAP = ("records_too_long", "exact_count_told", "less_noise", "choice_not_paid")
 
 
 @pytest.mark.parametrize(
@@ -144,4 +146,5 @@ CHEAP = ("records_too_long", "exact_count_told", "less_noise", "exact_centre", "
 def test_a_fault_in_a_trainer_is_found(fault, method, budget, classes, monkeypatch):
     trial = of_method(method, budget, domain_of(classes))
     fault(monkeypatch)
-    assert not examine(trial, 6).passed
+    # A model depends on its draws, and so does how much of a fault one pair shows: several are tried.
+    assert any(not examine(trial, 6).passed for _ in range(TRIES))

@@ -155,9 +155,9 @@ def _audited(release: Release) -> str:
     if verdict is None or not release.private:
         return ""
     return (
-        f"Releases of this mechanism were audited exactly with {_verdicts()['by']}: in {verdict['replays']} replays of "
-        "neighbouring data sets with the same draws nothing came out without noise, and at most "
-        f"{percent(verdict['used'], 3)} of the promised ε was used up."
+        f"Releases of this mechanism were audited exactly with {_verdicts()['by']}: in {verdict['replays']} replays, "
+        "with one made-up person more, fewer or replaced and the same draws of noise, nothing came out without noise, "
+        f"and at most {percent(verdict['used'], 3)} of the promised ε was used up."
     )
 
 
