@@ -93,12 +93,13 @@ class Kept(NullCache):  # type: ignore[misc]  # of Numba no type is known
         context.refresh()
         file = self._file(types, context.codegen().magic_tuple())
         try:
-            parts = pickle.loads(file.read_bytes())
+            # In a folder that nobody else can write to (`folder`), so what is unpickled is what this user has kept.
+            kept = CompileResult._rebuild(context, *pickle.loads(file.read_bytes()))
             os.utime(file)
-        except OSError:
+        except Exception:  # not there, or damaged, which raises whatever its bytes happen to say: it is compiled anew
             _say_that_it_compiles()
             return None
-        return CompileResult._rebuild(context, *parts)
+        return kept
 
     def save_overload(self, types: object, version: Any) -> None:
         """Keep a compiled version, unless it holds addresses of this process, or there is no room."""

@@ -45,6 +45,18 @@ def test_what_was_compiled_once_is_found_again_and_numba_stays_as_it_is(kept):
     assert config.CACHE_DIR == ""
 
 
+@pytest.mark.parametrize("damage", [lambda whole: b"", lambda whole: whole[: len(whole) // 2], lambda whole: b"\x80no"])
+def test_a_damaged_file_of_a_compiled_loop_is_compiled_anew_and_replaced(kept, damage):
+    assert njit(cache=True)(doubled)(21) == 42
+    (file,) = kept.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    again = njit(cache=True)(doubled)
+    assert again(21) == 42 and hits(again) == 0
+    third = njit(cache=True)(doubled)
+    assert third(21) == 42 and hits(third) == 1
+
+
 def test_every_type_has_a_file_of_its_own_so_two_processes_cannot_mix_them_up(kept):
     loop = njit(cache=True)(doubled)
     assert (loop(21), loop(0.25)) == (42, 0.5) and len(list(kept.iterdir())) == 2
