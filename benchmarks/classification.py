@@ -26,11 +26,13 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from core.engine.building import Building, Exact
+from core.analysis.class_scores import class_scores
+from core.analysis.classification import Classification, classify_points
 from core.figures.class_figures import class_colour
 from core.figures.palette import FAINT
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
@@ -41,8 +43,6 @@ from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.linear import LinearSketch
 from core.sources import open_source
-from core.tasks.class_scores import class_scores
-from core.tasks.classification import Classification, classify_points
 
 from .labelled_data import Labelled, data_sets
 
@@ -115,7 +115,7 @@ def measure(way: Way, data: Labelled, budget: Budget, source: object, seed: int,
     sketch = with_chosen_size(way.sketch(data, seed), budget, len(data.train))
     _ = sketch.shape  # hashes are drawn here
     drawn = perf_counter()
-    building = Building(sketch, source)
+    building = TableBuilder(sketch, source)
     for _ in building:
         pass
     exact = building.exact
@@ -132,7 +132,7 @@ def measure(way: Way, data: Labelled, budget: Budget, source: object, seed: int,
     }
 
 
-def _noiseless(made: Release, exact: Exact) -> Release:
+def _noiseless(made: Release, exact: ExactTable) -> Release:
     """What nobody may have: the release without noise, with the promise's record of it."""
     return replace(made, counters=exact.table, counted=None if made.counted is None else exact.records)
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.domain import Domain
-from core.engine.building import Exact
-from core.engine.engine_choice import building_on
 from core.geometry.kernels import Euclidean
+from core.releases.engine.building import ExactTable
+from core.releases.engine.engine_choice import building_on
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 
@@ -32,7 +32,7 @@ def run(settings: Settings) -> Iterator[Comparison]:
     domain = Domain.of(**{name: (LOW, HIGH) for name in NAMES})
     sketch = Race(domain, Euclidean(50.0), rows=SKETCH_ROWS, width=1000, seed=1)
 
-    def filled(engine: str) -> Exact:
+    def filled(engine: str) -> ExactTable:
         building = building_on(engine, sketch, open_source(str(folder / "*.parquet")))
         for _ in building:
             pass

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.domain.item_sets import Sets
-from core.engine.device import device_arrays, on_device
+from core.releases.engine.device import device_arrays, on_device
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
 

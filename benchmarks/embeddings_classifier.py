@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from core.analysis.classification import classify
 from core.domain import Categorical, Domain, Vector
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
@@ -20,7 +21,6 @@ from core.releases.job import release
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sources import open_source
-from core.tasks.classification import classify
 
 from .measuring import Comparison, Rival, Settings, Target
 from .timing import in_turn

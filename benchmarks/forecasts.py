@@ -33,11 +33,11 @@ from time import process_time
 
 import numpy as np
 
-from core.engine.building import Exact
 from core.errors import RequestError
-from core.forecast.recommendation import Closeness, Distances, Question, Recommendation, recommend
 from core.geometry.kernels import KERNELS, Jaccard
 from core.privacy.budget import Budget
+from core.releases.engine.building import ExactTable
+from core.releases.forecast.recommendation import Closeness, Distances, Question, Recommendation, recommend
 from core.releases.seal import seal
 
 from .public_sets import TUNED_ON, PublicSet, public_sets
@@ -173,7 +173,7 @@ def released(
         if table is None or drawn != sketch:  # without public random numbers all releases have the same exact table
             table = drawn.zeros()
             drawn.add(table, records)
-        made = seal(drawn, Exact(table.copy(), len(records)), budget)
+        made = seal(drawn, ExactTable(table.copy(), len(records)), budget)
         answers = made.answer_points(queries)
         wrong = np.abs(answers.estimate - exact)
         errors.append(math.sqrt(float(np.mean(wrong**2))) / len(records))

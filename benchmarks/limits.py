@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.machine.threads import over_ranges
 from core.privacy.noise.randomness import CipherStream, Stream, SystemSource
+from core.runtime.threads import over_ranges
 
 BLOCK = 1024
 """Places that are known already when they are counted: in the first-level cache, as in the sketches' own loops."""

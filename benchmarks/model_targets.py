@@ -24,6 +24,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core.analysis.product_sums import Sums
+from core.analysis.regression import regression
 from core.domain import Domain, Numeric
 from core.models.training import train
 from core.privacy.budget import Budget
@@ -33,8 +35,6 @@ from core.releases.job import release
 from core.sketches.plan import planned_for
 from core.sketches.sums_of_products import Products
 from core.sources import open_source
-from core.tasks.product_sums import Sums
-from core.tasks.regression import regression
 
 from .labelled_data import mnist
 from .memory import run_apart

@@ -28,6 +28,7 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestCentroid
 
+from core.analysis.class_scores import class_sizes, direction_scores, mean_scores
 from core.domain import Categorical, Domain, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.projections.projection import FastProjection
@@ -41,7 +42,6 @@ from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.distances.moments import Moments
 from core.sketches.linear import LinearSketch
 from core.sources import open_source
-from core.tasks.class_scores import class_sizes, direction_scores, mean_scores
 
 EPSILONS = ("0.1", "0.2", "0.3", "0.5", "1", "2", "5", "10")
 DELTA = "1e-6"

@@ -25,11 +25,11 @@ from rich.table import Table
 
 from core.domain import Domain, Numeric, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.forecast.sketch_sizes import choose_rows
 from core.geometry.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.sketch_sizes import choose_rows
 from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race

@@ -24,6 +24,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from core.analysis.regression import regression
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.geometry.kernels import Angular
 from core.models.pure import PureLogistic
@@ -33,7 +34,6 @@ from core.releases.job import release
 from core.sketches.hashed.race import Race
 from core.sketches.sums_of_products import Products
 from core.sources import open_source
-from core.tasks.regression import regression
 
 from .labelled_data import data_sets
 

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from .analysis.product_sums import components, correlations
+    from .analysis.regression import Regression, regression
+    from .analysis.sql import ask_sql
     from .domain import (
         Categorical,
         ChosenWords,
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
         PrivatePCA,
         PrivateRidge,
     )
-    from .forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .geometry import kernels
     from .local.oracles.table import oracle
     from .local.release import LocalRelease, load_local
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
+    from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.job import release
     from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
@@ -78,9 +81,6 @@ if TYPE_CHECKING:
     from .sketches.sums_of_products import Products
     from .sketches.tables.chosen import ChosenTables
     from .sketches.tables.tables import Tables
-    from .tasks.product_sums import components, correlations
-    from .tasks.regression import Regression, regression
-    from .tasks.sql import ask_sql
 
 _HOME = {
     "Budget": ".privacy.budget",
@@ -88,14 +88,14 @@ _HOME = {
     "Categorical": ".domain",
     "ChosenWords": ".domain",
     "Classes": ".sketches.classes",
-    "Closeness": ".forecast.recommendation",
+    "Closeness": ".releases.forecast.recommendation",
     "Coordinate": ".domain",
     "Cyclic": ".domain",
     "Dates": ".domain",
     "Declaration": ".domain.declarations",
     "Directions": ".sketches.distances.directions",
     "Distance": ".sketches.distances.distance",
-    "Distances": ".forecast.recommendation",
+    "Distances": ".releases.forecast.recommendation",
     "Domain": ".domain",
     "Features": ".sketches.hashed.features",
     "Histogram": ".sketches.grids.histogram",
@@ -131,8 +131,8 @@ _HOME = {
     "ProjectedDistance": ".sketches.distances.projected_distance",
     "Race": ".sketches.hashed.race",
     "Reading": ".domain",
-    "Recommendation": ".forecast.recommendation",
-    "Regression": ".tasks.regression",
+    "Recommendation": ".releases.forecast.recommendation",
+    "Regression": ".analysis.regression",
     "Release": ".releases.release",
     "ReleaseFileError": ".errors",
     "RequestError": ".errors",
@@ -141,16 +141,16 @@ _HOME = {
     "Tables": ".sketches.tables.tables",
     "TextLength": ".domain",
     "Vector": ".domain",
-    "ask_sql": ".tasks.sql",
-    "components": ".tasks.product_sums",
-    "correlations": ".tasks.product_sums",
+    "ask_sql": ".analysis.sql",
+    "components": ".analysis.product_sums",
+    "correlations": ".analysis.product_sums",
     "load": ".releases.release",
     "load_local": ".local.release",
     "oracle": ".local.oracles.table",
     "load_model": ".models.opening",
     "private_quantiles": ".releases.private_quantiles",
-    "recommend": ".forecast.recommendation",
-    "regression": ".tasks.regression",
+    "recommend": ".releases.forecast.recommendation",
+    "regression": ".analysis.regression",
     "release": ".releases.job",
     "train": ".models.training",
 }

@@ -5,7 +5,7 @@
         described = "tree"
         levels: Settled[int] = parameter(Whole("The number of levels", 1, 20), None, settled="how many levels it has")
 
-From the declarations follow what a constructor refuses and how it converts (`Declared.__post_init__`), what is written
+From the declarations follow what a constructor refuses and how it converts (`Validated.__post_init__`), what is written
 to JSON (`written`), and what is taken from a stranger's file (`read`). What must hold between several fields is said in
 the class's own `_check`. A field without a declaration is neither checked nor written.
 """
@@ -28,7 +28,7 @@ SEED_BITS = 128
 T = TypeVar("T")
 
 
-class Settled(Generic[T]):
+class Resolved(Generic[T]):
     """The type of a field that may be left out, as it follows from other fields, a forecast or chance.
 
     A constructor takes None for it, and whoever reads it reads a value: a class says what works before it is there.
@@ -206,7 +206,7 @@ def parameter(kind: Kind, default: object = MISSING, *, settled: str = "", kw_on
 
 
 @dataclass(frozen=True)
-class Declared:
+class Validated:
     """A frozen value whose fields say what they may be."""
 
     described: ClassVar[str]

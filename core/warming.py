@@ -1,7 +1,7 @@
 """Compiling every hot loop before the first person waits for it: `python -m core.warming`.
 
 Numba compiles a loop when it is first called, and what it made is kept in the user's cache folder
-(`core.machine.compiled_code`), from where it is read in milliseconds. With new versions, or on a new machine, all of it
+(`core.runtime.compiled_code`), from where it is read in milliseconds. With new versions, or on a new machine, all of it
 takes most of a minute of one processor. The app on one's own computer has it done by processes beside it, which give
 way to everything else, in the order in which pages may need it; whoever asks for a loop that is not there yet waits
 while that one is compiled. After the first page, once those have ended, the app reads everything from the disk.
@@ -24,30 +24,30 @@ from time import perf_counter
 
 import numpy as np
 
+from .analysis import density
+from .analysis.classification import classify
 from .domain import Categorical, Column, Domain, Items, Vector
-from .experiments.live_pictures import bundled_live_picture, has_live_picture
 from .figures.density_figures import Marks, density_figure
 from .figures.forecast_figures import error_figure
-from .forecast.forecast import error_curve
-from .forecast.recommendation import Closeness, recommend
 from .geometry.kernels import Euclidean, Gaussian, Jaccard
+from .lab.live_pictures import bundled_live_picture, has_live_picture
 from .local.oracles import table as local_reports
-from .machine.compiled_code import compiling_all, mark_of_all, remove_unused
-from .machine.threads import cores
 from .privacy.budget import Budget
 from .privacy.noise import noise
 from .releases.file import LARGE
+from .releases.forecast.forecast import error_curve
+from .releases.forecast.recommendation import Closeness, recommend
 from .releases.job import release
 from .releases.release import Release, load
-from .sketches.card import Card
+from .runtime.compiled_code import compiling_all, mark_of_all, remove_unused
+from .runtime.threads import cores
 from .sketches.classes import Classes
 from .sketches.distances.ball import row_products
 from .sketches.hashed.race import Race
 from .sketches.linear import LinearSketch
+from .sketches.mechanism_spec import MechanismSpec
 from .sketches.registry import cards
 from .sources.samples import samples
-from .tasks import density
-from .tasks.classification import classify
 
 GROUPS = Categorical("group", ("a", "b"))
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
@@ -91,7 +91,7 @@ def _values(column: Column, kind: type) -> object:
     return list(column.low + SHARES * (column.high - column.low))
 
 
-def _card(card: Card) -> None:
+def _card(card: MechanismSpec) -> None:
     for sketch in card.warm():
         _ask(sketch, _records(sketch.domain))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import core
 from core.figures.palette import AMBER, TEAL
-from core.sketches.card import Card
+from core.sketches.mechanism_spec import MechanismSpec
 from core.sketches.registry import cards
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ ROOMS = {
     "geometry": "Kernels",
     "estimators": "With scikit-learn's conventions",
     "sketches": "Sketches",
-    "forecast": "Choosing by forecast",
-    "tasks": "Tasks",
+    "analysis": "Questions",
     "models": "Models",
     "local": "Local reports",
     "privacy": "Budget and ledger",
@@ -107,7 +106,7 @@ def style() -> str:
 """
 
 
-def mechanism_pages(known: Mapping[str, Card]) -> dict[str, str]:
+def mechanism_pages(known: Mapping[str, MechanismSpec]) -> dict[str, str]:
     """A page for every mechanism, and a list of them."""
     lists: dict[bool, list[str]] = {False: [], True: []}
     for card in known.values():
@@ -123,7 +122,7 @@ def mechanism_pages(known: Mapping[str, Card]) -> dict[str, str]:
     return {"mechanisms/index.md": index + "\n"} | {f"mechanisms/{_file(card)}": page(card) for card in known.values()}
 
 
-def page(card: Card) -> str:
+def page(card: MechanismSpec) -> str:
     """The page of a mechanism, from its card and the docstring of its sketch."""
     facts = {
         "Name": f"`{card.name}`",
@@ -179,17 +178,17 @@ def _first_sentence(name: str) -> str:
     return _cell(text)
 
 
-def _file(card: Card) -> str:
+def _file(card: MechanismSpec) -> str:
     return card.name.replace(" ", "-") + ".md"
 
 
-def _answer(card: Card) -> str:
+def _answer(card: MechanismSpec) -> str:
     if card.sets:
         return "overlaps of sets"
     return {"closeness": "sums of a kernel", "distance": "sums of distances"}.get(card.answers, card.answers)
 
 
-def _command(card: Card) -> str:
+def _command(card: MechanismSpec) -> str:
     if not card.command or card.make is None:
         return ""
     given = " ".join(

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from core.errors import RequestError
+from core.formatting.escapes import in_markdown
 from core.ui.compare.compare_page import compare, nothing_yet
 from core.ui.frame.navigation import COMPARE
 from core.ui.surroundings import frame
-from core.words.escapes import in_markdown
 
 with frame(COMPARE) as visitor:
     try:

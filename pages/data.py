@@ -5,6 +5,7 @@ import streamlit as st
 from core.domain import Domain
 from core.domain.domain import LONGEST_RECORD
 from core.errors import RequestError
+from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
 from core.privacy.unit import PrivacyUnit
 from core.sources.samples import sample
@@ -19,7 +20,6 @@ from core.ui.frame.session import OwnData, Records, Session
 from core.ui.frame.visiting import write_down
 from core.ui.own_data.picking_records import pick_records
 from core.ui.surroundings import frame
-from core.words.escapes import in_markdown
 
 CLAMP, DROP = "Move them to the nearest bound", "Leave those rows out"
 SKIP, REFUSE, OWN = "Leave those rows out", "Stop, and say where", "Keep them as a group of their own"

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import RequestError
+from core.formatting.escapes import in_markdown
 from core.privacy.ledger.ledger import Ledger
 from core.releases.remembered import check_all_remembered
 from core.releases.sandbox import counts_samples
@@ -14,7 +15,6 @@ from core.ui.ledger_page import PICK, explain_composition, pick_account, registe
 from core.ui.own_data.paying import WHAT_IS_FORGOTTEN, begin_again, note_stranger, open_ledger, open_sandbox
 from core.ui.released.kept_files import kept_releases
 from core.ui.surroundings import frame
-from core.words.escapes import in_markdown
 
 OWN, SAMPLES = "Your data", "Samples"
 

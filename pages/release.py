@@ -3,21 +3,21 @@
 import streamlit as st
 
 from core.errors import RequestError
-from core.forecast.expected_answers import summary
+from core.formatting.escapes import in_markdown
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
+from core.releases.forecast.expected_answers import summary
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import Session
 from core.ui.frame.visiting import write_down
 from core.ui.own_data.paying import ledger_for
-from core.ui.release.making import Desk, Stage
 from core.ui.release.progress import asks_first, confirm, release_desk, show_progress
 from core.ui.release.release_result import show_result
 from core.ui.release.release_steps import order_of, release_steps
+from core.ui.release.release_task import ReleaseSession, Stage
 from core.ui.released.kept_files import kept_releases
 from core.ui.surroundings import frame
-from core.words.escapes import in_markdown
 
 
 def nothing_yet(visitor: Session) -> None:
@@ -28,7 +28,7 @@ def nothing_yet(visitor: Session) -> None:
 
 
 @st.fragment
-def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
+def choose(visitor: Session, desk: ReleaseSession, ledger: Ledger) -> None:
     """The steps and the button with the price on it; a click runs only this part of the page again."""
     draft = release_steps(visitor, ledger)
     said = "" if draft.way is None else summary(draft, draft.forecast)
@@ -41,7 +41,7 @@ def choose(visitor: Session, desk: Desk, ledger: Ledger) -> None:
         confirm(desk, desk.ask(order), draft)
 
 
-def what_happened(desk: Desk) -> None:
+def what_happened(desk: ReleaseSession) -> None:
     """Why there is no release after all, once."""
     if desk.making.stage is Stage.FAILED:
         st.error(in_markdown(desk.making.problem))

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.errors import RequestError
+from core.formatting.escapes import in_markdown
 from core.ui.frame.marks import main_action, note
 from core.ui.frame.navigation import DATA, TRAIN
 from core.ui.own_data.paying import ledger_for
@@ -10,7 +11,6 @@ from core.ui.released.kept_files import MODEL
 from core.ui.released.opened_model import model_view, open_model
 from core.ui.surroundings import frame
 from core.ui.train_page import choose, chosen_view
-from core.words.escapes import in_markdown
 
 with frame(TRAIN) as visitor:
     if MODEL in st.session_state:

@@ -18,8 +18,8 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.controls import KINDS, measured, pages
+from core.analysis.kept_answers import Answer, Kept, keep
 from core.sources.samples import ANSWERS, RELEASES
-from core.tasks.kept_answers import Answer, Kept, keep
 from core.ui.released import public_answers
 
 DEAR = 0.25

@@ -17,10 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.experiments.comparison_plan import Outcome, Plan, Step
-from core.experiments.comparison_work import COMPARISONS, FAULT, bundled, keep, tried
-from core.forecast.recommendation import Closeness
-from core.machine.threads import one_core
+from core.lab.comparison_plan import Outcome, Plan, Step
+from core.lab.comparison_work import COMPARISONS, FAULT, bundled, keep, tried
+from core.releases.forecast.recommendation import Closeness
+from core.runtime.threads import one_core
 from core.sources.samples import sample, samples
 from core.ui.compare.choosing_methods import first_shown
 from core.ui.compare.subject import Subject, sample_subject

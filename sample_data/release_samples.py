@@ -25,8 +25,8 @@ from PIL import Image
 from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
 from core.figures.small_pictures import density_picture, groups_picture
-from core.forecast.sketch_sizes import choose_rows
 from core.releases.centred import CentrePurchase
+from core.releases.forecast.sketch_sizes import choose_rows
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.mechanism_choice import distance

@@ -10,7 +10,7 @@ from hypothesis import settings
 from platformdirs import user_cache_path
 from threadpoolctl import threadpool_limits
 
-from core.forecast import one_trial, trial
+from core.releases.forecast import one_trial, trial
 from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
 
@@ -37,7 +37,7 @@ def nothing_waits_for_the_disk() -> Iterator[None]:
 @pytest.fixture
 def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """A synthetic population of fewer places: what is true of any number of them is seen as well, and sooner."""
-    from core.tasks import population
+    from core.analysis import population
 
     monkeypatch.setattr(population, "PLACES", draws(512, population.PLACES))
     monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
@@ -48,7 +48,7 @@ _usual = trial._reference_trials.__wrapped__
 
 @lru_cache(maxsize=1024)
 def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[one_trial.Trial, ...]:
-    """What `core.forecast.trial` keeps, kept apart from it, as other tests ask for trials of the usual size."""
+    """What `releases.forecast.trial` keeps, kept apart from it, as other tests ask for trials of the usual size."""
     return _usual(sketch, density)
 
 

@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 
 from core import Budget, Domain, Race, Release
-from core.engine.building import Exact
 from core.geometry import kernels
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 
 SEED = 0x0123456789ABCDEF0123456789ABCDEF
@@ -28,7 +28,7 @@ def small_release(
     points = np.asfortranarray(low + (high - low) * random.random((records, domain.dimensions)))
     table = sketch.zeros()
     sketch.add(table, points)
-    return seal(sketch, Exact(table, records), budget or Budget(epsilon=1), noise_source=noise_source)
+    return seal(sketch, ExactTable(table, records), budget or Budget(epsilon=1), noise_source=noise_source)
 
 
 def counted_release(budget=None) -> Release:

@@ -6,8 +6,8 @@ import pandas as pd
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.round_columns import position
-from core.engine.building import Exact
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.tables.answers import TableAnswers
@@ -54,7 +54,7 @@ def table_release(
     sketch = Tables.of(domain, 12, tables, 3).sized_for(budget, 4_000.0)
     table = sketch.zeros()
     sketch.add(table, domain.encode_queries(inhabitants()))
-    return seal(sketch, Exact(table, np.array(4_000)), budget, noise_source=SeededSource(seed))
+    return seal(sketch, ExactTable(table, np.array(4_000)), budget, noise_source=SeededSource(seed))
 
 
 def without_noise() -> TableAnswers:

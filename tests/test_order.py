@@ -25,7 +25,6 @@ import pytest
 from core import Budget, Domain, release, train
 from core import estimators as estimators_module
 from core.domain.texts_and_items import TextLength
-from core.engine import building
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.local.hitters.strings import Alphabet
@@ -43,6 +42,7 @@ from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.centred import CentrePurchase
+from core.releases.engine import building
 from core.releases.job import Job, kind_of
 from core.releases.plain import Plain
 from core.releases.private_quantiles import private_quantiles

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from core import RequestError
-from core.parameters import Choice, Declared, Described, Number, Seed, Several, Whole, parameter
+from core.parameters import Choice, Described, Number, Seed, Several, Validated, Whole, parameter
 
 
 @dataclass(frozen=True)
-class Tree(Declared):
+class Tree(Validated):
     """A value with a field of every kind."""
 
     levels: int | None = parameter(Whole("The number of levels", 1, 20), None, settled="how many levels it has")

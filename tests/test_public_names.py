@@ -28,7 +28,7 @@ def test_release_is_the_function_and_no_module():
 
 
 def test_every_mechanism_and_the_recommendation_are_there():
-    import core.forecast.recommendation
+    import core.releases.forecast.recommendation
     from core import (
         Classes,
         Directions,
@@ -44,7 +44,7 @@ def test_every_mechanism_and_the_recommendation_are_there():
 
     public = (Classes, Directions, Distance, Features, Histogram, Moments, Projected, ProjectedDistance, core.Race)
     assert {sketch.name for sketch in public} <= set(cards())
-    assert recommend is core.forecast.recommendation.recommend is core.recommend
+    assert recommend is core.releases.forecast.recommendation.recommend is core.recommend
 
 
 def test_other_names_are_refused():

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.linear_model import LogisticRegression
 
+from core.analysis.classification import classify
 from core.geometry.kernels import Euclidean
 from core.models.objective_perturbation import ObjectivePerturbation
 from core.privacy.budget import Budget
@@ -22,7 +23,6 @@ from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.tasks.classification import classify
 
 from ..labelled_data import Labelled, data_sets
 from .pictures import Claim, Picture, Section, lines_figure, of_repetitions

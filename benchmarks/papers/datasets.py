@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from sklearn.datasets import make_blobs
 
 from core.domain import Domain, Numeric
-from core.experiments.public_data import PublicData, exact_sums, of_points
-from core.forecast.recommendation import Closeness, Distances
 from core.geometry.kernels import Euclidean
+from core.lab.public_data import PublicData, exact_sums, of_points
+from core.releases.forecast.recommendation import Closeness, Distances
 
 from ..labelled_data import data_sets
 from .work import Settings, Work

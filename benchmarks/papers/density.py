@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 
 from core.domain import Domain
-from core.experiments.comparison_methods import METHODS, Method
-from core.experiments.comparison_plan import Trial, best_sizes
-from core.experiments.comparison_trials import released, run_trial
-from core.experiments.public_data import PublicData
-from core.forecast.recommendation import Closeness, Distances
+from core.lab.comparison_methods import METHODS, Method
+from core.lab.comparison_plan import Trial, best_sizes
+from core.lab.comparison_trials import released, run_trial
+from core.lab.public_data import PublicData
 from core.privacy.budget import Budget
+from core.releases.forecast.recommendation import Closeness, Distances
 from core.sketches.published.huang_roth import HuangRoth
 from core.sketches.registry import card
 

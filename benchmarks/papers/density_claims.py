@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.experiments.comparison_plan import ErrorCurve, curves
+from core.lab.comparison_plan import ErrorCurve, curves
 
 from ..words import duration
 from . import published_noise

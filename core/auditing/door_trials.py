@@ -4,9 +4,9 @@ A door may let out what the mechanism behind it keeps: in what it prints, logs, 
 refuses. So the same small release is made through each, and everything that comes out is compared.
 
 *Progress is no output.* How many rows were read so far is shown to the owner while they are read, in a bar on their own
-terminal, in a line every ten seconds where there is none, and on their own page (`Making.pace`): it is exact, nobody
-else sees it, and it is gone afterwards. Releases of an audit take less than ten seconds and have no terminal, so their
-standard error is compared whole; of the page, all but its pace.
+terminal, in a line every ten seconds where there is none, and on their own page (`ReleaseTask.pace`): it is exact,
+nobody else sees it, and it is gone afterwards. Releases of an audit take less than ten seconds and have no terminal, so
+their standard error is compared whole; of the page, all but its pace.
 """
 
 from __future__ import annotations
@@ -121,12 +121,12 @@ def _typed(main: Main, arguments: Sequence[str], budget: Budget) -> Callable[[pd
 
 def page(budget: Budget) -> Iterator[Trial]:
     """What the page's job makes of an order that was confirmed."""
-    from ..ui.release.making import Making, Order
+    from ..ui.release.release_task import ReleaseRequest, ReleaseTask
 
     def made(records: pd.DataFrame, world: World) -> object:
         total = replace(budget, epsilon=2 * budget.epsilon, delta=2 * budget.delta)
         book = Ledger(str(world.ledger))
-        making = Making(Order(open_source(records), _race(), budget, book, NAME, total))
+        making = ReleaseTask(ReleaseRequest(open_source(records), _race(), budget, book, NAME, total))
         while making.read_on():
             pass
         making.finish()

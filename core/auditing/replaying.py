@@ -36,11 +36,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ..machine import compiled_code, environment
 from ..privacy.budget import Budget
 from ..privacy.replay.laws import CounterNoise
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
+from ..runtime import compiled_code, environment
 
 MOMENT = datetime(2020, 2, 29, 12, tzinfo=UTC)
 """When everything happens in an audit."""

@@ -24,9 +24,9 @@ from ..privacy.neighbours import Neighbours
 from ..releases.job import release
 from ..releases.sizing import with_chosen_size
 from ..sketches.adaptive import Adaptive
-from ..sketches.card import Card, Facts
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import worst_records
+from ..sketches.mechanism_spec import MechanismSpec, PublicInputs
 from ..sketches.plan import planned_for
 from ..sketches.registry import cards
 from .hostile import Pair, pairs
@@ -213,7 +213,7 @@ def _by_data(tried: list[Pair]) -> Iterator[tuple[pd.DataFrame, list[Pair]]]:
         tried = [pair for pair in tried if pair.data is not first.data]
 
 
-def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Trial | None:
+def of_mechanism(card: MechanismSpec, budget: Budget, domain: Domain | None = None) -> Trial | None:
     """The release of a mechanism by its card, on the columns that its card has as an example; None where it has none.
 
     Raises
@@ -232,7 +232,7 @@ def of_mechanism(card: Card, budget: Budget, domain: Domain | None = None) -> Tr
     return of_sketch(card.name, sketch, budget)
 
 
-def _made(card: Card, budget: Budget, domain: Domain) -> LinearSketch | Adaptive:
+def _made(card: MechanismSpec, budget: Budget, domain: Domain) -> LinearSketch | Adaptive:
     """A small one of a settled size."""
     kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
     if kernel is None and card.answers == "closeness":
@@ -240,7 +240,7 @@ def _made(card: Card, budget: Budget, domain: Domain) -> LinearSketch | Adaptive
         kind: Any = kernels.KERNELS["euclidean" if many and "race" in card.name else card.kernel]
         kernel = kind() if card.kernel == "angular" else kind(bandwidth=30.0 if many else 0.25)
     norm = None if kernel else _norm_of(card, domain)
-    facts = Facts(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH)
+    facts = PublicInputs(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH)
     return with_chosen_size(card.made_from(facts), budget, RECORDS)
 
 
@@ -269,7 +269,7 @@ def worst_pair(sketch: LinearSketch, budget: Budget) -> Pair:
     return Pair("somebody far away", first, second)
 
 
-def example_domain(card: Card) -> Domain:
+def example_domain(card: MechanismSpec) -> Domain:
     """The columns that a card has as an example."""
     if "items" in card.example:
         return Domain((Items(str(card.example["items"])),))
@@ -279,16 +279,16 @@ def example_domain(card: Card) -> Domain:
     return Domain(tuple(Numeric(name, low, high) for name, (low, high) in ends.items()))
 
 
-def _norm_of(card: Card, domain: Domain) -> str:
+def _norm_of(card: MechanismSpec, domain: Domain) -> str:
     """A distance that it answers."""
     for norm in ("l1", "l2", "squared", "lp:2", "capped:0.5", "above", "below"):
-        trial = Facts(domain, BUDGETS[0], None, norm)
+        trial = PublicInputs(domain, BUDGETS[0], None, norm)
         if card.refusal(replace(trial, size=_size(card))) is None:
             return norm
     return "l1"
 
 
-def _size(card: Card) -> int | None:
+def _size(card: MechanismSpec) -> int | None:
     return card.sizes[0] if card.sizes else None
 
 

@@ -13,7 +13,7 @@ def app(
     headless: Annotated[bool, Option("--headless", help="Open no browser.")] = False,
 ) -> None:
     """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
-    from ..machine.environment import become, check_extra
+    from ..runtime.environment import become, check_extra
     from .output import say
 
     check_extra("streamlit", "app", "The app")
@@ -32,7 +32,7 @@ def serve(
     check: Annotated[bool, Option("--check", help="Only say whether the file can be used.")] = False,
 ) -> None:
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
-    from ..machine.environment import become, check_extra
+    from ..runtime.environment import become, check_extra
     from ..serving.settings import read_settings
     from .output import say
 

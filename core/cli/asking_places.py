@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ..analysis.densest_cells import Intersection
+    from ..analysis.modes import Mode
     from ..releases.release import Release
     from ..sketches.hashed.race import Race
-    from ..tasks.densest_cells import Intersection
-    from ..tasks.modes import Mode
 
 AT_ONCE = 1 << 16  # Queries answered between two steps of the progress bar.
 
@@ -119,10 +119,10 @@ def line(
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
 
+    from ..analysis.box import places_along
+    from ..analysis.density import marginal_line
+    from ..analysis.differences import POINTS
     from ..sources.public_tables import beside
-    from ..tasks.box import places_along
-    from ..tasks.density import marginal_line
-    from ..tasks.differences import POINTS
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)
@@ -151,8 +151,8 @@ def grid(
     import numpy as np
     import pyarrow as pa
 
+    from ..analysis.density import marginal_grid
     from ..sources.public_tables import beside
-    from ..tasks.density import marginal_grid
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)
@@ -194,9 +194,9 @@ def modes(
     import pandas as pd
     import pyarrow as pa
 
+    from ..analysis.densest_cells import intersect_partitions
+    from ..analysis.modes import find_modes
     from ..sources.public_tables import beside
-    from ..tasks.densest_cells import intersect_partitions
-    from ..tasks.modes import find_modes
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)
@@ -238,8 +238,8 @@ def centre(
     import pandas as pd
     import pyarrow as pa
 
+    from ..analysis.centres import described, find_centres
     from ..sources.public_tables import beside
-    from ..tasks.centres import described, find_centres
 
     check_table(out)
     asked = opened(release, of_class, part)
@@ -283,8 +283,8 @@ def anomalies(
     one of the emptiest places, where --share of the people are, ordinary ones too), and certain (the whole interval
     says so). Sets are compared with the other sets of QUERIES.
     """
+    from ..analysis.anomalies import score
     from ..sources.public_tables import beside, told_apart
-    from ..tasks.anomalies import score
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)

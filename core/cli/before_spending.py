@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..words.numbers import percent, size
+from ..formatting.numbers import percent, size
 from .data_options import DataOptions, GuessOptions
 from .declaring import declared_domain, declared_sketch, evenly_compared, like, warn_of_wide_column
 from .mechanisms import check_options, leaves_bandwidth, question, supposing
@@ -21,9 +21,9 @@ from .promise_options import PromiseOptions, grouped
 from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions
 
 if TYPE_CHECKING:
-    from ..forecast.forecast import Forecast
-    from ..forecast.recommendation import Recommendation
     from ..privacy.budget import Budget
+    from ..releases.forecast.forecast import Forecast
+    from ..releases.forecast.recommendation import Recommendation
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
@@ -76,7 +76,7 @@ def forecast(
 
     Pure epsilon and (epsilon, delta) are shown side by side. Rows that --rows does not fix are chosen for each of them.
     """
-    from ..forecast.expected_answers import size_limit
+    from ..releases.forecast.expected_answers import size_limit
 
     asked = promise.budget()
     slack = SLACK if asked.pure else asked.delta
@@ -134,7 +134,7 @@ def _parts(data: DataOptions, shape: SketchOptions, asked: Budget, guess: GuessO
 def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, json: bool) -> None:
     """What to expect of every part, with its share, without a delta and with one."""
     from ..figures.report.meaning import table
-    from ..forecast.forecast_shares import forecast_parts, settle
+    from ..releases.forecast.forecast_shares import forecast_parts, settle
     from ..sketches.part import joined
     from ..sketches.plan import plan_parts
 
@@ -168,8 +168,8 @@ def _promises(asked: Budget) -> list[Budget]:
 
 
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
-    from ..forecast.forecast import forecast
-    from ..forecast.sketch_sizes import limited_size
+    from ..releases.forecast.forecast import forecast
+    from ..releases.forecast.sketch_sizes import limited_size
     from ..sketches.adaptive import Adaptive
 
     one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
@@ -185,7 +185,7 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
 
 def _hidden(one: Expected, budget: Budget) -> str:
     """Which columns' own distances the noise hides; "" without any."""
-    from ..forecast.expected_answers import column_errors, drowned_columns
+    from ..releases.forecast.expected_answers import column_errors, drowned_columns
     from ..sketches.linear import LinearSketch
     from ..sketches.plan import plan
 
@@ -280,8 +280,8 @@ def recommend(
     whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
     of the list is what --mechanism auto takes.
     """
-    from ..forecast.expected_answers import size_limit
-    from ..forecast.recommendation import recommend as ranked
+    from ..releases.forecast.expected_answers import size_limit
+    from ..releases.forecast.recommendation import recommend as ranked
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
     check_options(asked, "auto")

@@ -304,7 +304,7 @@ def with_size(
         Independent groups of rows, when they were typed.
     """
     from ..figures.report.meaning import table
-    from ..forecast.sketch_sizes import choose_size
+    from ..releases.forecast.sketch_sizes import choose_size
     from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import in_groups
     from ..sketches.linear import LinearSketch
@@ -336,8 +336,8 @@ def with_size(
 
 def _whole_table(sketch: Tables | ChosenTables, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
     """Tables with their cells and, where these are open too, the pairs that noise lets be seen, and says which."""
-    from ..forecast.sketch_sizes import ANY_RECORDS
-    from ..forecast.whole_table import reason, reason_of_choice
+    from ..releases.forecast.sketch_sizes import ANY_RECORDS
+    from ..releases.forecast.whole_table import reason, reason_of_choice
     from ..sketches.tables.chosen import ChosenTables
 
     records = ANY_RECORDS if guess.records is None else guess.records

@@ -23,8 +23,8 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import BudgetError, RequestError
-from ..machine.faults import DEBUG, TOO_LITTLE
-from ..machine.transient import sweep
+from ..runtime.faults import DEBUG, TOO_LITTLE
+from ..runtime.transient import sweep
 from .output import say
 
 DONE, FAULT, REQUEST, BUDGET, STOPPED, TERMINATED = 0, 1, 2, 3, 130, 143

@@ -15,7 +15,7 @@ from .promise_options import LedgerOptions, PromiseOptions, grouped
 if TYPE_CHECKING:
     from ..privacy.ledger.ledger import Entry, Status
     from ..privacy.ledger.log import Line
-    from ..releases.shelf import Shelf
+    from ..releases.release_store import Shelf
 
 ledger_commands = typer.Typer(help="Register data sets with their total budgets, and see what was spent of them.")
 NameArgument = Annotated[str, Argument(metavar="NAME", help="The data set.", show_default=False)]
@@ -221,7 +221,7 @@ FileArgument = Annotated[str, Argument(metavar="NAME", help="Its name, or 12 dig
 
 def _shelf(payer: LedgerOptions) -> Shelf:
     from ..privacy.ledger.store import default_place
-    from ..releases.shelf import shelf_beside
+    from ..releases.release_store import shelf_beside
 
     return shelf_beside(payer.ledger or default_place())
 

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..words.phrases import count
+from ..formatting.phrases import count
 from .asked_release import TableOption
 from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
@@ -97,7 +97,7 @@ def privatise(
     """Randomise answers, as the devices of those who gave them would: one report a row, and no identity."""
     from ..local.reports import longitudinal, write_again, write_kept, write_reports
     from ..local.survey import read_survey
-    from ..machine.transient import unfinished
+    from ..runtime.transient import unfinished
 
     _check_parquet(out, overwrite)
     asked = read_survey(survey)
@@ -129,7 +129,7 @@ def again(
     """Report once more from what devices kept: whoever sees all reports of a device learns no more than ε allows."""
     from ..local.reports import longitudinal, write_again
     from ..local.survey import read_survey
-    from ..machine.transient import unfinished
+    from ..runtime.transient import unfinished
 
     _check_parquet(out, overwrite)
     asked = read_survey(survey)
@@ -334,10 +334,10 @@ def forecast(
     ] = None,
 ) -> None:
     """Say how far off every oracle's estimates would be, what it sends, and which to take."""
+    from ..formatting.numbers import taken
     from ..local import choosing
     from ..local.oracles.table import oracle as made
     from ..local.shuffle import Shuffled
-    from ..words.numbers import taken
 
     if oracle is None:
         every = choosing.outlooks(domain, people, str(epsilon), bits)

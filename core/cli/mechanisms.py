@@ -15,12 +15,12 @@ from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:
     from ..domain import Domain
-    from ..forecast.recommendation import Question
     from ..geometry.kernels import Gaussian, Kernel
     from ..privacy.budget import Budget
+    from ..releases.forecast.recommendation import Question
     from ..sketches.adaptive import Adaptive
-    from ..sketches.card import Card
     from ..sketches.linear import LinearSketch
+    from ..sketches.mechanism_spec import MechanismSpec
 
 # Options of the choice by forecast.
 AUTO = frozenset({"--kernel", "--bandwidth", "--power", "--norm", "--radius", "--seed"})
@@ -167,13 +167,13 @@ def seed_of(shape: SketchOptions) -> int | None:
     return None if shape.seed is None else notation.parse_seed(shape.seed)
 
 
-def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
+def _made(card: MechanismSpec, shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
     """The mechanism of a card, from what was typed."""
     from ..sketches import mechanism_choice
-    from ..sketches.card import Facts
+    from ..sketches.mechanism_spec import PublicInputs
 
     kernel = _kernel_of(card, shape, domain) if "--kernel" in card.options else None
-    facts = Facts(
+    facts = PublicInputs(
         domain,
         budget,
         kernel,
@@ -200,7 +200,7 @@ def _made(card: Card, shape: SketchOptions, domain: Domain, budget: Budget) -> L
     return mechanism_choice.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
 
 
-def _kernel_of(card: Card, shape: SketchOptions, domain: Domain) -> Kernel:
+def _kernel_of(card: MechanismSpec, shape: SketchOptions, domain: Domain) -> Kernel:
     """The kernel that was typed, or the mechanism's usual one; without a bandwidth it has no other."""
     if "--bandwidth" not in card.options and shape.kernel not in (None, card.kernel):
         raise RequestError(f"The mechanism {card.name} is for the kernel {card.kernel}, and this is {shape.kernel}.")
@@ -211,7 +211,7 @@ def recommended(
     shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions
 ) -> tuple[LinearSketch, list[str]]:
     """The first choice of the recommendation, and what is to be said of it."""
-    from ..forecast.recommendation import recommend
+    from ..releases.forecast.recommendation import recommend
 
     asked, how_finely = question(shape, domain, budget, guess)
     sample = guess.public_sample(domain if shape.label is None else domain.without(shape.label))
@@ -244,7 +244,7 @@ def leaves_bandwidth(shape: SketchOptions, domain: Domain) -> bool:
 
 def needs_spread(shape: SketchOptions, domain: Domain) -> bool:
     """Whether the bandwidth is left out, and columns are too many for a grid whose readers choose it."""
-    from ..forecast.scales import has_scales
+    from ..releases.forecast.scales import has_scales
 
     compared = domain if shape.label is None else domain.without(shape.label)
     return leaves_bandwidth(shape, domain) and not has_scales(compared)
@@ -252,7 +252,7 @@ def needs_spread(shape: SketchOptions, domain: Domain) -> bool:
 
 def supposing(shape: SketchOptions, domain: Domain, guess: GuessOptions) -> GuessOptions:
     """The guesses with the usual spread, where one is needed and nobody said or bought it."""
-    from ..forecast.reference_population import DEFAULT_SPREAD
+    from ..releases.forecast.reference_population import DEFAULT_SPREAD
 
     known = guess.spread is not None or not needs_spread(shape, domain)
     return guess if known else replace(guess, spread=DEFAULT_SPREAD)
@@ -260,9 +260,9 @@ def supposing(shape: SketchOptions, domain: Domain, guess: GuessOptions) -> Gues
 
 def question(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions) -> tuple[Question, list[str]]:
     """What is asked, for the recommendation; without a bandwidth, it follows from public facts, as is said."""
-    from ..forecast.recommendation import Closeness, Distances
-    from ..forecast.scales import chosen_scales
-    from ..sketches.card import KERNEL_OPTIONS
+    from ..releases.forecast.recommendation import Closeness, Distances
+    from ..releases.forecast.scales import chosen_scales
+    from ..sketches.mechanism_spec import KERNEL_OPTIONS
 
     if shape.norm is not None:
         refuse_typed([option for option in typed(shape) if option in KERNEL_OPTIONS], "--norm asks for distances")
@@ -283,10 +283,10 @@ def _kernel_of_spread(
     shape: SketchOptions, domain: Domain, compared: Domain, budget: Budget, guess: GuessOptions
 ) -> tuple[Gaussian, str]:
     """The kernel that suits how far records lie apart, and what is to be said of it."""
-    from ..forecast.guesses import checked_records, checked_spread
-    from ..forecast.nearness import kernel_apart
+    from ..formatting.numbers import percent
     from ..models.contest.prospects import class_kernel
-    from ..words.numbers import percent
+    from ..releases.forecast.guesses import checked_records, checked_spread
+    from ..releases.forecast.nearness import kernel_apart
 
     spread = checked_spread(guess.spread or 0.0)
     if shape.label is None:
@@ -302,7 +302,7 @@ def _kernel_of_spread(
 
 def _in_words(kernel: Gaussian) -> str:
     """The bandwidth, or the shortest and the longest of the columns'."""
-    from ..words.numbers import significant
+    from ..formatting.numbers import significant
 
     each = kernel.bandwidth
     if not isinstance(each, tuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..words.numbers import percent
-from ..words.phrases import listed
+from ..formatting.numbers import percent
+from ..formatting.phrases import listed
 from . import notation
 from .data_options import DATA, PAYER, DataOptions
 from .declaring import declared_domain
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..models.contest.choice import Choice
     from ..models.training import Trainer
     from ..privacy.budget import Budget
-    from ..releases.payment import Payer
+    from ..releases.payment import LedgerAccount
     from ..sources import Source
 
 # Options on data that columns of numbers have no use for.
@@ -77,7 +77,7 @@ def quantiles(
     import pandas as pd
     import pyarrow as pa
 
-    from ..releases.payment import Payer, unit_words
+    from ..releases.payment import LedgerAccount, unit_words
     from ..releases.private_quantiles import ColumnQuantiles
     from ..sources import open_source
 
@@ -95,7 +95,7 @@ def quantiles(
         budget: Budget = promise.budget()
         asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
         name = dataset or dataset_name(source)
-        bill.payer = payer = Payer(books.open(), name, budget, unit_words(asked.domain.unit))
+        bill.payer = payer = LedgerAccount(books.open(), name, budget, unit_words(asked.domain.unit))
         with reading("Reading records", opened.rows_total()) as show:
             found = asked.buy(opened, payer, progress=show)
         write_table(pa.Table.from_pandas(pd.DataFrame([vars(one) for one in found]), preserve_index=False), out)
@@ -174,7 +174,7 @@ def train(
     from ..models.opening import most_bytes
     from ..models.records import Task
     from ..releases.file import room_for
-    from ..releases.payment import Payer, spending, unit_words
+    from ..releases.payment import LedgerAccount, spending, unit_words
     from ..sources import open_source
 
     chosen = method == "choose"
@@ -190,7 +190,7 @@ def train(
             )
         opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
         name = dataset or dataset_name(source)
-        bill.payer = payer = Payer(books.open(), name, budget, unit_words(domain.unit))
+        bill.payer = payer = LedgerAccount(books.open(), name, budget, unit_words(domain.unit))
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
@@ -242,7 +242,7 @@ def check_places(out: Path, overwrite: bool) -> None:
 
 
 def choose(
-    source: Source, domain: Domain, target: str, budget: Budget, payer: Payer, records: int | None, out: Path
+    source: Source, domain: Domain, target: str, budget: Budget, payer: LedgerAccount, records: int | None, out: Path
 ) -> Path:
     """Choose, write the file with the ending of its kind, and say what it is."""
     from ..models.contest.choice import choose_classifier, chosen_among

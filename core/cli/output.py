@@ -17,13 +17,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import RequestError
-from ..machine.transient import UNFINISHED, sweep_unfinished, unfinished
+from ..runtime.transient import UNFINISHED, sweep_unfinished, unfinished
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress
 
-    from ..engine.pace import Pace
+    from ..releases.engine.pace import Pace
 
 TABLES = (".csv", ".tsv", ".parquet")
 SECONDS_A_LINE = 10.0  # Between two lines on how far a reading is, where they do not take each other's place.
@@ -82,7 +82,7 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
     Callable[[int], None]
         What is called with the number of rows read so far.
     """
-    from ..engine.pace import Pace
+    from ..releases.engine.pace import Pace
 
     pace = Pace(total, rows=rows)
     of_all = f" of {total:,}" if total else ""
@@ -219,7 +219,7 @@ def _safe(table: pa.Table) -> pa.Table:
     """The table with texts that no spreadsheet takes for formulas."""
     import pyarrow as pa
 
-    from ..words.escapes import safe_cell
+    from ..formatting.escapes import safe_cell
 
     for place, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type

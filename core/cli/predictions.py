@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..words.numbers import percent
+from ..formatting.numbers import percent
 from .asked_release import PartOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
 from .output import check_table, check_writable, print_table, say, write_table
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from ..tasks.classification import Classification
-    from ..tasks.confusion import Confusion, Rate
+    from ..analysis.classification import Classification
+    from ..analysis.confusion import Confusion, Rate
 
 
 def classify(
@@ -53,11 +53,11 @@ def classify(
     They are label, confidence (probability that the release without its noise would say the same), certain (whether
     that reaches the level), and the probability of each class.
     """
+    from ..analysis.class_scores import classes_of
+    from ..analysis.classification import classify as classified
+    from ..analysis.classification import drowned_in_largest
+    from ..analysis.confusion import confusion_of, label_codes
     from ..sources.public_tables import beside
-    from ..tasks.class_scores import classes_of
-    from ..tasks.classification import classify as classified
-    from ..tasks.classification import drowned_in_largest
-    from ..tasks.confusion import confusion_of, label_codes
 
     check_table(out)
     asked = opened(release, None, part)
@@ -94,7 +94,7 @@ def _answers(found: Classification) -> dict[str, np.ndarray]:
 
 def _print(made: Confusion) -> None:
     """Rates in words, and a table of true classes by what was said of them."""
-    from ..tasks.confusion import DONT_KNOW
+    from ..analysis.confusion import DONT_KNOW
 
     print_table(
         ("", "share", "very likely within"),
@@ -141,9 +141,9 @@ def regress(
     """
     import pyarrow as pa
 
+    from ..analysis.regression import regression
     from ..releases.release import load
     from ..sources.public_tables import beside
-    from ..tasks.regression import regression
 
     check_table(out)
     asked = load(release)
@@ -196,9 +196,9 @@ def predict(
     import pyarrow as pa
 
     from ..errors import RequestError
-    from ..machine.transient import unfinished
     from ..models.onnx_export import to_onnx
     from ..models.opening import load_model
+    from ..runtime.transient import unfinished
     from ..sources.public_tables import beside
 
     check_table(out)
@@ -245,12 +245,12 @@ def judge(
     from ..errors import RequestError
     from ..figures.class_figures import confusion_in_words
     from ..figures.model_figures import reliability_in_words
+    from ..formatting.numbers import percent, significant
     from ..models.calibrating import calibrated, calibrated_reliability
     from ..models.judging import judge_classes, judge_numbers, read_test
     from ..models.number_model import NumberModel
     from ..models.opening import load_model
     from ..sources import open_source
-    from ..words.numbers import percent, significant
 
     opened = load_model(model)
     for sentence in opened.warnings:

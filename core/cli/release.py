@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..releases.bounded import BoundsPurchase
     from ..releases.job import Job
     from ..releases.kind import Kind
-    from ..releases.payment import Payer
+    from ..releases.payment import LedgerAccount
     from ..releases.purchase_plan import Known, PurchasePlan
     from ..releases.release import Release
     from ..sketches.adaptive import Adaptive
@@ -78,17 +78,17 @@ def release(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..engine.engine_choice import check_engine
     from ..figures.report.meaning import table
+    from ..formatting.numbers import rounded
+    from ..formatting.phrases import count
+    from ..releases.engine.engine_choice import check_engine
     from ..releases.job import Job
-    from ..releases.payment import Payer, unit_words
+    from ..releases.payment import LedgerAccount, unit_words
     from ..releases.purchase_plan import Purchasing
-    from ..releases.shelf import paid_name
+    from ..releases.release_store import paid_name
     from ..releases.wide_columns import wide_column
     from ..sketches.adaptive import Adaptive
     from ..sources import open_source
-    from ..words.numbers import rounded
-    from ..words.phrases import count
     from .mechanisms import leaves_bandwidth
 
     with billed() as bill:
@@ -108,8 +108,8 @@ def release(
             raise RequestError("--sample names the private file itself, which would choose the size for its records.")
         name = dataset or _named_after(source)
 
-        def payer_opened(unit: PrivacyUnit) -> Payer:
-            bill.payer = bill.payer or Payer(books.open(), name, budget, unit_words(unit))
+        def payer_opened(unit: PrivacyUnit) -> LedgerAccount:
+            bill.payer = bill.payer or LedgerAccount(books.open(), name, budget, unit_words(unit))
             return bill.payer
 
         plan = _plan(data, shape, guess, budget, purchase)
@@ -183,7 +183,7 @@ def _plan(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
 ) -> PurchasePlan[Kind]:
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
-    from ..forecast.sketch_sizes import ANY_RECORDS
+    from ..releases.forecast.sketch_sizes import ANY_RECORDS
     from ..releases.job import kind_of
     from ..releases.purchase_plan import Known, PurchasePlan, Stage
     from ..releases.stages import Count, Spread

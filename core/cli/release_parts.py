@@ -153,7 +153,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
     """
     from fractions import Fraction
 
-    from ..forecast.forecast_shares import budget_of_share
+    from ..releases.forecast.forecast_shares import budget_of_share
     from ..sketches.adaptive import Adaptive
     from ..sketches.part import Part
     from ..sketches.parts import Parts
@@ -191,10 +191,10 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
 
 def settled(parts: Parts, budget: Budget, guess: GuessOptions) -> Parts:
     """The parts with sizes and shares by forecast, which is said."""
-    from ..forecast.forecast_shares import settle
+    from ..formatting.numbers import percent
+    from ..releases.forecast.forecast_shares import settle
     from ..sketches.part import joined
     from ..sketches.plan import plan_parts
-    from ..words.numbers import percent
 
     if parts.settled:
         return parts

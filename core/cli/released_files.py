@@ -27,8 +27,8 @@ from .output import check_table, check_writable, print_json, say, spinner, write
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..analysis.sampling import Sample
     from ..releases.comparison import Comparison
-    from ..tasks.sampling import Sample
 
 
 def inspect(
@@ -48,8 +48,8 @@ def inspect(
     import mmap
 
     from ..figures.report.label import describe, to_json
-    from ..machine.counter_tables import Table
     from ..releases.release import load
+    from ..runtime.counter_tables import Table
 
     opened = load(release, verify=verify)
     if program:
@@ -83,8 +83,8 @@ def merge(
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
+    from ..formatting.numbers import rounded
     from ..releases.release import load
-    from ..words.numbers import rounded
 
     if len(releases) < 2:
         raise RequestError("Merging needs two release files or more.")
@@ -172,9 +172,9 @@ def _along(
     import pandas as pd
     import pyarrow as pa
 
+    from ..analysis.density import Curve
+    from ..analysis.differences import grid_of_differences, line_of_differences
     from ..sketches.answers import level_of_each
-    from ..tasks.density import Curve
-    from ..tasks.differences import grid_of_differences, line_of_differences
 
     if compared.first.sketch.name == "tables":
         if together:
@@ -218,8 +218,8 @@ def share(
     """
     from ..errors import RequestError
     from ..figures.share.shared_page import read_public, share_html
-    from ..machine.transient import unfinished
-    from ..words.numbers import size
+    from ..formatting.numbers import size
+    from ..runtime.transient import unfinished
 
     try:
         data = file.read_bytes()
@@ -254,8 +254,8 @@ def ask(
     import pandas as pd
     import pyarrow as pa
 
+    from ..analysis.sql import ask_sql
     from ..releases.release import load
-    from ..tasks.sql import ask_sql
 
     check_table(out)
     asked = load(release)
@@ -293,8 +293,8 @@ def sample(
     """
     import pyarrow as pa
 
-    from ..tasks.sampling import not_meant_for
-    from ..tasks.sampling import sample as draw
+    from ..analysis.sampling import not_meant_for
+    from ..analysis.sampling import sample as draw
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth, together=True)
@@ -309,7 +309,7 @@ def sample(
 def _trust(drawn: Sample) -> str:
     """How far the records can be trusted to be what they say."""
     if drawn.nearness is not None:
-        from ..tasks.sampling import nearness_words
+        from ..analysis.sampling import nearness_words
 
         return nearness_words(drawn.nearness)
     if drawn.misfit is not None:

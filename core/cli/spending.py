@@ -17,22 +17,22 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..words.phrases import count
+from ..formatting.phrases import count
 from .exit_codes import FAULT, TERMINATED, Unfinished, code_of, interrupt, sentence_of
 from .output import print_json, print_table, say
 from .promise_options import LedgerOptions, grouped
 
 if TYPE_CHECKING:
-    from ..engine.checkpoint import Checkpoint, Checkpoints
-    from ..engine.resuming import Keeping
-    from ..releases.payment import Payer
+    from ..releases.engine.checkpoint import Checkpoint, Checkpoints
+    from ..releases.engine.resuming import Keeping
+    from ..releases.payment import LedgerAccount
 
 
 @dataclass
 class Bill:
     """Who pays, once that is known."""
 
-    payer: Payer | None = None
+    payer: LedgerAccount | None = None
 
     @property
     def spent(self) -> bool | None:
@@ -154,10 +154,10 @@ class CheckpointOptions:
         ),
     ] = False
 
-    def keeping(self, payer: Payer, any_seed: bool) -> Keeping | None:
+    def keeping(self, payer: LedgerAccount, any_seed: bool) -> Keeping | None:
         """What is asked of checkpoints of a release that a data set pays for; None when there are to be none."""
-        from ..engine.checkpoint import Checkpoints
-        from ..engine.resuming import Keeping, times_paid
+        from ..releases.engine.checkpoint import Checkpoints
+        from ..releases.engine.resuming import Keeping, times_paid
 
         if self.no_checkpoint:
             return None
@@ -210,7 +210,7 @@ def remove(
 
 
 def _folder(payer: LedgerOptions) -> Checkpoints:
-    from ..engine.checkpoint import Checkpoints
+    from ..releases.engine.checkpoint import Checkpoints
 
     return Checkpoints.beside(payer.open().where)
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RequestError
-from ..machine.environment import check_extra
-from ..machine.transient import private_folder
-from ..words.phrases import shown
+from ..formatting.phrases import shown
+from ..runtime.environment import check_extra
+from ..runtime.transient import private_folder
 from .column_entries import KINDS, tidy_name
 from .declarations import mapping_of
 

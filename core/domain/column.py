@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_number, check_text
 from ..errors import RequestError
-from ..machine.array_types import Array, Floats
+from ..runtime.array_types import Array, Floats
 
 # No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.
 FARTHEST_BOUND = 1e100

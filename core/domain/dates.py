@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_choice, check_text
 from ..errors import RequestError
-from ..machine.array_types import Floats, Integers
+from ..runtime.array_types import Floats, Integers
 from .column import Scalar, as_float64, check_gap, describe_type, is_text, to_numpy
 from .written import are_words, checked_words, each_once, is_number
 

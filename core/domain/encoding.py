@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..checks import check_choice
 from ..errors import RequestError
-from ..machine.array_types import Floats
+from ..runtime.array_types import Floats
 from .batches import arrow_table, first_row
 from .categorical import Categorical
 from .column import Mask, Scalar

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_integer, check_number, check_text
 from ..errors import RequestError
-from ..machine.array_types import Floats
+from ..runtime.array_types import Floats
 from .column import Mask, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
 from .written import Reading
 

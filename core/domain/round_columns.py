@@ -38,7 +38,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_choice, check_number, check_text
 from ..errors import RequestError
-from ..machine.array_types import Floats, Integers
+from ..runtime.array_types import Floats, Integers
 from .categorical import Categorical
 from .column import Mask, Scalar, as_float64, describe_type, is_text, to_numpy
 from .dates import HOUR, checked_format, checked_zone, moments, part_of, whole_numbers_in

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
+from ..analysis.class_scores import checked_rule, class_scores, classes_of, rules_of
 from ..domain import Domain
 from ..errors import RequestError
 from ..models.class_counts import SAME_FOR_ALL, largest_of
@@ -20,7 +21,7 @@ from ..models.records import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..releases.payment import Payer, payer_of, saying_spent
+from ..releases.payment import LedgerAccount, payer_of, saying_spent
 from ..releases.purchase_plan import Known, PurchasePlan, Purchasing
 from ..releases.release import Release
 from ..releases.seal import promising
@@ -28,7 +29,6 @@ from ..releases.stages import Count
 from ..sketches.classes import Classes
 from ..sketches.distances.moments import Moments
 from ..sources import Source, open_source
-from ..tasks.class_scores import checked_rule, class_scores, classes_of, rules_of
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier
 from .linear_classifiers import PrivateLogisticRegression
 from .private import CLASS, as_table
@@ -129,7 +129,7 @@ class PrivateChosenClassifier(LabelledEstimator):
             self._keep_given(domain, points, labels, y, budget, payer)
         return self
 
-    def _keep_usual(self, domain: Domain, source: Source, budget: Budget, payer: Payer | None) -> None:
+    def _keep_usual(self, domain: Domain, source: Source, budget: Budget, payer: LedgerAccount | None) -> None:
         """Of those that may suit, the ones that are worth making by forecast."""
         made = choose_classifier(source, domain, CLASS, budget, payer, self.records)
         self.chosen_ = self._around(made)
@@ -152,7 +152,13 @@ class PrivateChosenClassifier(LabelledEstimator):
         return one
 
     def _keep_given(
-        self, domain: Domain, points: np.ndarray, labels: np.ndarray, y: object, budget: Budget, payer: Payer | None
+        self,
+        domain: Domain,
+        points: np.ndarray,
+        labels: np.ndarray,
+        y: object,
+        budget: Budget,
+        payer: LedgerAccount | None,
     ) -> None:
         """All of those that were named, whatever a forecast would say."""
         made = self._candidates(points, y)

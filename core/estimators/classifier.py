@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..analysis.class_scores import rules_of
+from ..analysis.classification import Classification, classify
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
@@ -22,8 +24,6 @@ from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sources import Source
-from ..tasks.class_scores import rules_of
-from ..tasks.classification import Classification, classify
 from .private import CLASS, PrivateEstimator
 
 
@@ -165,6 +165,6 @@ class PrivateClassifier(LabelledEstimator):
         return self.classification(X).confidence
 
     def classification(self, X: object, level: float = 0.95) -> Classification:
-        """All that the release says about each point, "don't know" included: `core.tasks.classification`."""
+        """All that the release says about each point, "don't know" included: `core.analysis.classification`."""
         queries = self._queries(X)
         return classify(self.release_, queries, self.rule, level)

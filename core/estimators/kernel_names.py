@@ -9,15 +9,15 @@ from typing import cast
 from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
-from ..forecast.recommendation import Closeness, recommend
-from ..forecast.scales import by_coordinates, chosen_scales
 from ..geometry.kernels import Jaccard, Kernel
 from ..geometry.kernels.composite import KERNELS
 from ..privacy.budget import Budget
+from ..releases.forecast.recommendation import Closeness, recommend
+from ..releases.forecast.scales import by_coordinates, chosen_scales
 from ..sketches import mechanism_choice
-from ..sketches.card import Facts
 from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch
+from ..sketches.mechanism_spec import PublicInputs
 from ..sketches.registry import card, cards
 
 # Kernels of points that are not made of others.
@@ -101,5 +101,5 @@ def kernel_sketch(
     chosen = card(mechanism)
     if rows is not None and "--rows" not in chosen.options:
         raise RequestError(f"{chosen.called[0].upper()}{chosen.called[1:]} has no rows; leave the rows out.")
-    facts = Facts(domain, budget, kernel, size=rows, seed=seed)
+    facts = PublicInputs(domain, budget, kernel, size=rows, seed=seed)
     return cast(LinearSketch, chosen.made_from(facts))  # what may be recommended chooses nothing

@@ -7,12 +7,12 @@ import pandas as pd
 from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
 
+from ..analysis.product_sums import components
+from ..analysis.regression import Regression, regression
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
 from ..sketches.sums_of_products import Products
-from ..tasks.product_sums import components
-from ..tasks.regression import Regression, regression
 from .private import CLASS, FEATURES, PrivateEstimator
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from ..checks import check_choice
 from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
-from ..forecast.scales import by_coordinates
 from ..geometry.kernels import Kernel
 from ..geometry.projections.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
+from ..releases.forecast.scales import by_coordinates
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch

@@ -9,12 +9,12 @@ from sklearn.base import DensityMixin
 
 from ..domain import Domain
 from ..domain.domain import evenly_scaled
-from ..forecast.nearness import kernel_apart
-from ..forecast.reference_population import DEFAULT_SPREAD
-from ..forecast.scales import by_coordinates
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
+from ..releases.forecast.nearness import kernel_apart
+from ..releases.forecast.reference_population import DEFAULT_SPREAD
+from ..releases.forecast.scales import by_coordinates
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_choice import distance
 from .kernel_names import grid_of, kernel_of, kernel_sketch

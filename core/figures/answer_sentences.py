@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
+from ..analysis.class_scores import rules_of
+from ..analysis.classification import Classification, drowned_in_largest
+from ..analysis.modes import Mode
 from ..domain import Categorical, Domain, Vector
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import best_guess, number, percent, percent_within, rounded, rounded_all, rounded_range
+from ..formatting.phrases import day, listed
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
-from ..tasks.class_scores import rules_of
-from ..tasks.classification import Classification, drowned_in_largest
-from ..tasks.modes import Mode
-from ..words.escapes import in_markdown
-from ..words.numbers import best_guess, number, percent, percent_within, rounded, rounded_all, rounded_range
-from ..words.phrases import day, listed
 from .density_figures import UNSURE, close_by
 from .distance_figures import distance_unit
 from .figure_axes import Axis

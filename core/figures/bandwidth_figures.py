@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ..domain import Categorical, Cyclic, Domain, Scalar, Vector
-from ..forecast.scales import Scales
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent, significant
 from ..geometry.kernels import Angular, Kernel, of_coordinates
-from ..words.escapes import in_plotly
-from ..words.numbers import percent, significant
+from ..releases.forecast.scales import Scales
 from .palette import DENSITY_SCALE, FAINT, INK, TEAL, faded
 
 STEPS = 401

@@ -12,12 +12,12 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
+from ..analysis.confusion import DONT_KNOW, TRAINED, Confusion
+from ..analysis.decision_map import DecisionMap
 from ..domain import Domain
-from ..tasks.confusion import DONT_KNOW, TRAINED, Confusion
-from ..tasks.decision_map import DecisionMap
-from ..words.escapes import in_plotly
-from ..words.numbers import percent
-from ..words.phrases import shortened
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent
+from ..formatting.phrases import shortened
 from . import figure_axes
 from .figure_axes import Axis, apply
 from .hatching import PATTERN, hatch

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.comparison_methods import METHODS
-from ..experiments.comparison_plan import Advice, ErrorCurve
-from ..words.numbers import percent
-from ..words.phrases import listed
+from ..formatting.numbers import percent
+from ..formatting.phrases import listed
+from ..lab.comparison_methods import METHODS
+from ..lab.comparison_plan import Advice, ErrorCurve
 from .comparison_marks import MethodMark
 from .palette import FAINT, faded
 
 if TYPE_CHECKING:
-    from ..experiments.public_data import PublicData
+    from ..lab.public_data import PublicData
 
 HEIGHT = 400
 LEGEND_LINE = 26  # Pixels of a line of the legend, of which a phone needs one for nearly every method.

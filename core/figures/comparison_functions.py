@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from ..words.escapes import in_plotly
-from ..words.numbers import percent
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent
 from .comparison_curves import LEGEND_LINE
 from .comparison_marks import MethodMark
 from .figure_axes import Axis, apply

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..words.escapes import in_plotly
+from ..formatting.escapes import in_plotly
 from .palette import FAINT
 
 # Blue, magenta, violet, slate: at least 3:1 on either background (WCAG 2.2, 1.4.11), and of different lightness.

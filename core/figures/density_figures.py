@@ -12,10 +12,10 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import gaussian_filter
 
+from ..analysis.density import Curve, Heatmap
 from ..domain import Categorical, Column, Domain, Ordered
-from ..tasks.density import Curve, Heatmap
-from ..words.escapes import in_plotly
-from ..words.numbers import best_guess, rounded, rounded_all, rounded_range
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import best_guess, rounded, rounded_all, rounded_range
 from . import figure_axes
 from .figure_axes import Axis, apply
 from .hatching import CLEAR, HATCHED, PATTERN, hatch, hidden_by_noise, polygon

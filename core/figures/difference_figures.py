@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..analysis.density import Curve, Heatmap
+from ..analysis.differences import CellDifferences, Strength
+from ..analysis.table_profile import words_for_cells
 from ..domain import Categorical, Domain, Ordered
-from ..machine.array_types import Floats
-from ..tasks.density import Curve, Heatmap
-from ..tasks.differences import CellDifferences, Strength
-from ..tasks.table_profile import words_for_cells
-from ..words.escapes import in_plotly
-from ..words.numbers import percent, significant
-from ..words.phrases import shortened
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent, significant
+from ..formatting.phrases import shortened
+from ..runtime.array_types import Floats
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR
 from .figure_axes import Axis, apply

@@ -12,11 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator
 
+from ..analysis.density import Curve, Heatmap
 from ..domain import Categorical, Column, Domain, Ordered, Scalar, Vector
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import rounded_all
 from ..sketches.linear import LinearSketch
-from ..tasks.density import Curve, Heatmap
-from ..words.escapes import in_plotly
-from ..words.numbers import rounded_all
 from . import figure_axes
 from .density_figures import (
     COLOUR_BAR,

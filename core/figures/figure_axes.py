@@ -16,10 +16,10 @@ import plotly.graph_objects as go
 
 from ..domain import Categorical, Column, Dates, Ordered
 from ..domain.round_columns import LATITUDE, Coordinate
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import rounded
+from ..formatting.phrases import shortened
 from ..releases.release import Release
-from ..words.escapes import in_plotly
-from ..words.numbers import rounded
-from ..words.phrases import shortened
 from .palette import INK, PAPER
 
 THOUSANDS_FROM = 10_000  # Numbers below it go without separators, so that years read as years.

@@ -18,8 +18,8 @@ from statistics import NormalDist
 import numpy as np
 import plotly.graph_objects as go
 
+from ..formatting.numbers import percent, significant
 from ..geometry.kernels import Kernel
-from ..words.numbers import percent, significant
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 PLACES = 81  # Places along the line on which possible releases are drawn.

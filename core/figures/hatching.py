@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import uniform_filter
 
-from ..tasks.density import Picture
+from ..analysis.density import Picture
 from .figure_axes import Axis
 from .palette import FAINT
 

@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.stats import binom
 
-from ..words.escapes import in_plotly
-from ..words.numbers import significant
-from ..words.phrases import shortened
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import significant
+from ..formatting.phrases import shortened
 from .palette import AMBER, FAINT, INK, faded
 
 BAR_HEIGHT = 44

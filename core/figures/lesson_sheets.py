@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..words.escapes import in_html
+from ..formatting.escapes import in_html
 from .palette import FAINT, INK
 from .paper import FONT
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ..analysis.decision_map import DecisionMap
+from ..analysis.density import Heatmap
 from ..domain import Column
-from ..tasks.decision_map import DecisionMap
-from ..tasks.density import Heatmap
-from ..words.escapes import in_plotly
-from ..words.phrases import shortened
+from ..formatting.escapes import in_plotly
+from ..formatting.phrases import shortened
 from .class_figures import class_colour
 from .distance_figures import distance_title
 from .figure_axes import Axis, apply

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ..analysis.product_sums import Components, Correlations, terms_of
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent, significant
+from ..formatting.phrases import shortened
 from ..models.judging import NumberVerdict, Reliability
 from ..models.linear_model import LinearModel
-from ..tasks.product_sums import Components, Correlations, terms_of
-from ..words.escapes import in_plotly
-from ..words.numbers import percent, significant
-from ..words.phrases import shortened
 from .palette import FAINT, TEAL, faded
 
 MOST_SHOWN = 20

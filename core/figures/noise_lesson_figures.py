@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.noise_lessons import MOST, ROWS, Asked, Files, NoiseOfRows
-from ..words.numbers import significant
+from ..formatting.numbers import significant
+from ..lab.noise_lessons import MOST, ROWS, Asked, Files, NoiseOfRows
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 DRAWN = 400  # Points of a line: on a logarithmic axis more would lie on top of each other.

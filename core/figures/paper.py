@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from ..words.escapes import in_html
+from ..formatting.escapes import in_html
 from . import figure_axes
 from .palette import FAINT, INK, LIGHT_SHADES, PAPER, TEAL, colour_scale
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.crowd_lessons import AMPLE, MEASURED, RowErrors
-from ..words.numbers import significant
+from ..formatting.numbers import significant
+from ..lab.crowd_lessons import AMPLE, MEASURED, RowErrors
 from . import figure_axes
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 if TYPE_CHECKING:
-    from ..experiments.release_lessons import Plane
+    from ..lab.release_lessons import Plane
 
 TARGETS = 41  # Places along a side that can be clicked: every quarter of a unit.
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..words.escapes import in_plotly
-from ..words.phrases import shortened
+from ..formatting.escapes import in_plotly
+from ..formatting.phrases import shortened
 from .hatching import CLEAR, HATCHED, PATTERN
 from .palette import AMBER, INK, TEAL
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..experiments.crowd_lessons import LATEST, Outcomes
-from ..experiments.local_lessons import Polled
-from ..words.numbers import number
+from ..formatting.numbers import number
+from ..lab.crowd_lessons import LATEST, Outcomes
+from ..lab.local_lessons import Polled
 from .palette import AMBER, FAINT, INK, TEAL, faded
 
 if TYPE_CHECKING:
-    from ..experiments.release_lessons import Attack
+    from ..lab.release_lessons import Attack
 
 
 def outcomes_figure(outcomes: Outcomes) -> go.Figure:

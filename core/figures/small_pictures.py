@@ -10,14 +10,14 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from ..analysis.centres import nearest_place
+from ..analysis.decision_map import decision_map
+from ..analysis.density import Curve, Heatmap, Pairs, marginal_grid, marginal_line
 from ..domain import Column, Domain, Scalar, Vector
 from ..errors import RequestError
+from ..formatting.escapes import in_plotly
+from ..formatting.phrases import shortened
 from ..releases.release import Release
-from ..tasks.centres import nearest_place
-from ..tasks.decision_map import decision_map
-from ..tasks.density import Curve, Heatmap, Pairs, marginal_grid, marginal_line
-from ..words.escapes import in_plotly
-from ..words.phrases import shortened
 from .class_figures import class_colour
 from .density_figures import highest
 from .figure_axes import Axis, clickable

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ..analysis.table_profile import Association, Profile, Together, in_order, is_time, words_for_cells, written
+from ..formatting.escapes import in_plotly
+from ..formatting.numbers import percent, significant
+from ..formatting.phrases import shortened
 from ..sketches.tables.table_axes import Axis as Cells
-from ..tasks.table_profile import Association, Profile, Together, in_order, is_time, words_for_cells, written
-from ..words.escapes import in_plotly
-from ..words.numbers import percent, significant
-from ..words.phrases import shortened
 from . import figure_axes
 from .density_figures import COLOUR_BAR
 from .figure_axes import Axis, date_ticks, marked

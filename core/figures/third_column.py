@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..analysis.density import Heatmap, Volume
 from ..domain import Domain
-from ..tasks.density import Heatmap, Volume
-from ..words.numbers import percent, significant
-from ..words.phrases import listed
+from ..formatting.numbers import percent, significant
+from ..formatting.phrases import listed
 from .density_figures import Marks, close_by, density_map, highest
 from .figure_axes import Axis
 from .hatching import hatch, hidden_by_noise

@@ -13,8 +13,8 @@ from decimal import Decimal
 from scipy.special import ndtr, ndtri
 
 from ..errors import RequestError
-from ..words.numbers import significant, taken
-from ..words.phrases import count
+from ..formatting.numbers import significant, taken
+from ..formatting.phrases import count
 from .oracles.oracle import Oracle
 from .oracles.table import ORACLES, oracle
 

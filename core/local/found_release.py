@@ -11,8 +11,8 @@ import pandas as pd
 
 from ..checks import check_number
 from ..errors import RequestError
-from ..machine.array_types import Array, Floats
 from ..releases.release import now
+from ..runtime.array_types import Array, Floats
 from ..version import SOFTWARE
 from .released import LocalAnswers
 from .survey import TextSurvey

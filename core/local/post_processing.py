@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import check_choice
 from ..geometry.simplex import nearest_with_total
-from ..machine.array_types import Floats
+from ..runtime.array_types import Floats
 
 INTERVALS_STAY = "Intervals are those of the unprocessed estimates, cut at zero and at the number of reports."
 

@@ -40,7 +40,6 @@ from ..checks import exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
-from ..machine.array_types import Array, Integers, Truths
 from ..privacy.accounting import Cost
 from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import PureParts
@@ -49,6 +48,7 @@ from ..privacy.noise.randomness import Source, SystemSource
 from ..privacy.noise.responses import told
 from ..privacy.record import PrivacyRecord
 from ..releases.release import Release, now
+from ..runtime.array_types import Array, Integers, Truths
 from ..sketches.hashed.race import Race
 from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan

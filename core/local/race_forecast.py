@@ -1,17 +1,18 @@
 """How good a RACE release of local reports will be, and how many rows it should have, from public facts alone.
 
 Noise is exact: `CellReports.variance`, where the share of people that a typical query meets in a row is its average
-closeness, which reference populations or a public sample tell as they do for a trusted owner (`core.forecast`).
+closeness, which reference populations or a public sample tell as they do for a trusted owner
+(`core.releases.forecast`).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from ..forecast.forecast import Forecast, forecast_planned
-from ..forecast.guesses import checked_records
-from ..forecast.sketch_sizes import rows_under
 from ..privacy.calibration import NoiseScale, round_up
+from ..releases.forecast.forecast import Forecast, forecast_planned
+from ..releases.forecast.guesses import checked_records
+from ..releases.forecast.sketch_sizes import rows_under
 from ..sketches.hashed.race import Race
 from .race import CellReports, cells_of
 
@@ -38,7 +39,7 @@ def sized(
     people : float
         How many will report.
     density, sample : float | None, object
-        As for `core.forecast.forecast.forecast`.
+        As for `core.releases.forecast.forecast.forecast`.
     """
     if sketch.sized:
         return sketch
@@ -62,7 +63,7 @@ def forecast_reports(one: CellReports, people: float, density: float | None = No
     people : float
         How many report.
     density, sample : float | None, object
-        As for `core.forecast.forecast.forecast`.
+        As for `core.releases.forecast.forecast.forecast`.
     """
     number = int(checked_records(people))
     typical = forecast_planned(one.sketch, one.plan(number), number, density, sample).density

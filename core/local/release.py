@@ -16,10 +16,10 @@ import numpy as np
 
 from ..checks import check_integer, check_text, exact_fields
 from ..errors import ReleaseFileError, RequestError
-from ..machine import strict_json
-from ..machine.archives import Archive
-from ..machine.array_types import Floats
 from ..releases.release import now
+from ..runtime import strict_json
+from ..runtime.archives import Archive
+from ..runtime.array_types import Floats
 from ..version import SOFTWARE
 from .found_release import FoundRelease
 from .oracles.oracle import MOST_REPORTS

@@ -18,9 +18,9 @@ import pandas as pd
 
 from ..checks import check_choice
 from ..errors import RequestError
-from ..machine import archive_writing, strict_json
-from ..machine.transient import unfinished
 from ..releases.file import sync_folder
+from ..runtime import archive_writing, strict_json
+from ..runtime.transient import unfinished
 from .post_processing import processed, still_valid
 
 FORMAT = "frostglass-local"

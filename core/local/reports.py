@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import RequestError
-from ..machine.array_types import Array
+from ..runtime.array_types import Array
 from .hitters.finder import Finder
 from .oracles.oracle import Oracle
 from .race import CellReports

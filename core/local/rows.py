@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RequestError
-from ..machine.array_types import Array, Integers, Truths
+from ..runtime.array_types import Array, Integers, Truths
 from .oracles.oracle import Oracle
 from .tally import Tally
 

@@ -38,7 +38,7 @@ import numpy as np
 from scipy.stats import binom
 
 from ..errors import RequestError
-from ..words.numbers import significant
+from ..formatting.numbers import significant
 from .oracles.flh import FastHashing
 from .oracles.oracle import Oracle, Pure
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..checks import check_text
 from ..errors import RequestError
-from ..machine.array_types import Floats
 from ..releases.release import now
+from ..runtime.array_types import Floats
 from ..version import SOFTWARE
 from .released import LocalAnswers
 from .sketches.cells import CellSketch

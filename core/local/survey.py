@@ -20,9 +20,9 @@ from typing import Any
 
 from ..checks import check_text, exact_fields
 from ..errors import RequestError
-from ..machine import strict_json
-from ..machine.array_types import Integers
-from ..words.phrases import count
+from ..formatting.phrases import count
+from ..runtime import strict_json
+from ..runtime.array_types import Integers
 from .hitters.finder import Finder
 from .hitters.table import described as described_search
 from .hitters.table import finder_from

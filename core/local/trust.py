@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from ..forecast.forecast import forecast
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Sensitivity
+from ..releases.forecast.forecast import forecast
 from ..sketches.hashed.race import Race
 from .choosing import Outlook
 from .race import CellReports

@@ -13,13 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..analysis.class_scores import non_negative
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..tasks.class_scores import non_negative
 from .linear_model import LinearModel
 from .method import Method
 from .model_file import BITS

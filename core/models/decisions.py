@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..analysis.box import Box
+from ..analysis.confusion import TRAINED
+from ..analysis.decision_map import DecisionMap, map_axes, map_grid
 from ..errors import RequestError
+from ..formatting.phrases import listed
 from ..releases.release import Release
 from ..sketches.classes import Classes
-from ..tasks.box import Box
-from ..tasks.confusion import TRAINED
-from ..tasks.decision_map import DecisionMap, map_axes, map_grid
-from ..words.phrases import listed
 from .linear_model import LinearModel
 
 

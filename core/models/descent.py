@@ -34,7 +34,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..parameters import Choice, Number, Settled, Whole, parameter
+from ..parameters import Choice, Number, Resolved, Whole, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -96,9 +96,9 @@ class Descent(GaussianTables, Trained[Model]):
         When a parameter is out of range.
     """
 
-    steps: Settled[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
+    steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
     rate: float | None = parameter(Number("The rate of steps", 1e-6, 1e6), None)
-    clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), CLIP)
+    clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), CLIP)
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT
     longest_rate: ClassVar[float]

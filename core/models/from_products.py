@@ -1,7 +1,7 @@
 """A number predicted from sums of products: as of `core.sketches.sums_of_products`, with but one regression kept.
 
 What is released is the noisy matrix of the sums of all products, from which any column could be predicted; this file's
-model is a function of it (`core.tasks.regression`), and so are the errors of its coefficients. Whoever keeps the
+model is a function of it (`core.analysis.regression`), and so are the errors of its coefficients. Whoever keeps the
 release itself, by the mechanism "products", pays the same and can ask about every other column as well.
 
 Records are added up as they are read, in constant memory, however many there are.
@@ -18,7 +18,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..engine.building import Building
+from ..analysis.product_sums import Sums
+from ..analysis.regression import Regression, regression
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
@@ -26,12 +27,11 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
+from ..releases.engine.building import TableBuilder
 from ..releases.seal import seal
 from ..sketches.plan import Plan, plan
 from ..sketches.sums_of_products import UNIT, Products
 from ..sources import Source
-from ..tasks.product_sums import Sums
-from ..tasks.regression import Regression, regression
 from .method import NumberMethod
 from .number_model import NumberModel
 from .records import Task
@@ -101,7 +101,7 @@ class FromProducts(NumberMethod):
         noise_source: NoiseSource | None = None,
     ) -> NumberModel:
         planned = self._planned(budget)
-        building = Building(self.sketch, source)
+        building = TableBuilder(self.sketch, source)
         for _ in building:
             pass
         release = seal(self.sketch, building.exact, budget, spend, noise_source, planned)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..analysis.confusion import TRAINED, Confusion, Rate, counted
 from ..errors import RequestError
-from ..tasks.confusion import TRAINED, Confusion, Rate, counted
 from .linear_model import LinearModel
 from .number_model import NumberModel
 from .opening import Model

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, softmax
 
-from ..tasks.product_sums import terms_of
+from ..analysis.product_sums import terms_of
 from .model_file import ModelFile
 from .records import Task
 

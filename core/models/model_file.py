@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from ..analysis.product_sums import terms_of
 from ..checks import check_choice, check_number, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
-from ..machine import strict_json
-from ..machine.transient import unfinished
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
-from ..tasks.product_sums import terms_of
+from ..runtime import strict_json
+from ..runtime.transient import unfinished
 from ..version import SOFTWARE
 from .records import Task
 

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..parameters import Number, Settled, parameter
+from ..parameters import Number, Resolved, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -82,7 +82,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         When a parameter is out of range.
     """
 
-    clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), 1.0)
+    clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), 1.0)
     name: ClassVar[str] = "descent"
     described: ClassVar[str] = "noisy gradient descent"
     instead: ClassVar[str] = "sums of products"

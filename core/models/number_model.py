@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from ..analysis.product_sums import Term, terms_of
 from ..checks import check_number, exact_fields
 from ..domain import Scalar
 from ..errors import RequestError
+from ..formatting.numbers import significant
 from ..sketches.answers import check_level
-from ..tasks.product_sums import Term, terms_of
-from ..words.numbers import significant
 from .model_file import FIELDS, ModelFile, shortened
 from .records import Task
 

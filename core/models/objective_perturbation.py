@@ -50,7 +50,7 @@ import numpy as np
 
 from ..domain import Categorical, Cyclic, Domain
 from ..errors import RequestError
-from ..parameters import Choice, Declared, Number, Settled, Text, Whole, parameter
+from ..parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
@@ -78,7 +78,7 @@ DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
-class ObjectivePerturbation(Declared, Fitted[LogisticModel]):
+class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
     """What is public about a private logistic regression.
 
     Parameters
@@ -106,9 +106,9 @@ class ObjectivePerturbation(Declared, Fitted[LogisticModel]):
 
     domain: Domain
     label: str = parameter(Text("The label"))
-    regularisation: Settled[float] = parameter(REGULARISATION, None)
-    records: Settled[int] = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
-    radius: Settled[float] = parameter(RADIUS, None)
+    regularisation: Resolved[float] = parameter(REGULARISATION, None)
+    records: Resolved[int] = parameter(Whole("The public number of records", 1, MAX_RECORDS), None)
+    radius: Resolved[float] = parameter(RADIUS, None)
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "objective-perturbation"
     described: ClassVar[str] = "objective perturbation"

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..domain import Categorical, Column, Ordered
-from ..machine.environment import check_extra
+from ..runtime.environment import check_extra
 from ..version import SOFTWARE
 from .linear_model import LinearModel
 from .number_model import NumberModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import ReleaseFileError, RequestError
-from ..machine import strict_json
+from ..runtime import strict_json
 from .linear_model import LinearModel
 from .number_model import MOST_IN_FILE, NumberModel
 from .records import Task

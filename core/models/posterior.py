@@ -52,7 +52,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Settled, parameter
+from ..parameters import Number, Resolved, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, gaussian_scale, round_up
@@ -127,7 +127,7 @@ class PosteriorSample(NumberMethod):
         When a parameter is out of range, or there are too many coordinates.
     """
 
-    strength: Settled[float] = parameter(Number("The strength of the ridge", 2.0, 1e4), USUAL_STRENGTH)
+    strength: Resolved[float] = parameter(Number("The strength of the ridge", 2.0, 1e4), USUAL_STRENGTH)
     name: ClassVar[str] = "ops"
     described: ClassVar[str] = "one posterior sample"
     theorem: ClassVar[str] = THEOREM

@@ -34,7 +34,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Settled, Whole, parameter
+from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -127,8 +127,8 @@ class Preconditioned(GaussianTables):
         When a parameter is out of range.
     """
 
-    steps: Settled[int] = parameter(Whole("The number of steps", 1, 1_000), USUAL_STEPS)
-    clip: Settled[float] = parameter(Number("The largest slope", 1e-2, 10.0), None)
+    steps: Resolved[int] = parameter(Whole("The number of steps", 1, 1_000), USUAL_STEPS)
+    clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), None)
     unit: ClassVar[int] = UNIT
     usual_clip: ClassVar[float]
     curvature: ClassVar[float]

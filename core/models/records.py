@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..analysis.product_sums import Term, terms_of
 from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
-from ..parameters import Declared, Number, Settled, Text, parameter
+from ..parameters import Number, Resolved, Text, Validated, parameter
 from ..sketches.sums_of_products import Products
-from ..tasks.product_sums import Term, terms_of
 
 if TYPE_CHECKING:  # whoever asks a model must not reach private records by it
     from ..sources import Source
@@ -29,7 +29,7 @@ RADIUS = Number("The radius of the features", 1e-3, 1e3)
 
 
 @dataclass(frozen=True)
-class Task(Declared):
+class Task(Validated):
     """What is to be predicted from what.
 
     Parameters
@@ -49,7 +49,7 @@ class Task(Declared):
 
     domain: Domain
     label: str = parameter(Text("The column to predict"))
-    radius: Settled[float] = parameter(RADIUS, None)
+    radius: Resolved[float] = parameter(RADIUS, None)
     described: ClassVar[str] = "task"
 
     def _check(self) -> None:

@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..domain import Domain
-from ..forecast.reference_population import REFERENCE_POINTS, reference_populations
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
+from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations
 from .descent import Descent, NoisyDescent
 from .from_products import FromProducts
 from .method import Method, NumberMethod

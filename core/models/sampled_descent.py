@@ -37,7 +37,7 @@ from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent
 from dp_accounting.rdp import RdpAccountant
 
 from ..errors import RequestError
-from ..parameters import Settled, Whole, parameter
+from ..parameters import Resolved, Whole, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_shares, round_up
@@ -75,7 +75,7 @@ class SampledDescent(NoisyDescent):
         When a parameter is out of range, or a person may have several records.
     """
 
-    steps: Settled[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
+    steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
     name: ClassVar[str] = "dp-sgd"
     described: ClassVar[str] = "noisy gradient descent on samples"
     theorem: ClassVar[str] = THEOREM

@@ -13,11 +13,11 @@ from functools import partial
 
 from ..domain import Domain, Numeric
 from ..errors import RequestError
+from ..formatting.numbers import percent
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import Source, open_source
-from ..words.numbers import percent
 from .amp import ApproximateMinima
 from .boosted import Boosted
 from .count_descent import CountDescent

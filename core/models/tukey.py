@@ -38,7 +38,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Settled, Whole, parameter
+from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.events import Selections
@@ -86,7 +86,7 @@ class DeepFit(NumberMethod):
     """
 
     doublings: int | None = parameter(Whole("The doublings of parts", 2, 16), None)
-    most: Settled[float] = parameter(Number("The largest coefficient", 0.1, 256.0), REACH)
+    most: Resolved[float] = parameter(Number("The largest coefficient", 0.1, 256.0), REACH)
     name: ClassVar[str] = "tukey"
     described: ClassVar[str] = "a deep one of many fits"
     theorem: ClassVar[str] = THEOREM

@@ -7,7 +7,7 @@ best attack on correct noise of a known shape; the others look for what incorrec
 
 import numpy as np
 
-from ..machine.array_types import Integers
+from ..runtime.array_types import Integers
 
 # Counters that are looked at one by one: those in which the exact tables differ most.
 SINGLE_COUNTERS = 16

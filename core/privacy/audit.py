@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import betainccinv, betaincinv
 
 from ..errors import RequestError
-from ..machine.array_types import Floats
+from ..runtime.array_types import Floats
 from .attacks import Attacks
 
 Number = int | float | Decimal | Fraction

@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from ..words.numbers import significant
+from ..formatting.numbers import significant
 from .neighbours import Sensitivity
 from .noise.rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
 from .whole_shifts import GaussianTable, gaussian_tables_delta

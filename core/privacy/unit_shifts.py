@@ -42,7 +42,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx
 
-from ..machine.array_types import Floats
+from ..runtime.array_types import Floats
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 

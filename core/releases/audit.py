@@ -48,7 +48,7 @@ from ..sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_recor
 from ..sources import Source, open_source
 from .job import Job
 from .kind import Kind
-from .payment import Payer, unit_words
+from .payment import LedgerAccount, unit_words
 from .plain import Plain
 from .release import Release, load
 
@@ -171,10 +171,10 @@ class _Road:
             return
         yield "a second release was made from a budget that the first one had used up"
 
-    def _payer(self) -> Payer:
+    def _payer(self) -> LedgerAccount:
         self._made += 1
         unit = unit_words(self._kind.table.domain.unit)
-        return Payer(self._ledger, f"made up {self._made}", self._kind.budget, unit)
+        return LedgerAccount(self._ledger, f"made up {self._made}", self._kind.budget, unit)
 
     def _check(self, dataset: str, made: Release) -> None:
         budget, promise = self._kind.budget, made.privacy

@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Domain, Numeric
-from ..engine.building import Exact, check_room
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
@@ -34,6 +33,7 @@ from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..sources import Source
+from .engine.building import ExactTable, check_room
 from .kind import Filling, Held, Reader
 from .release import Release
 from .seal import covering_bounds, noised
@@ -161,7 +161,7 @@ class _Counting:
 
     def __init__(self, kind: Bounded, source: Source):
         self._kind, self._source = kind, source
-        self._exact: Exact | None = None
+        self._exact: ExactTable | None = None
 
     def __iter__(self) -> Iterator[int]:
         kind, source = self._kind, self._source
@@ -174,10 +174,10 @@ class _Counting:
             yield rows
         if source.fingerprint() != before:
             raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
-        self._exact = Exact(np.concatenate(counts.counts), records)
+        self._exact = ExactTable(np.concatenate(counts.counts), records)
 
     @property
-    def exact(self) -> Exact:
+    def exact(self) -> ExactTable:
         """The counts of all grids, one after the other."""
         if self._exact is None:
             raise RuntimeError("The records are not counted: iterate to the end first.")

@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..engine.building import check_room
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
@@ -28,6 +27,7 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
+from .engine.building import check_room
 from .kind import Filling, Held, Reader
 from .release import Release
 from .seal import noised

@@ -4,7 +4,7 @@ A release file is a NumPy archive of `manifest` (a text, JSON), `table` (the noi
 whole numbers that holds them) and, where the release has one, `count`. It holds what a `Release` holds and nothing
 else: no count before noise, no path, no name, no date but the time of release.
 
-Tables of more than 2^26 counters, of mechanisms that can be asked so, have format 2 (see `machine.archive_writing`):
+Tables of more than 2^26 counters, of mechanisms that can be asked so, have format 2 (see `runtime.archive_writing`):
 the table lies in the file as in memory, in a type that is too narrow for a few counters, which stand apart in two
 further arrays. Opened by its path, such a file is mapped: a query touches the counters that it asks for and no others.
 
@@ -33,12 +33,12 @@ from typing import BinaryIO
 import numpy as np
 
 from ..errors import ReleaseFileError, RequestError
-from ..machine import archive_writing, strict_json
-from ..machine.archives import FREE_BYTES, Archive
-from ..machine.counter_tables import Narrow, Table, array
-from ..machine.faults import lacks_memory
-from ..machine.transient import unfinished
 from ..privacy.record import MAX_TABLES
+from ..runtime import archive_writing, strict_json
+from ..runtime.archives import FREE_BYTES, Archive
+from ..runtime.counter_tables import Narrow, Table, array
+from ..runtime.faults import lacks_memory
+from ..runtime.transient import unfinished
 from ..sketches.linear import LinearSketch
 from .manifest import (
     FORMAT_VERSION,

@@ -11,12 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..engine.building import Exact
-from ..engine.checkpoint import Checkpoints
-from ..engine.engine_choice import LOCAL, check_engine
-from ..engine.resuming import Keeping, ResumableBuilding, times_paid
 from ..errors import RequestError
-from ..forecast.sketch_sizes import ANY_RECORDS
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -30,15 +25,20 @@ from ..sources import Source, open_source
 from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
+from .engine.building import ExactTable
+from .engine.checkpoint import Checkpoints
+from .engine.engine_choice import LOCAL, check_engine
+from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
+from .forecast.sketch_sizes import ANY_RECORDS
 from .kind import Filling, Kind, Reader, most_bytes
 from .manifest import check_describable
-from .payment import Payer, payer_of, saying_spent
+from .payment import LedgerAccount, payer_of, saying_spent
 from .plain import Plain
 from .purchase_plan import Known, PurchasePlan, Purchasing
 from .release import Release
+from .release_store import Place, paid_name, public_name, shelf_of
 from .seal import paid_for, showing
-from .shelf import Place, paid_name, public_name, shelf_of
 from .sizing import with_chosen_size
 from .stages import Count
 from .wide_columns import warn_of_wide_columns
@@ -64,7 +64,7 @@ class Job:
     out : Path | None
         A file to write the release to as well.
     engine : str
-        Who reads; see `core.engine.engine_choice`.
+        Who reads; see `core.releases.engine.engine_choice`.
     keeping : Keeping | None
         Where a long first reading is written down, if anywhere.
     known : Known | None
@@ -92,7 +92,7 @@ class Job:
         self,
         kind: Kind | PurchasePlan[Kind],
         source: Source,
-        payer: Payer | None = None,
+        payer: LedgerAccount | None = None,
         *,
         out: Path | None = None,
         engine: str = LOCAL,
@@ -165,7 +165,7 @@ class Job:
         else:
             self._exact()
 
-    def _exact(self) -> Exact:
+    def _exact(self) -> ExactTable:
         if self._first is None:
             raise RuntimeError("The table is not finished: iterate over the job to its end first.")
         return self._first.exact
@@ -389,7 +389,7 @@ def release(
     return job.run(progress)
 
 
-def _keeping(folder: Path, payer: Payer | None) -> Keeping:
+def _keeping(folder: Path, payer: LedgerAccount | None) -> Keeping:
     """What is asked of checkpoints in a folder, for a sketch whose seeds are as they were typed."""
     checkpoints = Checkpoints(folder)
     if payer is None:

@@ -12,24 +12,24 @@ from typing import Protocol
 
 import numpy as np
 
-from ..engine.building import Exact
-from ..engine.engine_choice import LOCAL, building_on
-from ..engine.resuming import Keeping
-from ..machine import strict_json
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import has_room
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime import strict_json
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import Source
+from .engine.building import ExactTable
+from .engine.engine_choice import LOCAL, building_on
+from .engine.resuming import Keeping
 from .release import Release
 
 BESIDE_THE_TABLE = 1 << 20
 """Bytes that the rest of a file takes at most, beside its counters and its manifest."""
 Held = tuple[np.ndarray, "int | np.ndarray"]
-"""Exact sums and number of records, handed over by `Exact.use_up`."""
+"""Exact sums and number of records, handed over by `ExactTable.use_up`."""
 
 
 class Filling(Protocol):
@@ -38,7 +38,7 @@ class Filling(Protocol):
     def __iter__(self) -> Iterator[int]: ...
 
     @property
-    def exact(self) -> Exact:
+    def exact(self) -> ExactTable:
         """What was summed; only after the last step."""
 
 
@@ -51,7 +51,7 @@ class Reader:
     source : Source
         The private records.
     engine : str
-        Who reads them; see `core.engine.engine_choice`.
+        Who reads them; see `core.releases.engine.engine_choice`.
     keeping : Keeping | None
         Where the first reading is written down, if anywhere.
     say : Callable[[str], object]

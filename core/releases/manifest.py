@@ -10,12 +10,12 @@ from typing import Any
 from ..checks import check_text, exact_fields
 from ..domain import Domain
 from ..errors import ReleaseFileError, RequestError
-from ..machine import strict_json
+from ..formatting.escapes import steers
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
+from ..runtime import strict_json
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
-from ..words.escapes import steers
 
 FORMAT = "frostglass-release"
 FORMAT_VERSION = 1

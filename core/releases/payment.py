@@ -15,8 +15,8 @@ from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.unit import PrivacyUnit
+from .release_store import public_name
 from .remembered import check_remembered
-from .shelf import public_name
 
 MOST_NOTED = 100
 """Columns that a ledger's note names; a file of more of them says them all."""
@@ -32,7 +32,7 @@ class Noted(Protocol):
 
 
 @dataclass
-class Payer:
+class LedgerAccount:
     """The data set that pays for one release, and whether it has.
 
     Attributes
@@ -183,7 +183,7 @@ class Together:
 
 
 @contextmanager
-def saying_spent(payer: Payer | None) -> Iterator[None]:
+def saying_spent(payer: LedgerAccount | None) -> Iterator[None]:
     """Say in a refusal what was spent before it, on what is bought first; once, in whichever of these it comes out."""
     try:
         yield
@@ -207,15 +207,17 @@ def _columns(released: Noted) -> dict[str, Any]:
     return {"columns": list(names)} if 0 < len(names) <= MOST_NOTED else {}
 
 
-def payer_of(ledger: Ledger | str | None, dataset: str | None, budget: Budget, unit: PrivacyUnit) -> Payer | None:
+def payer_of(
+    ledger: Ledger | str | None, dataset: str | None, budget: Budget, unit: PrivacyUnit
+) -> LedgerAccount | None:
     """Who pays: a data set in a ledger, which is the user's own where none is named; nobody without a data set."""
     if dataset is None:
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return Payer(book, dataset, budget, unit_words(unit))
+    return LedgerAccount(book, dataset, budget, unit_words(unit))
 
 
-def spending(payer: Payer | None, cost: Cost, released: Noted) -> Callable[[Cost], object] | None:
+def spending(payer: LedgerAccount | None, cost: Cost, released: Noted) -> Callable[[Cost], object] | None:
     """What a payer does when the price is due, for who draws noise without a release; None without a payer.
 
     Raises

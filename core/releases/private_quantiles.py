@@ -18,7 +18,7 @@ from ..privacy.column_quantiles import Places, QuantilesPlan, plan_quantiles, re
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source, open_source
-from .payment import Payer, payer_of, spending
+from .payment import LedgerAccount, payer_of, spending
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class ColumnQuantiles:
     def buy(
         self,
         source: Source,
-        payer: Payer | None,
+        payer: LedgerAccount | None,
         *,
         progress: Callable[[int], object] | None = None,
         noise_source: NoiseSource | None = None,

@@ -47,7 +47,7 @@ from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
-from .payment import Payer, Together
+from .payment import LedgerAccount, Together
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,11 @@ class Purchasing(Generic[Made]):
     """
 
     def __init__(
-        self, plan: PurchasePlan[Made], source: Source, payer: Payer | None, noise_source: NoiseSource | None = None
+        self,
+        plan: PurchasePlan[Made],
+        source: Source,
+        payer: LedgerAccount | None,
+        noise_source: NoiseSource | None = None,
     ) -> None:
         self._plan, self._source, self._payer, self._noise_source = plan, source, payer, noise_source
         self._known, self._later = plan.known, list(plan.stages)

@@ -13,9 +13,9 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
-from ..machine import environment
-from ..machine.counter_tables import Counters, added, same, sum_of_slabs
 from ..privacy.record import PrivacyRecord
+from ..runtime import environment
+from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch

@@ -16,7 +16,7 @@ from __future__ import annotations
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.store import LedgerDamaged
-from .shelf import NAMED, PAID, public_name, said_in_names, shelf_of
+from .release_store import NAMED, PAID, public_name, said_in_names, shelf_of
 
 
 def check_remembered(ledger: Ledger, dataset: str) -> None:

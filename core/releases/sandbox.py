@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.store import default_place
-from .shelf import Shelf
+from .release_store import Shelf
 
 ENDING = ".samples"
 """Stands behind the name of the ledger of its owner; only files with it are ever begun again."""

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..engine.building import Exact
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale, round_up
@@ -24,6 +23,7 @@ from ..privacy.record import PrivacyRecord
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
 from ..version import SOFTWARE
+from .engine.building import ExactTable
 from .manifest import BoughtCount
 from .purchase_plan import Known
 from .release import Release, now
@@ -31,7 +31,7 @@ from .release import Release, now
 
 def seal(
     sketch: LinearSketch,
-    exact: Exact,
+    exact: ExactTable,
     budget: Budget,
     spend: Callable[[Cost], object] | None = None,
     noise_source: NoiseSource | None = None,
@@ -67,7 +67,9 @@ def seal(
     return noised(sketch, paid_for(exact, planned.cost, spend), planned, budget, noise_source)
 
 
-def paid_for(exact: Exact, cost: Cost, spend: Callable[[Cost], object] | None) -> tuple[np.ndarray, int | np.ndarray]:
+def paid_for(
+    exact: ExactTable, cost: Cost, spend: Callable[[Cost], object] | None
+) -> tuple[np.ndarray, int | np.ndarray]:
     """The exact table and its number of records, for who draws their noise, once their price is written down.
 
     They are taken before they are paid for, so that nobody else can pay for the same table meanwhile, and given back

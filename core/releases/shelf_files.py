@@ -7,8 +7,8 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from ..errors import RequestError
-from ..machine import strict_json
-from ..machine.archives import Archive
+from ..runtime import strict_json
+from ..runtime.archives import Archive
 from .file import LARGE_ARRAYS, PARTS_ARRAYS
 from .manifest import MAX_MANIFEST
 

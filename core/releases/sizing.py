@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..forecast.forecast_shares import settle
-from ..forecast.sketch_sizes import choose_size
 from ..privacy.budget import Budget
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
+from .forecast.forecast_shares import settle
+from .forecast.sketch_sizes import choose_size
 
 
 def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: float | None) -> LinearSketch | Adaptive:

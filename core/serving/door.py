@@ -144,7 +144,7 @@ class Full(RequestError):
     """There is no room for another page, of this visitor or of anybody."""
 
 
-class Door:
+class SessionManager:
     """Who is in.
 
     Parameters
@@ -289,17 +289,17 @@ def _state(path: Path) -> tuple[int, ...]:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-_open: list[Door] = []
+_open: list[SessionManager] = []
 
 
-def open_door(door: Door) -> None:
+def open_door(door: SessionManager) -> None:
     """Serve by this door from now on; once in a process."""
     if _open:
         raise RuntimeError("The app is served already.")
     _open.append(door)
 
 
-def the_door() -> Door | None:
+def the_door() -> SessionManager | None:
     """The door by which this process serves; None where it serves its own computer alone, as ever."""
     return _open[0] if _open else None
 

@@ -25,7 +25,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger, Status
 from ..privacy.ledger.names import LONGEST_NAME
 from ..privacy.ledger.records import Dataset, History
-from ..releases.shelf import Shelf
+from ..releases.release_store import Shelf
 from .approvals import Approvals, plan_of, use
 from .settings import Approval, Settings
 

@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..domain import Domain
-from ..parameters import Declared
+from ..parameters import Validated
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -37,8 +37,8 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
+from .capabilities import check_circles, check_points
 from .linear import LinearSketch
-from .traits import check_circles, check_points
 
 Read = Callable[[LinearSketch], np.ndarray]
 """Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
@@ -69,7 +69,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Adaptive(Declared, ABC):
+class Adaptive(Validated, ABC):
     """A mechanism that chooses before it measures. Subclasses are frozen dataclasses of public parameters."""
 
     domain: Domain

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..machine.compiled_code import njit
-from ..machine.threads import over_ranges
+from ..runtime.compiled_code import njit
+from ..runtime.threads import over_ranges
 
 WORTH_A_THREAD = 1 << 14
 

@@ -21,18 +21,18 @@ from ..checks import check_choice, check_integer
 from ..domain import Categorical, Cyclic, Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
+from ..formatting.phrases import listed
 from ..geometry.kernels import Bandwidth
-from ..machine.array_types import Integers
-from ..machine.counter_tables import Counters, sum_of_slabs
 from ..parameters import Several, Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..words.phrases import listed
+from ..runtime.array_types import Integers
+from ..runtime.counter_tables import Counters, sum_of_slabs
 from .answers import Answers
-from .card import Card
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
 from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch
+from .mechanism_spec import MechanismSpec
 from .registry import card_of, sketch_from_parameters
 
 MOST_NAMED = 64
@@ -345,7 +345,7 @@ class Classes(LinearSketch):
         return points[:, ~self._labelled]
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "classes",
     "A table a class",
     "McSherry 2009",

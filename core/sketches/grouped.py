@@ -14,9 +14,9 @@ import numpy as np
 from ..checks import check_integer
 from ..domain.item_sets import Encoded
 from ..geometry.kernels import Kernel
-from ..machine.array_types import Floats
-from ..machine.counter_tables import Counters
-from ..parameters import Settled, Whole
+from ..parameters import Resolved, Whole
+from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Counters
 from .answers import Answers
 from .linear import LinearSketch
 
@@ -48,9 +48,9 @@ class GroupedSketch(LinearSketch):
 
     in_groups: ClassVar[bool] = True
     kernel: Kernel
-    rows: Settled[int]
-    groups: Settled[int]
-    seed: Settled[int]
+    rows: Resolved[int]
+    groups: Resolved[int]
+    seed: Resolved[int]
 
     @property
     @abstractmethod

@@ -22,12 +22,12 @@ from ..domain import Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
-from ..machine.counter_tables import Counters
 from ..parameters import Described
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..runtime.counter_tables import Counters
 from .answers import Answers
-from .traits import Traits, check_circles, check_points
+from .capabilities import Capabilities, check_circles, check_points
 
 if TYPE_CHECKING:
     from .distances.ball import Rows
@@ -43,7 +43,7 @@ Counts = Any
 
 
 @dataclass(frozen=True)
-class LinearSketch(Traits, ABC):
+class LinearSketch(Capabilities, ABC):
     """A public, data-independent map from a record to a table of integers.
 
     Subclasses are frozen dataclasses whose fields say what they may be, by which `parameters` and `from_parameters`
@@ -196,7 +196,7 @@ class LinearSketch(Traits, ABC):
         ----------
         table : np.ndarray
             Noisy counters, an array or, for sketches so large that files keep them apart, a
-            `core.machine.counter_tables.Table`.
+            `core.runtime.counter_tables.Table`.
         records : float
             The number of records as well as it is known; of `count_shape`.
         points : np.ndarray

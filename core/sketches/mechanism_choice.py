@@ -14,8 +14,8 @@ from ..geometry.distances.profiles import profile_named
 from ..geometry.hashing import families
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
-from .card import Card, Facts
 from .linear import LinearSketch
+from .mechanism_spec import MechanismSpec, PublicInputs
 from .registry import cards
 
 
@@ -28,7 +28,7 @@ def hashed(kernel: Kernel) -> bool:
     return True
 
 
-def candidates(facts: Facts) -> list[Card]:
+def candidates(facts: PublicInputs) -> list[MechanismSpec]:
     """The cards of all mechanisms that may be recommended for a question, in the order of lists.
 
     RequestError when there is no such distance.
@@ -38,7 +38,7 @@ def candidates(facts: Facts) -> list[Card]:
     return [card for card in cards().values() if card.recommended and card.refusal(facts) is None]
 
 
-def check_norm(facts: Facts) -> None:
+def check_norm(facts: PublicInputs) -> None:
     """RequestError when there is no such distance, or a radius where none is used."""
     norm = facts.norm or ""
     if norm in ("l2", "squared"):
@@ -65,5 +65,5 @@ def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: in
         Of random directions, for "l2"; fresh when None.
     """
     # None of these sketches depends on the promise before it is sized.
-    facts = Facts(domain, Budget(1), norm=norm, seed=seed, radius=radius)
+    facts = PublicInputs(domain, Budget(1), norm=norm, seed=seed, radius=radius)
     return cast(LinearSketch, candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive

@@ -3,9 +3,9 @@
 A release of parts is one linear sketch. Its table is the tables of its parts, one after the other; what a record adds
 is what it adds to each of them; so everything that is true of one sketch and its table (streaming, clusters,
 checkpoints, merging, one entry in a ledger) is true of it without another line. Only noise knows the difference: every
-part has a noise of its own, in ratios that the forecast chose (`core.forecast.forecast_shares`), from one joint
-calibration (`core.privacy.joint`). The other way, a job that fills several tables and keeps several promises, would
-have had to teach all of that about lists.
+part has a noise of its own, in ratios that the forecast chose (`core.releases.forecast.forecast_shares`), from one
+joint calibration (`core.privacy.joint`). The other way, a job that fills several tables and keeps several promises,
+would have had to teach all of that about lists.
 
 The records are the same ones: one selection of at most m rows a person is read once, before any part sees a row. Each
 part then reads its own columns by the rules that all share, so a row that misses a value of one column is left out of
@@ -30,14 +30,14 @@ import pyarrow as pa
 from ..domain import Domain
 from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
-from ..machine.counter_tables import Counters
 from ..parameters import Several, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.record import MAX_TABLES
+from ..runtime.counter_tables import Counters
 from .answers import Answers
-from .card import Card
 from .linear import MAX_COUNTERS, Counts, LinearSketch
+from .mechanism_spec import MechanismSpec
 from .part import MAX_NAME, Part, PartKind, joined, of_part, restricted, words_for
 from .registry import card_of, sketch_from_parameters
 
@@ -351,7 +351,7 @@ def holds(sketch: Parts) -> str:
     return "; ".join(f"{part.name}: {card_of(part.sketch).holds(part.sketch)}" for part in sketch.members)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "parts",
     "Several questions in one release",
     "composition of independent noise (Dwork, Roth 2014, section 3.5)",

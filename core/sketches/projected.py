@@ -23,14 +23,14 @@ from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.dimensions import dimensions_for
 from ..geometry.projections.projection import Projection, projection_from_dict, projection_kind
-from ..machine.array_types import Floats
-from ..machine.compiled_code import njit
-from ..machine.threads import over_ranges
-from ..parameters import Described, Number, Settled, parameter
+from ..parameters import Described, Number, Resolved, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
-from .card import Card, Facts, columns
+from ..runtime.array_types import Floats
+from ..runtime.compiled_code import njit
+from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch
 from .linear import MAX_COUNTERS, InnerKind
+from .mechanism_spec import MechanismSpec, PublicInputs, columns
 from .registry import card_of, sketch_from_parameters
 
 INNER_GROUPS = 2
@@ -94,7 +94,7 @@ class Projected(GroupedSketch):
     domain: Domain
     inner: GroupedSketch = parameter(InnerKind("The sketch of projected points", GroupedSketch))
     projection: Projection = parameter(Described("The projection", Projection))
-    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
+    radius: Resolved[float] = parameter(RADIUS, None, settled="its radius")
     name: ClassVar[str] = "projected"
     free_of_bounds: ClassVar[bool] = False
     described: ClassVar[str] = "projected sketch"
@@ -377,13 +377,13 @@ def _sees_angles(kernel: Kernel) -> bool:
     return isinstance(kernel, Angular)
 
 
-def only_many(title: str) -> Callable[[Facts], str | None]:
+def only_many(title: str) -> Callable[[PublicInputs], str | None]:
     """The limit of what takes part where a projection may pay."""
     refusal = f"{title} takes part from {WORTH_PROJECTING} dimensions, where a projection may pay."
     return lambda facts: refusal if facts.domain.dimensions < WORTH_PROJECTING else None
 
 
-def on_fewer(facts: Facts) -> Facts:
+def on_fewer(facts: PublicInputs) -> PublicInputs:
     """The facts with as few dimensions as keep the error of a projection small; RequestError where all are needed."""
     dimensions = dimensions_for(PROJECTION_ERROR, facts.domain.dimensions, facts.closeness, "gaussian")
     if dimensions >= facts.domain.dimensions:
@@ -406,7 +406,7 @@ def _holds(sketch: Projected) -> str:
     return f"{groups}, with {card_of(sketch.inner).holds(sketch.inner)} in all"
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "projected",
     "Rows of projected points",
     "Backurs et al. 2024",

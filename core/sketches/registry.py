@@ -1,9 +1,9 @@
 """The cards of all mechanisms, found where they lie, and sketches by the names that release files give them.
 
-Every file below this folder may write ``CARD = Card("name", ...)`` (or ``SOMETHING_CARD``, for a second one). The text
-of the files says which names there are, so that a list of them loads nothing; a file is imported when its mechanism is
-asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as an entry point
-of the group ``frostglass.mechanisms``, whose value is the card.
+Every file below this folder may write ``CARD = MechanismSpec("name", ...)`` (or ``SOMETHING_CARD``, for a second one).
+The text of the files says which names there are, so that a list of them loads nothing; a file is imported when its
+mechanism is asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as
+an entry point of the group ``frostglass.mechanisms``, whose value is the card.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
-from .card import LAST, Card
+from .mechanism_spec import LAST, MechanismSpec
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "frostglass.mechanisms"
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""
-_CARD = re.compile(r"^(\w*CARD) = (Card\(.*?^\))", re.MULTILINE | re.DOTALL)
-_registered: dict[str, Card] = {}
+_CARD = re.compile(r"^(\w*CARD) = (MechanismSpec\(.*?^\))", re.MULTILINE | re.DOTALL)
+_registered: dict[str, MechanismSpec] = {}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Found:
     name: str
     rank: int
     command: bool
-    load: Callable[[], Card]
+    load: Callable[[], MechanismSpec]
 
 
 @cache
@@ -65,8 +65,8 @@ def _in_file(path: Path, folder: Path) -> Iterator[_Found]:
             part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)
         }
 
-        def load(module: str = module, variable: str = variable) -> Card:
-            found: Card = getattr(import_module(module), variable)
+        def load(module: str = module, variable: str = variable) -> MechanismSpec:
+            found: MechanismSpec = getattr(import_module(module), variable)
             return found
 
         yield _Found(call.args[0].value, said.get("rank", LAST), said.get("command", True), load)
@@ -78,25 +78,25 @@ def command_names() -> tuple[str, ...]:
     return tuple(name for _, name in sorted([*known, *((one.rank, one.name) for one in _found() if one.command)]))
 
 
-def cards() -> dict[str, Card]:
+def cards() -> dict[str, MechanismSpec]:
     """Every card by its name, in the order of lists; all mechanisms are loaded."""
     known = [*_loaded(), *_registered.values()]
     return {card.name: card for card in sorted(known, key=lambda card: (card.rank, card.name))}
 
 
 @cache
-def _loaded() -> tuple[Card, ...]:
+def _loaded() -> tuple[MechanismSpec, ...]:
     return tuple(found.load() for found in _found())
 
 
-def _looked_up(name: str) -> Card | None:
+def _looked_up(name: str) -> MechanismSpec | None:
     """The card of a name, for which its mechanism alone is loaded; None where there is none."""
     if name in _registered:
         return _registered[name]
     return next((found.load() for found in _found() if found.name == name), None)
 
 
-def card(name: str) -> Card:
+def card(name: str) -> MechanismSpec:
     """The card of a name; RequestError where there is none."""
     found = _looked_up(name)
     if found is None:
@@ -104,12 +104,12 @@ def card(name: str) -> Card:
     return found
 
 
-def card_of(sketch: LinearSketch | Adaptive) -> Card:
+def card_of(sketch: LinearSketch | Adaptive) -> MechanismSpec:
     """The card of a sketch's mechanism; for a sketch that no card is about, one that says nothing but its name."""
-    return _looked_up(sketch.name) or Card(sketch.name, sketch.name, "", answers=sketch.answers)
+    return _looked_up(sketch.name) or MechanismSpec(sketch.name, sketch.name, "", answers=sketch.answers)
 
 
-def register(card: Card) -> None:
+def register(card: MechanismSpec) -> None:
     """Make a mechanism of another module known to this process; ValueError where its name is taken."""
     if _looked_up(card.name) is not None:
         raise ValueError(f"There is a mechanism {card.name!r} already.")

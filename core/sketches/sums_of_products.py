@@ -3,7 +3,7 @@
 What least squares needs of the records is how many there are, the sums of all columns, and the sums of the products of
 all pairs of columns (Vu, Slavković 2009; Foulds, Geumlek, Welling, Chaudhuri 2016 for the exponential family). That is
 a linear sketch: nobody has to say beforehand which column is to be predicted, and how strong a ridge there is to be
-(AdaSSP; Wang 2018) is chosen from what was released. `core.tasks.regression` asks it.
+(AdaSSP; Wang 2018) is chosen from what was released. `core.analysis.regression` asks it.
 
 Numbers are taken from the middle of their bounds, in units of half their range, and rounded to multiples of 2^-15, so
 that everything is whole; categories are one 1 among zeros. Entries that say nothing of their own are left
@@ -73,12 +73,12 @@ import numpy as np
 
 from ..domain import Categorical, Domain
 from ..errors import RequestError
-from ..machine.array_types import Floats, Integers
-from ..machine.compiled_code import njit
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..runtime.array_types import Floats, Integers
+from ..runtime.compiled_code import njit
 from .answers import Answers
-from .card import Card
 from .linear import LinearSketch
+from .mechanism_spec import MechanismSpec
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ def _warm() -> tuple[Products, ...]:
     return (Products(Domain.of(x=(0, 1), y=(0, 1))),)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "products",
     "Sums of products",
     "Vu, Slavković 2009; Wang 2018",

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ..errors import RequestError
-from ..machine.environment import check_extra
-from ..machine.faults import lacks_memory
-from ..machine.transient import private_folder, unlinked
+from ..runtime.environment import check_extra
+from ..runtime.faults import lacks_memory
+from ..runtime.transient import private_folder, unlinked
 
 try:
     import duckdb
@@ -67,8 +67,8 @@ class Scan:
         """An empty database in memory that may read the paths and nothing else.
 
         What does not fit in memory spills into a folder that only its owner may enter, and that is removed at the end;
-        where the process is killed, by the next one (`core.machine.transient`). Its files have lost their names
-        by then, so no row is left in it (`core.machine.transient`), but for values of more than 256 KiB each.
+        where the process is killed, by the next one (`core.runtime.transient`). Its files have lost their names
+        by then, so no row is left in it (`core.runtime.transient`), but for values of more than 256 KiB each.
         What spills takes at most `MOST_SPILLED` bytes and half of what is free there, so that a sort never fills the
         disk of others.
         """

@@ -15,8 +15,8 @@ from ..domain import Categorical, Domain
 from ..domain.columns import column_from_dict
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, kernel_from_dict
-from ..machine.environment import APP
 from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..runtime.environment import APP
 
 FOLDER = APP / "sample_data"
 RELEASES = FOLDER / "releases"  # Released files, named like their samples; of those samples that have a column to draw.

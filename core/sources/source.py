@@ -16,7 +16,7 @@ from ..domain import Coordinate, Dates, Domain, Numeric
 from ..domain.batches import FIRST_ROW, ROWS_READ
 from ..domain.column import is_list
 from ..errors import RequestError
-from ..machine.transient import private_folder
+from ..runtime.transient import private_folder
 from .gathering import Pairs, gathered
 
 BATCH_ROWS = 65_536

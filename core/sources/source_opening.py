@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ..domain.batches import arrow_table
 from ..errors import RequestError
-from ..words.numbers import size
-from ..words.phrases import count
+from ..formatting.numbers import size
+from ..formatting.phrases import count
 from .arrow_tables import ArrowSource, FrameSource, arrow_file
 from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource

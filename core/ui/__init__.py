@@ -19,20 +19,20 @@ paying; ``released`` what pages about released files do. A page imports those an
   strangers a ledger of the session. ``visitor_now()`` is who has signed in, where others are served (``serving`` starts
   that, and stands between the network and Streamlit); what they may open is in ``core.serving.settings.NEEDS``.
 * ``release.release_steps`` draws the controls, each of which replaces what it settles in one
-  `core.forecast.draft.Draft`; ``order_of`` makes an order of it. What takes long is done by a thread of the server and
-  never by a page's run: ``release.making.Making`` is one, held at the visitor's desk. Pages look at it in a fragment
-  with ``run_every``; no thread ever calls Streamlit. ``released.kept_files`` finds every release again, after a reload
-  as well.
+  `core.releases.forecast.draft.Draft`; ``order_of`` makes a request of it. What takes long is done by a thread of the
+  server and never by a page's run: ``release.release_task.ReleaseTask`` is one, held in the visitor's session.
+  Pages look at it in a fragment with ``run_every``; no thread ever calls Streamlit. ``released.kept_files`` finds every
+  release again, after a reload as well.
 * ``frame.marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window, saying
   what is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a
   plain list, ``note`` a quiet line; ``odds`` draws a promise in words, ``budget_bar`` a budget. ``draw`` is the only
-  door for HTML, and everything foreign in it goes through ``core.words.escapes.in_html``; where Streamlit reads
-  Markdown, foreign text goes through ``in_markdown``. Numbers, sizes and times are written by ``core.words.numbers``,
-  lists, counts and days by ``core.words.phrases``.
+  door for HTML, and everything foreign in it goes through ``core.formatting.escapes.in_html``; where Streamlit reads
+  Markdown, foreign text goes through ``in_markdown``. Numbers, sizes and times are written by
+  ``core.formatting.numbers``, lists, counts and days by ``core.formatting.phrases``.
 * ``core.figures.palette`` holds the colours. Draw figures with ``frame.charts.show(figure, key, words)``, always with
   words. Styles live in ``frame.theme``, and colours with meaning are never used for anything else: ``:orange[...]`` and
   ``:green[...]`` mean private and public in Markdown too.
-* ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.experiments`` with what to do, to see, and why. Its
+* ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.lab`` with what to do, to see, and why. Its
   fields take ``bind="query-params"``, so that the address holds the state; ``learn.course.LESSONS`` is their order.
 * Widgets that must survive a page change take ``key=`` and ``persist_state="session"``. Keys that start with ``fg-``
   belong to the style sheet. The navigation stands in the sidebar, and on a phone in one line above the heading.

@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 from ..errors import RequestError
+from ..formatting.escapes import in_markdown
+from ..formatting.phrases import day, listed
 from ..privacy.ledger.store import Store
 from ..serving.approvals import Approvals, Request
 from ..serving.door import Visitor, the_door
 from ..serving.settings import Role
 from ..sketches.registry import card
-from ..words.escapes import in_markdown
-from ..words.phrases import day, listed
 from .frame.marks import Visibility, facts, note, rail
 from .frame.visiting import visitor_now
 

@@ -9,6 +9,9 @@ import streamlit as st
 
 from ..errors import RequestError
 from ..figures.ledger_figures import budget_bars, loss_distribution, time_line
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import amount, left_in_words, number, rounded_down, significant
+from ..formatting.phrases import count, day, listed, lowered, shown
 from ..privacy.accounting import Cost, PureParts, epsilon_spent, spent
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
@@ -19,9 +22,6 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.unit import PrivacyUnit, unit_in_words
 from ..releases.payment import unit_words
 from ..sketches.registry import card
-from ..words.escapes import in_markdown
-from ..words.numbers import amount, left_in_words, number, rounded_down, significant
-from ..words.phrases import count, day, listed, lowered, shown
 from .frame.charts import show
 from .frame.marks import bar, budget_bar, facts, main_action, note
 from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER

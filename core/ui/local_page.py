@@ -8,9 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from ..errors import RequestError
-from ..experiments.local_lessons import TITLE, TOP, most_frequent, searched, told
 from ..figures.poll_figures import local_bars, local_in_words, revealed_in_words
 from ..figures.promise_lesson_figures import errors_figure
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import about, percent, significant
+from ..formatting.phrases import listed
+from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.choosing import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.hitters.table import FINDERS
 from ..local.oracles.table import ORACLES
@@ -20,9 +23,6 @@ from ..local.poll.store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
 from ..local.shuffle import Shuffled
 from ..local.survey import Survey
 from ..local.trust import of_counts
-from ..words.escapes import in_markdown
-from ..words.numbers import about, percent, significant
-from ..words.phrases import listed
 from .frame.charts import show
 from .frame.marks import Visibility, bar, main_action, mark, note, rail
 from .frame.visiting import stranger, visitor_now

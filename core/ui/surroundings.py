@@ -10,9 +10,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ..machine.faults import keep_values_out_of_logs
-from ..machine.transient import sweep
-from ..words.escapes import in_html
+from ..formatting.escapes import in_html
+from ..runtime.faults import keep_values_out_of_logs
+from ..runtime.transient import sweep
 from .frame import theme
 from .frame.browser_scripts import load_in_browser, mend_roles, presentation
 from .frame.marks import draw, mark

@@ -13,6 +13,9 @@ from ..domain import Categorical, Column, Cyclic, Domain, Scalar
 from ..errors import RequestError
 from ..figures.model_figures import EXPLAINED, RIGHT, training_figure, training_in_words
 from ..figures.report.label import privacy_label
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import amount, percent, significant, size
+from ..formatting.phrases import listed
 from ..models.class_counts import SAME_FOR_ALL
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.entrants import File
@@ -24,11 +27,8 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Ledger
-from ..releases.payment import Payer, spending, unit_words
+from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
-from ..words.escapes import in_markdown
-from ..words.numbers import amount, percent, significant, size
-from ..words.phrases import listed
 from .frame.charts import show
 from .frame.marks import Visibility, facts, main_action, note, odds_sentence, rail
 from .frame.navigation import CLASSIFY
@@ -323,7 +323,7 @@ def confirm(visitor: Session, own: OwnData, ledger: Ledger, wish: Wish) -> None:
 def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
     """The model, or a release with a table a class; the price is in the ledger before any noise exists."""
     account, unit = wish.account, unit_words(own.domain.unit)
-    payer = Payer(ledger, account.name, wish.budget, unit, None if account.known else account.total)
+    payer = LedgerAccount(ledger, account.name, wish.budget, unit, None if account.known else account.total)
     if isinstance(wish.trainer, Choice):
         facts = wish.trainer
         return choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)

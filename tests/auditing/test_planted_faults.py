@@ -17,7 +17,7 @@ from core.geometry.kernels import Gaussian
 from core.privacy.accounting import Cost
 from core.privacy.noise import randomness
 from core.privacy.unit import PrivacyUnit
-from core.releases import job, payment, seal, shelf
+from core.releases import job, payment, release_store, seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
@@ -155,7 +155,7 @@ def _(monkeypatch):
 
         return spend
 
-    around(monkeypatch, payment.Payer, "spend", wrapper)
+    around(monkeypatch, payment.LedgerAccount, "spend", wrapper)
 
 
 @planted("the exact table left in a temporary file")
@@ -334,7 +334,7 @@ def _(monkeypatch):
 
         return paid_for
 
-    around(monkeypatch, shelf, "_name", wrapper)
+    around(monkeypatch, release_store, "_name", wrapper)
     around(monkeypatch, job, "paid_for", kept)
     around(
         monkeypatch,

@@ -24,8 +24,8 @@ from core.cli.commands import app
 from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy import quantiles, selection
-from core.releases.payment import Payer
-from core.ui.release.making import Making
+from core.releases.payment import LedgerAccount
+from core.ui.release.release_task import ReleaseTask
 
 PURE, DELTA = BUDGETS[0], BUDGETS[1]
 QUICK = 2
@@ -94,7 +94,7 @@ def exactly(table, scale, source=None, out=None):
 
 
 def test_a_count_that_is_bought_without_a_price_is_found(monkeypatch):
-    monkeypatch.setattr(Payer, "spend_part", lambda payer, *what, **more: None)
+    monkeypatch.setattr(LedgerAccount, "spend_part", lambda payer, *what, **more: None)
     assert found(first(purchase_trials.counts(PURE)))
 
 
@@ -230,11 +230,11 @@ def test_an_estimator_that_keeps_its_records_is_found(monkeypatch):
 
 
 def test_a_page_whose_remark_names_a_number_of_rows_is_found(monkeypatch):
-    honest = Making.finish
+    honest = ReleaseTask.finish
 
     def finish(making):
         honest(making)
         making.remark = f"{making.pace.rows} rows"
 
-    monkeypatch.setattr(Making, "finish", finish)
+    monkeypatch.setattr(ReleaseTask, "finish", finish)
     assert found(first(page(PURE)))

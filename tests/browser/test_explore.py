@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from core import Categorical, Domain, Numeric, load
+from core.analysis.centres import nearest_place
 from core.figures.answer_sentences import answer_sentence
 from core.geometry import kernels
-from core.tasks.centres import nearest_place
 from tests.browser.conftest import PATIENCE, QUIET, Visit
 from tests.depth import deep
 from tests.releases_for_tests import small_release

@@ -13,7 +13,7 @@ from core.geometry.kernels import Gaussian
 from core.local.poll.server import PollServer
 from core.local.poll.store import Polls
 from core.local.survey import Survey
-from core.releases.shelf import Shelf
+from core.releases.release_store import Shelf
 from core.sketches.grids.histogram import Histogram
 
 SCRIPTS = (

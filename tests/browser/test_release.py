@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
+from core.analysis.classification import classify
 from core.releases.release import load
-from core.tasks.classification import classify
 from tests.depth import deep
 
 COUNT = 4_000

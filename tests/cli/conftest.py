@@ -85,4 +85,4 @@ def refused(result: Result, code: int = 2) -> str:
 
 @pytest.fixture(autouse=True)
 def forecasts_are_quick(short_trials):
-    """How good a forecast is, is tested in tests/forecast."""
+    """How good a forecast is, is tested in tests/releases/forecast."""

@@ -7,7 +7,7 @@ import os
 import sys
 import tomllib
 
-from core.machine.environment import APP, PROGRAM
+from core.runtime.environment import APP, PROGRAM
 
 
 def test_the_app_of_this_installation_is_opened(command, monkeypatch):

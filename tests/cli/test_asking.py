@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import load
-from core.tasks.anomalies import score
-from core.tasks.density import marginal_grid, marginal_line
-from core.tasks.modes import find_modes
-from core.tasks.sampling import sample
-from core.tasks.sql import ask_sql
+from core.analysis.anomalies import score
+from core.analysis.density import marginal_grid, marginal_line
+from core.analysis.modes import find_modes
+from core.analysis.sampling import sample
+from core.analysis.sql import ask_sql
 from tests.cli.conftest import people, refused
 from tests.releases_for_tests import counted_release
 

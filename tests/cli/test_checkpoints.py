@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engine import resuming
-from core.engine.building import Building
 from core.privacy.ledger.ledger import Ledger
 from core.releases import seal as releases
+from core.releases.engine import resuming
+from core.releases.engine.building import TableBuilder
 from core.releases.release import load
 from core.sources import open_source
 from tests.cli.conftest import SKETCH, people, refused
@@ -29,7 +29,7 @@ SLOW = """
 import time
 import numpy as np
 from core.releases import seal as releases
-from core.engine import building, resuming
+from core.releases.engine import building, resuming
 from core.__main__ import main
 from core.sketches.hashed.race import Race
 building.BATCH_ROWS = building.FEWEST_ROWS = 100
@@ -107,7 +107,7 @@ def test_killed_at_random_moments_every_record_is_counted_once(folder, ledger, c
     assert last.exit_code == 0, last.output
     assert all("Continuing after" in said for said in (remarks[1], last.stderr)), remarks
     assert not Path(f"{ledger}.checkpoints").exists()
-    building = Building(load(folder / "people.npz").sketch, open_source(folder / "people.parquet"))
+    building = TableBuilder(load(folder / "people.npz").sketch, open_source(folder / "people.parquet"))
     for _ in building:
         pass
     np.testing.assert_array_equal(summed[0], building.exact.table)
@@ -131,8 +131,8 @@ def test_killed_between_paying_and_saving_it_never_pays_again_unasked(folder, le
 
 @pytest.fixture
 def after_every_batch(monkeypatch):
-    monkeypatch.setattr("core.engine.building.BATCH_ROWS", 100)
-    monkeypatch.setattr("core.engine.building.FEWEST_ROWS", 100)
+    monkeypatch.setattr("core.releases.engine.building.BATCH_ROWS", 100)
+    monkeypatch.setattr("core.releases.engine.building.FEWEST_ROWS", 100)
     monkeypatch.setattr(resuming, "SECONDS", 0.0)
     monkeypatch.setattr(resuming, "LARGEST_SHARE", np.inf)
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from core import load
-from core.tasks.classification import classify
-from core.words.numbers import percent
+from core.analysis.classification import classify
+from core.formatting.numbers import percent
+from tests.analysis.labelled import exact_classes, labelled, sealed
+from tests.analysis.wide_bandwidth import wide_people, wide_release
 from tests.cli.conftest import refused
-from tests.tasks.labelled import exact_classes, labelled, sealed
-from tests.tasks.wide_bandwidth import wide_people, wide_release
 
 TEST = labelled(300, seed=9)
 

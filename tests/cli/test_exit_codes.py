@@ -15,11 +15,11 @@ import pytest
 from core import Budget, Ledger, load
 from core.cli.exit_codes import Unfinished
 from core.cli.spending import billed
-from core.engine import building
 from core.errors import RequestError
-from core.machine import archive_writing
-from core.releases.payment import Payer
-from core.releases.shelf import shelf_of
+from core.releases.engine import building
+from core.releases.payment import LedgerAccount
+from core.releases.release_store import shelf_of
+from core.runtime import archive_writing
 from tests.cli.conftest import SKETCH, refused
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +108,7 @@ def test_a_fault_of_the_program_shows_no_value_of_the_data(command, source, tmp_
     def fail(self):
         raise TypeError("the value 4711secret is odd")
 
-    monkeypatch.setattr(building.Building, "__iter__", fail)
+    monkeypatch.setattr(building.TableBuilder, "__iter__", fail)
     sentence = refused(command(*releasing(source)), code=1)
     assert "4711secret" not in sentence
     assert "TypeError" in sentence
@@ -126,7 +126,7 @@ def test_too_little_memory(command, source, monkeypatch):
     def fail(self):
         raise MemoryError
 
-    monkeypatch.setattr(building.Building, "__iter__", fail)
+    monkeypatch.setattr(building.TableBuilder, "__iter__", fail)
     assert "memory" in refused(command(*releasing(source)), code=1)
 
 
@@ -134,7 +134,7 @@ def test_a_keyboard_interrupt_while_reading(command, source, tmp_path, ledger, m
     def stop(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(building.Building, "__iter__", stop)
+    monkeypatch.setattr(building.TableBuilder, "__iter__", stop)
     assert "nothing was spent and no file was written" in refused(command(*releasing(source)), code=130)
     assert left_over(tmp_path) == set()
     assert not ledger.exists() or Ledger(ledger).names() == []
@@ -156,7 +156,7 @@ def test_an_interrupt_waits_when_it_could_only_lose_budget(capsys, spent, patien
     before = signal.getsignal(signal.SIGINT)
     survived = 0
     with pytest.raises(Unfinished) as ending, billed() as bill:
-        bill.payer = Payer(None, "people", Budget(1), "record", spent=spent)
+        bill.payer = LedgerAccount(None, "people", Budget(1), "record", spent=spent)
         for _ in range(3):
             signal.raise_signal(signal.SIGINT)
             survived += 1
@@ -170,7 +170,7 @@ WAITS_WHILE_READING = """
 import sys, time
 from pathlib import Path
 from core.__main__ import main
-from core.engine.building import Building
+from core.releases.engine.building import Building
 def wait(self):
     Path("reached").touch()
     time.sleep(60)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from core import Budget, Domain, Race
-from core.forecast.forecast import forecast
 from core.geometry import kernels
+from core.releases.forecast.forecast import forecast
 from tests.cli.conftest import BOUNDS, SKETCH, refused
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import _say_when_loops_are_compiled
-from core.machine import compiled_code
-from core.machine import environment as surroundings
+from core.runtime import compiled_code
+from core.runtime import environment as surroundings
 from tests.cli.conftest import SKETCH, people
 from tests.depth import draws
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.cli import output
 from core.cli.output import reading
-from core.engine import pace
+from core.releases.engine import pace
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from core.cli.exit_codes import Unfinished
 from core.cli.spending import billed
 from core.privacy.budget import Budget
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,7 +79,7 @@ def test_the_end_waits_when_it_could_only_lose_budget(capsys, spent, patience, w
     before = signal.getsignal(signal.SIGTERM)
     survived = 0
     with pytest.raises(Unfinished) as ending, billed() as bill:
-        bill.payer = Payer(None, "people", Budget(1), "record", spent=spent)
+        bill.payer = LedgerAccount(None, "people", Budget(1), "record", spent=spent)
         for _ in range(3):
             signal.raise_signal(signal.SIGTERM)
             survived += 1

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, load
-from core.machine.transient import LOCK
 from core.models.contest.entrants import Counts, Logistic, NearestMeans
 from core.models.contest.prospects import Prospect
 from core.models.opening import load_model, most_bytes
 from core.models.records import Task
 from core.models.training import trainer_of
 from core.privacy.ledger.ledger import Ledger
+from core.runtime.transient import LOCK
 from core.sources import open_source
 
 from .conftest import people

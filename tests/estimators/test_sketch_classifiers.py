@@ -10,9 +10,9 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from core import Ledger
+from core.analysis.classification import classify
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateCentroidClassifier, PrivateKernelClassifier
-from core.tasks.classification import classify
 from tests.depth import crossed
 from tests.estimators.noise import fits_differ
 

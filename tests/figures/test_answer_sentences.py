@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, Numeric
+from core.analysis.modes import Mode
 from core.figures.answer_sentences import (
     answer_sentence,
     averaged_sentence,
@@ -16,10 +17,9 @@ from core.figures.answer_sentences import (
     standing_out,
 )
 from core.figures.report.label import privacy_label
+from core.formatting.phrases import day
 from core.geometry import kernels
 from core.privacy.neighbours import Neighbours
-from core.tasks.modes import Mode
-from core.words.phrases import day
 from tests.releases_for_tests import small_release
 
 

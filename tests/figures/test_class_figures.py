@@ -8,6 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from core.analysis.classification import Classification
+from core.analysis.confusion import confusion_of
+from core.analysis.decision_map import DecisionMap
 from core.domain import Domain
 from core.figures.class_figures import (
     CLASS_COLOURS,
@@ -23,9 +26,6 @@ from core.figures.class_figures import (
 from core.figures.figure_axes import NAME
 from core.figures.palette import AMBER, RED, rgb
 from core.figures.paper import on_paper
-from core.tasks.classification import Classification
-from core.tasks.confusion import confusion_of
-from core.tasks.decision_map import DecisionMap
 
 DOMAIN = Domain.of(age=(0, 100), income=(0, 10), city=["Bern", "Chur"])
 CLASSES = ("calm", "<b>wild</b>", "neither")

@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 
+from core.analysis.density import Curve, Heatmap
 from core.domain import Domain, Numeric
 from core.figures.density_figures import MAX_TARGETS, Marks
 from core.figures.distance_figures import (
@@ -31,7 +32,6 @@ from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments
 from core.sketches.mechanism_choice import distance
 from core.sketches.plan import plan
-from core.tasks.density import Curve, Heatmap
 
 DOMAIN = Domain.of(east=(0, 20), north=(0, 16), city=["Bern", "<b>Chur"])
 FACTS = {"at": {}, "averaged": (), "averaging_places": 1}

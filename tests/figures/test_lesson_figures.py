@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from core.experiments.crowd_lessons import MEASURED, RELEASES, curve, outcomes
-from core.experiments.noise_lessons import FILES, ask, noise_of_rows, textbook_files
-from core.experiments.release_lessons import Plane, attack, places
 from core.figures.figure_axes import NAME
 from core.figures.noise_lesson_figures import (
     averages_figure,
@@ -17,6 +14,9 @@ from core.figures.noise_lesson_figures import (
 from core.figures.palette import AMBER, TEAL
 from core.figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
 from core.figures.promise_lesson_figures import bounds_figure, bounds_in_words, outcomes_figure
+from core.lab.crowd_lessons import MEASURED, RELEASES, curve, outcomes
+from core.lab.noise_lessons import FILES, ask, noise_of_rows, textbook_files
+from core.lab.release_lessons import Plane, attack, places
 
 
 def test_a_plane_shows_everyone_the_cuts_of_a_row_and_what_a_question_meets():

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from core import Budget, Race, Vector, release
+from core.analysis.density import pairs
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
 from core.figures.palette import LIGHT_SHADES, TEAL, rgb
 from core.figures.paper import TEMPLATE, on_paper, standalone
 from core.figures.small_pictures import SIZE, density_picture, pairs_in_words, pairs_matrix
 from core.geometry import kernels
-from core.tasks.density import pairs
 from tests.releases_for_tests import small_release
 
 DOMAIN = Domain((Numeric("age", 0, 100), Numeric("<b>pay", 0, 9), Categorical("city", ("Bern", "Basel"))))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core.analysis import table_profile
 from core.figures import table_figures as figures
-from core.tasks import table_profile
 from tests.tables_for_tests import table_release
 
 

@@ -26,8 +26,8 @@ from core import Budget, Categorical, Dates, Domain, Numeric, Tables, ask_sql, l
 from core.domain.declarations import Declaration
 from core.errors import RequestError
 from core.local.survey import parse_survey
-from core.machine.transient import private_folder
 from core.models.training import train
+from core.runtime.transient import private_folder
 from core.serving.settings import read_settings
 from core.sources import open_source
 from core.sources.databases import is_database, tables_of

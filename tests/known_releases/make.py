@@ -26,14 +26,13 @@ from core.domain import (
     Vector,
 )
 from core.domain.round_columns import position
-from core.engine.building import Exact
 from core.geometry import kernels
 from core.geometry.projections.projection import FastProjection
+from core.releases.engine.building import ExactTable
 from core.releases.job import release
 from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION
 from core.releases.seal import seal
 from core.sketches.adaptive import Adaptive
-from core.sketches.card import Facts
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.distance import Distance
@@ -43,6 +42,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.linear import LinearSketch
+from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part
 from core.sketches.projected import Projected
 from core.sketches.published.huang_roth import HuangRoth
@@ -169,7 +169,7 @@ def _rival(name: str, size: int, budget: Budget, domain: Domain = PLACES) -> Rel
     rival = card(name)
     far = rival.answers == "distance"
     kernel = None if far else kernels.Gaussian(0.3 * float(domain.bounds()[1][0]))
-    facts = Facts(domain, budget, kernel, "l1" if far else None, size)
+    facts = PublicInputs(domain, budget, kernel, "l1" if far else None, size)
     return _release(rival.make(facts).sized_for(budget, RECORDS), budget)
 
 
@@ -398,7 +398,7 @@ def _release(sketch: LinearSketch | Adaptive, budget: Budget) -> Release:
     points = sketch.domain.encode_queries(batch, sketch.metric)
     table = sketch.zeros()
     sketch.add(table, points)
-    return seal(sketch, Exact(table, sketch.count(points)), budget)
+    return seal(sketch, ExactTable(table, sketch.count(points)), budget)
 
 
 def _release_sets(sketch: MinHash, items: list, budget: Budget) -> Release:
@@ -413,7 +413,7 @@ def _release_sets(sketch: MinHash, items: list, budget: Budget) -> Release:
     sets = sketch.domain.encode(pa.RecordBatch.from_pydict({column.name: values}))
     table = sketch.zeros()
     sketch.add(table, sets)
-    return seal(sketch, Exact(table, sketch.count(sets)), budget)
+    return seal(sketch, ExactTable(table, sketch.count(sets)), budget)
 
 
 def facts_of(release: Release, tolerance: float) -> dict:

@@ -12,8 +12,8 @@ from core.local.oracles.table import oracle
 from core.local.race import EXACT, CellReports
 from core.local.race_forecast import MOST_ROWS, forecast_reports, sized
 from core.local.survey import RecordSurvey, parse_survey
-from core.machine import strict_json
 from core.privacy.noise.randomness import SeededSource
+from core.runtime import strict_json
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to
 

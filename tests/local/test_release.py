@@ -9,8 +9,8 @@ from core.local.oracles.table import ORACLES, oracle
 from core.local.release import LocalRelease, is_local, load_local
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
-from core.machine import archive_writing, strict_json
 from core.privacy.noise.randomness import SeededSource
+from core.runtime import archive_writing, strict_json
 from tests.depth import draws
 
 ANSWERS = ("a", "b", "c", "d", "e")

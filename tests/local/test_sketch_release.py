@@ -14,8 +14,8 @@ from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.sketch_release import SketchRelease
 from core.local.sketches.table import SKETCHES, sketch
 from core.local.survey import OpenSurvey, TextSurvey, parse_survey
-from core.machine import archive_writing, strict_json
 from core.privacy.noise.randomness import SeededSource
+from core.runtime import archive_writing, strict_json
 
 TOWNS = ["Ulm", "Köln", "Ulm", "Paris"] * 100
 SIZES = {"rappor": {"cohorts": 4, "width": 32}}

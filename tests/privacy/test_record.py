@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.domain import Domain
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.figures.report.label import privacy_label
 from core.privacy.budget import Budget
@@ -17,6 +16,7 @@ from core.privacy.calibration import NoiseScale, calibrate_shares
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.record import PrivacyRecord
 from core.privacy.unit import PrivacyUnit
+from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.distances.moments import Moments
@@ -120,7 +120,7 @@ def test_a_release_of_moments_from_budget_to_file_and_back(neighbours):
     assert planned.noise.distribution == "rounded_l2" and planned.noise.block == sketch.shape[-1]
     table = sketch.zeros()
     sketch.add(table, np.asfortranarray(np.full((30, 20), 0.1)))
-    release = seal(sketch, Exact(table, 30), budget)
+    release = seal(sketch, ExactTable(table, 30), budget)
     data = release.to_bytes()
     loaded = load(data)
     assert loaded.privacy == release.privacy and np.array_equal(loaded.counters, release.counters)

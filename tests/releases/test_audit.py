@@ -158,17 +158,17 @@ def bounds_of_the_data(monkeypatch):
 
 
 def nothing_written_down(monkeypatch):
-    monkeypatch.setattr(payment.Payer, "spend", lambda self, cost, released: None)
+    monkeypatch.setattr(payment.LedgerAccount, "spend", lambda self, cost, released: None)
 
 
 def half_the_price(monkeypatch):
-    real = payment.Payer.spend
+    real = payment.LedgerAccount.spend
 
     def spend(self, cost, released):
         half = replace(cost, events=tuple(replace(one, epsilon=one.epsilon / 2) for one in cost.events))
         return real(self, replace(half, epsilon=cost.epsilon / 2), released)
 
-    monkeypatch.setattr(payment.Payer, "spend", spend)
+    monkeypatch.setattr(payment.LedgerAccount, "spend", spend)
 
 
 def ledger_that_never_refuses(monkeypatch):

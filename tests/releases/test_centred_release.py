@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from core.analysis.class_scores import direction_scores, mean_scores
 from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
@@ -27,7 +28,6 @@ from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.tasks.class_scores import direction_scores, mean_scores
 from tests.releases.paying import Paying
 
 D = 12

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.differences import grid_of_differences, line_of_differences
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
 from core.figures.difference_figures import difference_figure, difference_in_words
@@ -16,7 +17,6 @@ from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sketches.tables.tables import Tables
-from core.tasks.differences import grid_of_differences, line_of_differences
 
 LINE = Domain.of(x=(0, 100))
 GRID = Histogram(LINE, Gaussian(8.0), (25,))

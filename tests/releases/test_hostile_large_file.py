@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from core import Race, ReleaseFileError, load
 from core.domain import Domain
 from core.geometry import kernels
-from core.machine import archive_writing
-from core.machine.archives import END, END64, LOCATOR64
-from core.machine.counter_tables import Narrow, array
+from core.runtime import archive_writing
+from core.runtime.archives import END, END64, LOCATOR64
+from core.runtime.counter_tables import Narrow, array
 from tests.depth import draws
 from tests.releases.test_hostile_release_file import MEBIBYTE, little_memory, refused
 from tests.releases_for_tests import manifest_in, members_of, npy, small_release, with_manifest, zipped

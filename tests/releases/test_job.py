@@ -5,17 +5,17 @@ import pytest
 
 from core import Budget, Classes, Domain, Ledger, Moments, Race, load, release
 from core.domain import PrivacyUnit
-from core.engine.building import Building, Exact
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
+from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.job import Job, kind_of, most_bytes
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
+from core.releases.release_store import shelf_of
 from core.releases.seal import seal
-from core.releases.shelf import shelf_of
 from core.sketches.plan import plan
 from core.sketches.published.mwem import MWEM
 from core.sources import open_source
@@ -44,7 +44,7 @@ def people(count=300):
 
 
 def paying(ledger):
-    return Payer(ledger, "people", BUDGET, "record")
+    return LedgerAccount(ledger, "people", BUDGET, "record")
 
 
 class Watching:
@@ -176,7 +176,7 @@ def test_a_full_disk_is_found_before_paying(ledger, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.machine.transient._take", full)
+    monkeypatch.setattr("core.runtime.transient._take", full)
     for out in (None, tmp_path / "people.npz"):
         job = Job(KINDS["plain"](PLANE), people(), paying(ledger), out=out)
         with pytest.raises(RequestError, match="No space left"):
@@ -191,7 +191,7 @@ def test_where_there_is_room_for_the_file_alone_it_is_said_so(ledger, tmp_path):
     job.run()
     assert job.kept == tmp_path / "people.npz" and job.kept.exists() and "alone" in said[0]
     with pytest.raises(RequestError, match="no room to keep"):
-        Job(KINDS["plain"](PLANE), people(), Payer(ledger, "others", BUDGET, "record")).run()
+        Job(KINDS["plain"](PLANE), people(), LedgerAccount(ledger, "others", BUDGET, "record")).run()
     assert ledger.names() == ["people"]
 
 
@@ -206,7 +206,7 @@ def test_nothing_else_is_bought_beside_a_mechanism_that_shares_its_budget_out():
 def test_a_plan_that_does_not_cover_the_sketch_is_refused_at_no_cost(budget):
     """A table of more rows is moved further by one person than the plan's noise hides."""
     small, large = (Race(PLANE, **RACE | {"rows": rows}) for rows in (8, 16))
-    building = Building(large, people())
+    building = TableBuilder(large, people())
     for _ in building:
         pass
     spent = []
@@ -220,7 +220,7 @@ def test_a_plan_that_does_not_cover_the_sketch_is_refused_at_no_cost(budget):
 def test_a_plan_for_one_record_does_not_cover_a_person_with_more():
     crowded = Domain.of(x=(0, 1), y=(0, 1), unit=PrivacyUnit("id", 5))
     sketch = Race(crowded, **RACE)
-    exact = Exact(sketch.zeros(), 0)
+    exact = ExactTable(sketch.zeros(), 0)
     with pytest.raises(RuntimeError, match="does not cover"):
         seal(sketch, exact, BUDGET, planned=plan(Race(PLANE, **RACE), BUDGET))
 

@@ -9,7 +9,7 @@ import pytest
 from core import load
 from core.figures.report.label import describe
 from core.figures.report.report_html import report_html
-from core.machine.counter_tables import array
+from core.runtime.counter_tables import array
 
 FILES = sorted((Path(__file__).parents[1] / "known_releases").glob("*.npz"))
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core import Budget, Domain, Race, Release, ReleaseFileError, RequestError, load
-from core.engine.building import Exact
 from core.geometry import kernels
-from core.machine import archive_writing
-from core.machine.counter_tables import Narrow, Sum, array
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
+from core.runtime import archive_writing
+from core.runtime.counter_tables import Narrow, Sum, array
 from core.sketches.classes import Classes
 from tests.depth import draws
 from tests.releases_for_tests import manifest_in, small_release
@@ -132,7 +132,7 @@ def test_merging_reads_tables_where_they_lie_and_writes_their_sum(path, tmp_path
 def test_classes_of_a_mapped_release_are_mapped_releases(tmp_path):
     domain = Domain.of(x=(0, 10), kind=["a", "b", "c"])
     sketch = Classes(domain, "kind", Race(domain.without("kind"), kernels.Euclidean(1.0), rows=8, width=30, seed=1))
-    made = seal(sketch, Exact(sketch.zeros(), np.zeros(3, dtype=np.int64)), Budget(1))
+    made = seal(sketch, ExactTable(sketch.zeros(), np.zeros(3, dtype=np.int64)), Budget(1))
     made.save(tmp_path / "classes.npz", large=0)
     opened = load(tmp_path / "classes.npz")
     places = [[1.0], [5.0]]

@@ -27,23 +27,23 @@ from core import (
     load,
     release,
 )
-from core.engine import resuming
-from core.engine.building import Building, Exact
+from core.analysis.modes import find_modes
 from core.figures.report.label import describe, shares, to_json
 from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
+from core.releases.engine import resuming
+from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.job import Job, kind_of
 from core.releases.seal import seal
-from core.sketches.card import Facts
+from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part
 from core.sketches.parts import MAX_PARTS, Parts
 from core.sketches.plan import plan_parts
 from core.sketches.registry import card
 from core.sources import open_source
-from core.tasks.modes import find_modes
 from tests.depth import draws
 from tests.releases.paying import Paying
 from tests.releases_for_tests import manifest_in, with_manifest
@@ -100,7 +100,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_read():
         def __getattr__(self, name):
             raise AssertionError("read")
 
-    facts = Facts(Domain.of(age=(0, 100)), Budget(1, "1e-6"), kernels.Gaussian(9.0), size=4)
+    facts = PublicInputs(Domain.of(age=(0, 100)), Budget(1, "1e-6"), kernels.Gaussian(9.0), size=4)
     with pytest.raises(RequestError, match="delta"):
         Job(kind_of(Parts.of([*questions(), card("pfda").make(facts)]), Budget(1), ROWS), Unread(), Paying(never)).run()
     for bought in ({"bounds": BoundsPurchase({"age": Grid(0, 1e6)})}, {"centre": CentrePurchase()}):
@@ -205,7 +205,7 @@ def test_every_part_gets_the_noise_that_was_planned_for_it(budget):
     squares, counters = np.zeros(4), np.array([part.size for part in parts.split(parts.zeros())])
     both = []
     for _ in range(runs):
-        made = seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget, noise_source=None)
+        made = seal(parts, ExactTable(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget, noise_source=None)
         squares += [float((part.astype(float) ** 2).sum()) for part in parts.split(made.counters)]
         both.append(made.counters)
     assert len({table.tobytes() for table in both}) == runs
@@ -218,7 +218,7 @@ def test_every_part_gets_the_noise_that_was_planned_for_it(budget):
 
 
 def test_a_reading_of_parts_goes_on_where_it_was_stopped(frame, tmp_path, monkeypatch):
-    monkeypatch.setattr("core.engine.building.BATCH_ROWS", 500)
+    monkeypatch.setattr("core.releases.engine.building.BATCH_ROWS", 500)
     monkeypatch.setattr(resuming, "SECONDS", 0.0)
     monkeypatch.setattr(resuming, "LARGEST_SHARE", np.inf)
     path, folder = tmp_path / "people.parquet", tmp_path / "kept"
@@ -235,7 +235,7 @@ def test_a_reading_of_parts_goes_on_where_it_was_stopped(frame, tmp_path, monkey
     rows = []
     made = release(members, path, Budget(4, "1e-6"), records=ROWS, checkpoints=folder, progress=rows.append)
     assert rows[0] == 2000 and not folder.exists()
-    building = Building(made.sketch, open_source(path))
+    building = TableBuilder(made.sketch, open_source(path))
     for _ in building:
         pass
     sd = max(noise.variance for noise in made.privacy.noise) ** 0.5
@@ -253,7 +253,7 @@ def test_people_with_several_rows_are_chosen_once_for_all_parts():
             for each in (one, other)
         ]
     )
-    building = Building(parts, open_source(frame))
+    building = TableBuilder(parts, open_source(frame))
     for _ in building:
         pass
     tables = parts.split(building.exact.table)
@@ -282,10 +282,10 @@ def test_as_many_parts_as_there_may_be():
     members = [Part(sketch, f"p{place}", noise=1 + place / 7) for place, sketch in enumerate(sketches)]
     parts = Parts.of(members)
     for budget in (Budget(1), Budget(1, "1e-6")):
-        made = seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget)
+        made = seal(parts, ExactTable(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget)
         again = load(made.to_bytes())
         assert again == made and len(again.parts) == MAX_PARTS and load(again.parts["p7"].to_bytes())
-        assert made.merged(seal(parts, Exact(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget))
+        assert made.merged(seal(parts, ExactTable(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget))
 
 
 def test_seeded_noise_is_no_release(frame):

@@ -10,20 +10,20 @@ import pytest
 from core import Budget, Domain, Ledger, Race, release
 from core.domain import Numeric, PrivacyUnit
 from core.errors import BudgetError, ReleaseFileError, RequestError
-from core.forecast.nearness import kernel_apart
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.accounting import Alone, Cost, admits_each
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.nearness import kernel_apart
 from core.releases.job import Job, kind_of
 from core.releases.manifest import BoughtCount
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
 from core.releases.plain import Plain
 from core.releases.purchase_plan import Known, Offer, PurchasePlan, Purchasing, Stage
 from core.releases.release import load
+from core.releases.release_store import shelf_of
 from core.releases.remembered import check_all_remembered
-from core.releases.shelf import shelf_of
 from core.releases.stages import SHARE, Count, Spread
 from core.sketches.classes import Classes
 from core.sources import open_source
@@ -206,7 +206,7 @@ ONE, FAR = Budget(1), (Spread(BOX),)
 
 
 def job(ledger, made=raced, total=None, budget=ONE, stages=FAR, noise_source=None):
-    payer = Payer(ledger, "people", budget, "record", total)
+    payer = LedgerAccount(ledger, "people", budget, "record", total)
     return Job(PurchasePlan(stages, Known(budget, 3000), made), NEAR, payer, noise_source=noise_source)
 
 
@@ -252,7 +252,7 @@ def test_half_a_reading_is_never_paid_for(ledger):
 
 
 def test_a_number_that_was_read_is_bought_once(ledger):
-    payer = Payer(ledger, "people", ONE, "record", Budget(9))
+    payer = LedgerAccount(ledger, "people", ONE, "record", Budget(9))
     buying = Purchasing(PurchasePlan((Count(BOX),), Known(ONE, 1.0), raced), NEAR, payer)
     buying.run()
     with pytest.raises(RuntimeError):
@@ -337,7 +337,7 @@ def test_every_stage_is_paid_for_before_its_noise_is_drawn_and_no_later_one_soon
 
 
 def test_what_is_prepaid_covers_no_more_than_it_says(ledger):
-    payer = Payer(ledger, "people", Budget(1, "1e-6"), "record")
+    payer = LedgerAccount(ledger, "people", Budget(1, "1e-6"), "record")
     whole = Cost((Alone(Fraction(1), Fraction("1e-6")),), 1, "1e-6")
     half, more = (Cost.of([(MOVED, calibrate(MOVED, Fraction(part)))], part) for part in ("0.5", "0.501"))
     payer.prepay(whole, Count(BOX))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
-from core.engine.building import Building, Exact, check_room
 from core.errors import BudgetError, RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable, TableBuilder, check_room
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
@@ -36,10 +36,10 @@ def race(domain=DOMAIN, rows=1000, **more) -> Race:
     return Race(domain, Euclidean(1.0), rows=rows, seed=7, **more)
 
 
-def exact(sketch: Race, data=DATA) -> Exact:
+def exact(sketch: Race, data=DATA) -> ExactTable:
     table = sketch.zeros()
     sketch.add(table, np.asfortranarray(data))
-    return Exact(table, len(data))
+    return ExactTable(table, len(data))
 
 
 def test_the_ledger_is_asked_before_any_noise_is_drawn(monkeypatch):
@@ -112,7 +112,7 @@ def test_noise_that_fails_half_way_leaves_no_exact_table_to_try_again(monkeypatc
 )
 def test_exact_tables_are_arrays_that_noise_can_be_written_over(table):
     with pytest.raises(TypeError, match="writable"):
-        Exact(table, 0)
+        ExactTable(table, 0)
 
 
 @pytest.mark.deep
@@ -234,7 +234,7 @@ def test_progress_is_told_and_half_a_table_is_never_released():
     assert seen == sorted(seen) and seen[-1] == 150_000 and len(seen) > 1
     from core.sources import open_source
 
-    building = Building(race(rows=20), open_source(DATA))
+    building = TableBuilder(race(rows=20), open_source(DATA))
     with pytest.raises(RuntimeError):
         _ = building.exact
 
@@ -289,7 +289,7 @@ def test_noise_that_fits_no_counter_is_refused_before_anything_is_spent(delta):
     crowded = Domain.of(x=(0, 1), unit=PrivacyUnit("id", 100_000))
     sketch, spent = Moments(crowded, count_weight=1 << 30, square_weight=1 << 30), []
     with pytest.raises(RequestError, match="a larger epsilon"):
-        seal(sketch, Exact(sketch.zeros(), 0), Budget("1e-6", delta), spent.append)
+        seal(sketch, ExactTable(sketch.zeros(), 0), Budget("1e-6", delta), spent.append)
     assert not spent
 
 
@@ -330,7 +330,7 @@ def test_what_a_release_says_of_itself_fits_a_line():
     names = Categorical("name", tuple(f"category {number}" for number in range(5000)))
     wide = Domain((*(Numeric(f"column {number}", 0, 1) for number in range(50)), names), missing="refuse")
     sketch = Race(wide, Euclidean(1.0), rows=4, width=8)
-    made = seal(sketch, Exact(sketch.zeros(), 0), Budget(1, "1e-6"), noise_source=SeededSource(1))
+    made = seal(sketch, ExactTable(sketch.zeros(), 0), Budget(1, "1e-6"), noise_source=SeededSource(1))
     assert repr(made).startswith("<Release of race, 4 x 8 counters, epsilon=1, delta=0.000001, made 20")
     assert repr(made).endswith("not private>")
     assert "45 more" in repr(wide) and "missing='refuse'" in repr(wide) and "outside" not in repr(wide)

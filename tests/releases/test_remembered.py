@@ -8,9 +8,9 @@ from core import Budget, Domain, Ledger, Race, release
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.privacy.ledger.store import LedgerDamaged
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
+from core.releases.release_store import NAMED, public_name, shelf_of
 from core.releases.remembered import check_all_remembered, check_remembered
-from core.releases.shelf import NAMED, public_name, shelf_of
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 SKETCH = Race(PLANE, Euclidean(0.2), rows=4, width=4, seed=1)
@@ -66,7 +66,7 @@ def test_a_ledger_that_was_begun_again_pays_for_nothing_more(ledger, tmp_path):
 
 def test_the_last_word_is_that_of_the_moment_of_paying(ledger, older):
     """A ledger that is replaced while the data is read is noticed when the price is due."""
-    payer = Payer(ledger, "people", Budget(1), "record")
+    payer = LedgerAccount(ledger, "people", Budget(1), "record")
     cost = ledger.status("people").releases[0].cost
     payer.check(cost)
     payer.ledger = rolled_back(ledger, older)

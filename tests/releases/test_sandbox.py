@@ -10,8 +10,8 @@ from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.releases.job import release
+from core.releases.release_store import shelf_of
 from core.releases.sandbox import Sandbox
-from core.releases.shelf import shelf_of
 from core.sketches.hashed.race import Race
 
 

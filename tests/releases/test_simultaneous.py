@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import binom
 
 from core.domain import Domain
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian, Kernel, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.answers import level_of_each
 from core.sketches.distances.distance import Distance
@@ -43,7 +43,7 @@ def misses(mechanism, together: bool) -> int:
         sketch = mechanism(seed)
         table = sketch.zeros()
         sketch.add(table, POINTS)
-        made = seal(sketch, Exact(table, len(POINTS)), Budget(1), noise_source=SeededSource(seed))
+        made = seal(sketch, ExactTable(table, len(POINTS)), Budget(1), noise_source=SeededSource(seed))
         answers = made.answer(QUERIES, together=together)
         found += bool(((exact < answers.low) | (exact > answers.high)).any())
     return found

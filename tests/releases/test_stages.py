@@ -15,7 +15,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
 from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
 from core.releases.stages import MOST, UNIT, Count, Pairs, Spread
 from core.sources import open_source
@@ -121,7 +121,7 @@ def test_nothing_is_bought_where_it_would_say_too_little_or_the_ledger_has_no_ro
     assert offered(Budget(1), 150) is None and offered(Budget("0.01"), 10_000) is None
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.register("people", "0.99")
-    payer = Payer(ledger, "people", Budget(1), "record")
+    payer = LedgerAccount(ledger, "people", Budget(1), "record")
     known = spread_first(records(0.1), Budget(1), 4000, payer, priced)
     assert known.spread is None and known.left == Budget(1) and not ledger.status("people").releases
 
@@ -138,7 +138,7 @@ def test_what_suits_a_spread_but_not_the_total_is_made_for_ordinary_records(tmp_
         cost = Cost((PureParts(Fraction(known.left.epsilon) / parts, parts),), known.left.epsilon)
         return SimpleNamespace(cost=cost)
 
-    payer = Payer(ledger, "people", Budget("0.8"), "record")
+    payer = LedgerAccount(ledger, "people", Budget("0.8"), "record")
     known = spread_first(records(0.1), Budget("0.8"), 4000, payer, made)
     assert known.spread is None and len(known.costs) == 1 and payer.has_room_for(made(known).cost)
     assert payer.spent is False and payer.gone == payer.before == known.costs[0].epsilon

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import RequestError
-from core.serving.door import NOBODY, STRANGER, Door, Full, Person, from_claims, from_headers
+from core.serving.door import NOBODY, STRANGER, Full, Person, SessionManager, from_claims, from_headers
 from core.serving.settings import NEEDS, Proxy, Role, SignIn, may_open
 
 FILE = """
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def door(path):
-    return Door(path, lambda: 500.0)
+    return SessionManager(path, lambda: 500.0)
 
 
 def test_a_token_says_who_came_by_it(door):
@@ -46,7 +46,7 @@ def test_a_token_says_who_came_by_it(door):
 
 
 def test_nobody_and_a_sign_in_that_has_ended_are_strangers(path):
-    late = Door(path, lambda: 1_000.0)
+    late = SessionManager(path, lambda: 1_000.0)
     assert late.judge(ANN) is STRANGER and late.judge(None) is STRANGER and late.judge(NOBODY) is STRANGER
 
 
@@ -55,7 +55,7 @@ def test_who_signs_out_is_out_everywhere_and_for_good(door, path):
     door.sign_out(ANN)
     for token in tokens:
         assert not door.unchanged(token) and door.visitor(token) is STRANGER
-    assert Door(path, lambda: 500.0).judge(ANN) is STRANGER  # after a restart too, and in another process
+    assert SessionManager(path, lambda: 500.0).judge(ANN) is STRANGER  # after a restart too, and in another process
     assert door.judge(Person(ANN.name, frozenset(), "c" * 64, 1_000.0)).roles == {Role.OWNER}
 
 
@@ -99,7 +99,7 @@ def test_a_session_is_one_sign_ins(door):
 def test_it_does_not_open_by_a_file_that_cannot_be_used(path):
     path.write_text("[roles]")
     with pytest.raises(RequestError):
-        Door(path)
+        SessionManager(path)
 
 
 def test_a_page_that_is_not_listed_is_nobodys():

@@ -14,15 +14,15 @@ import pyarrow as pa
 import pytest
 
 from core.domain.item_sets import Sets
-from core.engine.building import Exact
 from core.errors import RequestError
-from core.machine.counter_tables import array
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.file import LARGE
 from core.releases.release import Release, load
 from core.releases.seal import seal
+from core.runtime.counter_tables import array
 from core.sketches.linear import LinearSketch
 from core.sketches.parts import Encodings
 from core.sketches.registry import sketch_from_parameters
@@ -145,7 +145,7 @@ def budget_of(sketch: LinearSketch, neighbours: Neighbours = Neighbours.ADD_REMO
 
 
 def released(sketch: LinearSketch, table: np.ndarray, count: np.ndarray, seed: int) -> Release:
-    return seal(sketch, Exact(table.copy(), count), budget_of(sketch), noise_source=SeededSource(seed))
+    return seal(sketch, ExactTable(table.copy(), count), budget_of(sketch), noise_source=SeededSource(seed))
 
 
 def check_files(sketch: LinearSketch, records: np.ndarray | Sets) -> None:

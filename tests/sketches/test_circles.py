@@ -5,17 +5,17 @@ import pyarrow as pa
 import pytest
 
 from core import Distance, Features, Histogram, Moments, Race, kernels
+from core.analysis.box import Box
+from core.analysis.density import line, marginal_line
+from core.analysis.modes import find_modes
+from core.analysis.sampling import sample
 from core.domain import Categorical, Cyclic, Domain, Numeric
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.tasks.box import Box
-from core.tasks.density import line, marginal_line
-from core.tasks.modes import find_modes
-from core.tasks.sampling import sample
 
 HOURS = Domain((Cyclic("hour", part="hour"), Numeric("x", 0, 1)), scale="box")
 NIGHT = kernels.Gaussian(0.1)
@@ -33,7 +33,7 @@ def release():
     sketch = Features(HOURS, NIGHT, rows=2_000, seed=3)
     table, points = sketch.zeros(), HOURS.encode(at_night())
     sketch.add(table, points)
-    return seal(sketch, Exact(table, sketch.count(points)), Budget(8), noise_source=SeededSource(4))
+    return seal(sketch, ExactTable(table, sketch.count(points)), Budget(8), noise_source=SeededSource(4))
 
 
 @pytest.mark.parametrize(

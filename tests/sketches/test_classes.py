@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from core import Budget, load, release
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import ReleaseFileError, RequestError
-from core.forecast.forecast import forecast
-from core.forecast.sketch_sizes import choose_size
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
+from core.releases.forecast.sketch_sizes import choose_size
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features

@@ -12,10 +12,10 @@ import pytest
 
 from core import Budget, Closeness, Domain, load, recommend, release
 from core.errors import RequestError
-from core.experiments.comparison_methods import METHODS
 from core.figures.report.label import privacy_label
 from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian
+from core.lab.comparison_methods import METHODS
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
 from core.ui.compare.choosing_methods import marks
@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from core.geometry.kernels import KERNEL, Kernel
 from core.parameters import Whole, parameter
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.sketches.card import Card
+from core.sketches.mechanism_spec import MechanismSpec
 from core.sketches.answers import Answers
 from core.sketches.linear import LinearSketch
-from core.words.phrases import count
+from core.formatting.phrases import count
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Toy(LinearSketch):
         return Answers.of_errors(self.kernel.evaluate(points, self.where) @ table, error, records, level)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "toy",
     "Nearest places",
     "Nobody 2026",

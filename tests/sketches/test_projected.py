@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Mixture, Product
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import mechanism_audit

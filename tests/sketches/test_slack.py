@@ -14,9 +14,9 @@ from core.geometry.kernels import Gaussian, Jaccard, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
 from core.sketches.adaptive import Adaptive
-from core.sketches.card import Card, Facts
 from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features
+from core.sketches.mechanism_spec import MechanismSpec, PublicInputs
 from core.sketches.plan import plan
 from core.sketches.registry import cards
 from tests.depth import deep
@@ -36,13 +36,13 @@ def error(sketch, budget: Budget) -> float:
     return float(one.noise_variance(planned.noise.variance))
 
 
-def facts_of(card: Card, budget: Budget) -> Facts | None:
+def facts_of(card: MechanismSpec, budget: Budget) -> PublicInputs | None:
     """A question that the mechanism has a part in."""
     domain = SETS if card.sets else PLANE
     kernels = (Jaccard(),) if card.sets else (Gaussian(2.0), Laplacian(2.0))
     asked = [{"kernel": kernel} for kernel in kernels] + [{"norm": norm} for norm in ("l1", "l2", "squared", "above")]
     for question in asked:
-        facts = Facts(domain, budget, **question, seed=1)
+        facts = PublicInputs(domain, budget, **question, seed=1)
         try:
             if card.refusal(facts) is None and card.make(facts) is not None:
                 return facts
@@ -98,7 +98,7 @@ def test_what_is_made_for_slack_is_never_noisier(name, epsilon, delta):
 )  # fmt: skip
 def test_the_wave_is_that_of_the_least_noise(epsilon, delta, rows, wave):
     budget = Budget(epsilon, delta)
-    chosen = cards()["features"].make(Facts(PLANE, budget, Gaussian(2.0), size=rows, seed=1))
+    chosen = cards()["features"].make(PublicInputs(PLANE, budget, Gaussian(2.0), size=rows, seed=1))
     assert chosen.wave == wave
     sized = chosen if chosen.sized else chosen.with_rows(1000)
     other = replace(sized, wave="circle" if wave == "quadrant" else "quadrant")
@@ -112,7 +112,7 @@ def test_the_wave_is_that_of_the_least_noise(epsilon, delta, rows, wave):
 def test_frequencies_are_fast_where_that_buys_more_rows_than_it_costs(dimensions, pure, slack):
     domain = Domain((Vector("v", dimensions, -1.0, 1.0),))
     for delta, transform in (("0", pure), ("1e-6", slack)):
-        assert cards()["features"].make(Facts(domain, Budget(1, delta), Gaussian(9.0))).transform == transform
+        assert cards()["features"].make(PublicInputs(domain, Budget(1, delta), Gaussian(9.0))).transform == transform
     dense, fast = (Features(domain, Gaussian(9.0), 100, 1, transform=each) for each in ("dense", "fast"))
     assert math.isclose(fast.record_seconds, 100 * fast.row_seconds)
     assert (1.5 * fast.record_seconds < dense.record_seconds) == (slack == "fast")

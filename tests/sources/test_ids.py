@@ -17,10 +17,10 @@ import pytest
 
 from core import Budget, Histogram, Ledger, release
 from core.domain import Domain, Items, PrivacyUnit
-from core.engine.building import Building
 from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.neighbours import Neighbours
+from core.releases.engine.building import TableBuilder
 from core.sources import open_source
 from tests.depth import crossed, deep, draws
 
@@ -91,7 +91,7 @@ def sketch_of(records=1):
 
 
 def table_of(data, records=1):
-    building = Building(sketch_of(records), open_source(data))
+    building = TableBuilder(sketch_of(records), open_source(data))
     for _ in building:
         pass
     return building.exact.table.astype(object)

@@ -9,10 +9,10 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
 from core import warming
-from core.experiments.comparison_work import Bench
+from core.analysis import decision_map
+from core.analysis.answerable import READS
+from core.lab.comparison_work import Bench
 from core.sources import Source, open_source
-from core.tasks import decision_map
-from core.tasks.answerable import READS
 from core.ui.frame.session import Parting
 from tests.depth import DEEP
 
@@ -86,10 +86,10 @@ def no_comparison_beside_tests(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def forecasts_are_quick(short_trials):
-    """How good a forecast is, is tested in tests/forecast."""
+    """How good a forecast is, is tested in tests/releases/forecast."""
 
 
 @pytest.fixture(autouse=True)
 def answers_are_quick(few_places, monkeypatch):
-    """How good synthetic records and maps of groups are, is tested in tests/tasks."""
+    """How good synthetic records and maps of groups are, is tested in tests/analysis."""
     monkeypatch.setattr(decision_map, "READS", READS if DEEP else READS / 25)

@@ -13,8 +13,8 @@ from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.unit import unit_in_words
+from core.releases.release_store import shelf_of
 from core.releases.sandbox import Sandbox
-from core.releases.shelf import shelf_of
 from core.ui.frame.session import Session
 from core.ui.ledger_page import cost_of_rows
 from core.ui.own_data.paying import open_ledger

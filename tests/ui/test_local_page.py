@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.local_lessons import people_needed, polled, told
+from core.lab.local_lessons import people_needed, polled, told
 from core.local.oracles.table import oracle
 from core.local.poll.store import Polls
 from core.ui.frame.navigation import LOCAL

@@ -12,8 +12,8 @@ from datetime import datetime
 
 import numpy as np
 
+from ...formatting.phrases import listed
 from ...version import SOFTWARE
-from ...words.phrases import listed
 from .label import PrivacyLabel
 
 UNSAID = ":unav"  # DataCite's code for a value that is unavailable.

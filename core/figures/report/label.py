@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ...machine.counter_tables import Table
+from ...formatting.numbers import percent, rounded, significant
+from ...formatting.phrases import count, day, listed, shown
 from ...privacy.calibration import NoiseScale
 from ...privacy.events import event_of, pure_sum
 from ...releases.file import facts_of
 from ...releases.release import Release
-from ...words.numbers import percent, rounded, significant
-from ...words.phrases import count, day, listed, shown
+from ...runtime.counter_tables import Table
 from . import meaning
 from .meaning import choice
 

@@ -12,6 +12,8 @@ from typing import cast
 import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
+from ...formatting.numbers import number, percent, significant
+from ...formatting.phrases import count, listed, shown
 from ...geometry.kernels import (
     Angular,
     Bandwidth,
@@ -33,13 +35,11 @@ from ...privacy.budget import Budget, decimal_text
 from ...privacy.events import event_of, total_rho
 from ...privacy.neighbours import Neighbours
 from ...releases.release import Release
-from ...sketches.card import PrivateChoice
 from ...sketches.classes import Classes
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
+from ...sketches.mechanism_spec import PrivateChoice
 from ...sketches.registry import card_of
-from ...words.numbers import number, percent, significant
-from ...words.phrases import count, listed, shown
 
 LISTED_CATEGORIES = 8
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ...analysis.density import Curve, Heatmap
+from ...formatting.numbers import best_guess, rounded, rounded_range
+from ...formatting.phrases import listed, shown
 from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
-from ...words.numbers import best_guess, rounded, rounded_range
-from ...words.phrases import listed, shown
 from ..answer_sentences import one_sided, place_words
 from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..distance_figures import distance_figure, distance_unit

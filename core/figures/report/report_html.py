@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from ...analysis.density import Curve, Heatmap
 from ...domain import Vector
+from ...formatting.escapes import in_html
+from ...formatting.numbers import best_guess, percent, significant
+from ...formatting.phrases import day, listed, minute, shown
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.tables.tables import Tables
-from ...tasks.density import Curve, Heatmap
-from ...words.escapes import in_html
-from ...words.numbers import best_guess, percent, significant
-from ...words.phrases import day, listed, minute, shown
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL, Colour
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label

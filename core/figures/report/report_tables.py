@@ -7,13 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...domain import Dates
-from ...releases.comparison import Comparison
-from ...releases.release import Release
-from ...sketches.tables.answers import TableAnswers
-from ...sketches.tables.table_axes import Axis as Cells
-from ...tasks import table_profile
-from ...tasks.differences import (
+from ...analysis import table_profile
+from ...analysis.differences import (
     Row,
     cell_differences,
     groups_of,
@@ -21,10 +16,15 @@ from ...tasks.differences import (
     rows_of_differences,
     strength_differences,
 )
-from ...tasks.table_profile import Number, Profile, place_columns
-from ...words.escapes import in_html
-from ...words.numbers import significant
-from ...words.phrases import listed, shown
+from ...analysis.table_profile import Number, Profile, place_columns
+from ...domain import Dates
+from ...formatting.escapes import in_html
+from ...formatting.numbers import significant
+from ...formatting.phrases import listed, shown
+from ...releases.comparison import Comparison
+from ...releases.release import Release
+from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.table_axes import Axis as Cells
 from ..difference_figures import difference_words, strength_words
 from ..figure_axes import Axis
 from ..table_figures import MOST_PAIRS, column_in_words, rows_of, share_words

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...analysis.density import Curve, Heatmap
+from ...formatting.escapes import in_html
+from ...formatting.numbers import significant
+from ...formatting.phrases import shortened, shown
 from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
-from ...words.escapes import in_html
-from ...words.numbers import significant
-from ...words.phrases import shortened, shown
 from ..figure_axes import THOUSANDS_FROM, Axis, date_ticks
 from ..hatching import HATCHED, hidden_by_noise
 from ..palette import LIGHT_SHADES

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...analysis.product_sums import Sums, Term, terms_of
+from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
 from ...errors import RequestError
 from ...models.linear_model import LinearModel
@@ -13,8 +15,6 @@ from ...models.number_model import NumberModel
 from ...models.records import Task
 from ...releases.release import Release
 from ...sketches.sums_of_products import Products
-from ...tasks.product_sums import Sums, Term, terms_of
-from ...tasks.regression import Regression, regression
 
 MOST_TARGETS = 30
 

@@ -21,6 +21,9 @@ from typing import Any
 from scipy.special import ndtri
 
 from ...errors import RequestError
+from ...formatting.escapes import in_html
+from ...formatting.numbers import percent, significant
+from ...formatting.phrases import day, listed, shown
 from ...local.release import is_local, load_local
 from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
@@ -29,9 +32,6 @@ from ...models.number_model import NumberModel
 from ...models.opening import Model, load_model
 from ...releases.release import Release, load
 from ...sketches.classes import Classes
-from ...words.escapes import in_html
-from ...words.numbers import percent, significant
-from ...words.phrases import day, listed, shown
 from ..answer_sentences import SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import DARK_SHADES, LIGHT_SHADES

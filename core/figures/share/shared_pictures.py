@@ -15,24 +15,24 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...analysis import density, table_profile
+from ...analysis.answerable import map_size
+from ...analysis.box import Box, places_along
+from ...analysis.centres import nearest_place
+from ...analysis.other_columns import FEWEST_PLACES
 from ...domain import Categorical, Cyclic, Dates, Items, Ordered, Vector
 from ...errors import RequestError
-from ...forecast.scales import closely
+from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
 from ...local.released import LocalAnswers
-from ...machine.threads import one_thread
+from ...releases.forecast.scales import closely
 from ...releases.release import Release
+from ...runtime.threads import one_thread
 from ...sketches.grids.grid_axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ...sketches.tables.tables import Tables
-from ...tasks import density, table_profile
-from ...tasks.answerable import map_size
-from ...tasks.box import Box, places_along
-from ...tasks.centres import nearest_place
-from ...tasks.other_columns import FEWEST_PLACES
-from ...words.numbers import number
 from ..figure_axes import Axis as PictureAxis
 from ..figure_axes import date_ticks
 from ..report.release_pictures import in_units

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import solveh_banded
 
 from ...errors import RequestError
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 
 LARGEST_POWER = 16.0
 

@@ -39,9 +39,9 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
 from ...errors import RequestError
-from ...machine.threads import one_thread
-from ...parameters import Declared, Several, Whole, parameter
+from ...parameters import Several, Validated, Whole, parameter
 from ...privacy.neighbours import Neighbours
+from ...runtime.threads import one_thread
 from .profiles import OneSided, Profile, gram_of_queries
 
 MAX_TOP_CELLS = 64
@@ -53,7 +53,7 @@ _ROW = Several("The entries of a row of a strategy", _ENTRY, 2, MAX_TOP_CELLS + 
 
 
 @dataclass(frozen=True)
-class Strategy(Declared):
+class Strategy(Validated):
     """Measurements of node masses.
 
     RequestError when the numbers are out of range, or the masses cannot be told from the measurements.

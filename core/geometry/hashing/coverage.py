@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from ...machine.threads import one_thread
+from ...runtime.threads import one_thread
 from .uniforms import PublicRandom, group_sizes, scrambled_sobol
 
 MAX_DIMENSIONS = 4

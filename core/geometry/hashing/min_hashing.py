@@ -44,7 +44,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...domain.item_sets import Sets
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 from .uniforms import PublicRandom, group_sizes
 
 MOST_ROWS = 256

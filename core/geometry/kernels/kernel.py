@@ -29,9 +29,9 @@ from scipy.special import erf
 
 from ...domain.item_sets import Encoded, Sets
 from ...errors import RequestError
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
-from ...parameters import Declared, Kind, Whole, parameter
+from ...parameters import Kind, Validated, Whole, parameter
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 
 Bandwidth = float | tuple[float, ...]
 
@@ -39,7 +39,7 @@ MAX_POWER = 32
 POWER = Whole("The power of a kernel", 1, MAX_POWER)
 
 
-class Kernel(Declared, ABC):
+class Kernel(Validated, ABC):
     """How close two points are. Subclasses are frozen dataclasses of public parameters."""
 
     name: ClassVar[str]

@@ -28,7 +28,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 
 MANY = 16
 """Terms from which a hash or a frequency is worth a tile. It is part of what a released file means, as a chain of fused

@@ -31,9 +31,9 @@ from scipy.special import ndtri
 from ...checks import check_integer
 from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
-from ...parameters import Declared, Seed, Settled, Whole, parameter
+from ...parameters import Resolved, Seed, Validated, Whole, parameter
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..hashing.hash_cells import GRID
 from ..hashing.uniforms import PublicRandom
 from .inner_products import DEPTH, inner_products, records_at_once
@@ -44,13 +44,13 @@ TAIL = 8.0
 
 
 @dataclass(frozen=True)
-class Projection(Declared, ABC):
+class Projection(Validated, ABC):
     """A random linear map from ``source`` to ``target`` dimensions; RequestError when a parameter is out of range."""
 
     # d and k, 1 <= k <= d.
     source: int
     target: int = parameter(Whole("The dimensions after a projection", 1, MAX_VECTOR))
-    seed: Settled[int] = parameter(Seed("The seed of a projection"), None)  # Public seed; fresh when None.
+    seed: Resolved[int] = parameter(Seed("The seed of a projection"), None)  # Public seed; fresh when None.
     # Which of the seed's independent maps this is.
     stream: int = parameter(Whole("The stream of a projection", 0, MAX_STREAM), 0)
     name: ClassVar[str]

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Floats, Integers, Truths, Words
-from ...parameters import Declared, Described, Whole, parameter
+from ...parameters import Described, Validated, Whole, parameter
 from ...privacy.budget import decimal_below
 from ...privacy.noise.randomness import Source, SystemSource
+from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ..oracles.olh import OptimalHashing
 from ..promise import LocalEpsilon
 from .strings import Alphabet
@@ -32,7 +32,7 @@ MOST_CANDIDATES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Finder(Declared):
+class Finder(Validated):
     """A search for texts.
 
     Attributes

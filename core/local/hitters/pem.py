@@ -23,9 +23,9 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
+from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ..oracles.olh import OptimalHashing
 from .finder import MOST_CANDIDATES, Finder, estimated, source_or_system, strongest
 

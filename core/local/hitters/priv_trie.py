@@ -20,9 +20,9 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Integers
-from ...parameters import Declared, Described, Number, Whole, parameter
+from ...parameters import Described, Number, Validated, Whole, parameter
 from ...privacy.noise.randomness import Source
+from ...runtime.array_types import Array, Integers
 from ..oracles.olh import OptimalHashing
 from ..promise import LocalEpsilon
 from .finder import estimated, strongest
@@ -38,7 +38,7 @@ Ask = Callable[[int, int], Array]
 
 
 @dataclass(frozen=True)
-class PrivTrie(Declared):
+class PrivTrie(Validated):
     """A search in rounds.
 
     Attributes

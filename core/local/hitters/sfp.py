@@ -20,9 +20,9 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ...geometry.hashing.uniforms import PublicRandom
-from ...machine.array_types import Array, Integers, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
+from ...runtime.array_types import Array, Integers, Truths, Words
 from ...sketches.answers import level_of_each
 from ..oracles.local_hashing import hashed
 from ..oracles.olh import OptimalHashing

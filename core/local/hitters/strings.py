@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...machine.array_types import Integers
-from ...parameters import Declared, Seed, Text, Whole, parameter
+from ...parameters import Seed, Text, Validated, Whole, parameter
+from ...runtime.array_types import Integers
 
 MOST_CODES = 1 << 62
 KEYS = 1 << 32
@@ -19,7 +19,7 @@ FAMILY = 0x535452
 
 
 @dataclass(frozen=True)
-class Alphabet(Declared):
+class Alphabet(Validated):
     """The characters of texts, and how many of them count.
 
     Attributes

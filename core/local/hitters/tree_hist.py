@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ...machine.array_types import Array, Truths, Words
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
+from ...runtime.array_types import Array, Truths, Words
 from ...sketches.answers import level_of_each
 from ..oracles.olh import OptimalHashing
 from .finder import Finder, estimated, source_or_system, strongest

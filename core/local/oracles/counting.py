@@ -6,9 +6,9 @@ from threading import Lock
 
 import numpy as np
 
-from ...machine.array_types import Array, Integers, Words
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.array_types import Array, Integers, Words
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 
 WORTH_A_THREAD = 1 << 16
 FLUSHED = 15

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...machine.array_types import Array, Integers
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
+from ...runtime.array_types import Array, Integers
 from .counting import count_numbers
 from .oracle import Matrix, Pure, bits_for, weighed
 

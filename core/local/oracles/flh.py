@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from ...geometry.hashing.uniforms import PublicRandom
-from ...machine.array_types import Array, Floats, Integers, Truths, Words
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
 from ...parameters import Seed, Whole, parameter
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
+from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..tally import Tally
 from .counting import count_numbers
 from .local_hashing import VALUES_AT_ONCE, LocalHashing, hashed

@@ -22,12 +22,12 @@ from itertools import product
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Floats, Integers
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
+from ...runtime.array_types import Array, Floats, Integers
 from ..tally import Tally
 from .oracle import Matrix, Oracle, checked_counts, weighed
 from .transform import add_signs, parities, transformed
@@ -50,7 +50,7 @@ class Hadamard(Oracle):
     title = "Hadamard mechanism"
     paper = "Bassily, Nissim, Stemmer, Thakurta 2017; Cormode, Maddock, Maple 2021"
 
-    coefficients: Settled[int] = parameter(
+    coefficients: Resolved[int] = parameter(
         Whole("The number of coefficients", 1, 32), None, settled="how many coefficients a report has"
     )
 

@@ -20,10 +20,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...machine.array_types import Array, Floats, Integers
-from ...machine.compiled_code import njit
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
+from ...runtime.array_types import Array, Floats, Integers
+from ...runtime.compiled_code import njit
 from ..tally import Tally
 from .counting import count_numbers
 from .oracle import Matrix, Oracle, checked_counts, weighed

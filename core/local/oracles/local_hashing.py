@@ -25,13 +25,13 @@ from threading import Lock
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Integers, Truths, Words
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
+from ...runtime.array_types import Array, Integers, Truths, Words
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from .oracle import Matrix, Pure, bits_for, weighed
 
 TOGETHER = 8

@@ -22,12 +22,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Floats, Integers, Truths
-from ...parameters import Declared, Whole, parameter
+from ...parameters import Validated, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, below
 from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
+from ...runtime.array_types import Array, Floats, Integers, Truths
 from ..promise import LocalEpsilon, surplus
 from ..tally import Tally
 
@@ -38,7 +38,7 @@ Matrix = list[list[Fraction]]
 
 
 @dataclass(frozen=True)
-class Oracle(Declared, ABC):
+class Oracle(Validated, ABC):
     """How one of `domain` values is reported with a local `epsilon`.
 
     Attributes

@@ -28,11 +28,11 @@ import numpy as np
 import scipy.fft
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Integers
-from ...machine.compiled_code import njit
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
+from ...runtime.array_types import Array, Integers
+from ...runtime.compiled_code import njit
 from ..tally import Tally
 from .counting import count_numbers
 from .oracle import Matrix, Pure, bits_for, weighed
@@ -56,8 +56,8 @@ class ProjectiveGeometry(Pure):
     title = "projective geometry response"
     paper = "Feldman, Nelson, Nguyen, Talwar 2022"
 
-    field: Settled[int] = parameter(Whole("The field", 2, LARGEST_FIELD), None, settled="its field")
-    coordinates: Settled[int] = parameter(Whole("The number of coordinates", 2, 26), None, settled="its coordinates")
+    field: Resolved[int] = parameter(Whole("The field", 2, LARGEST_FIELD), None, settled="its field")
+    coordinates: Resolved[int] = parameter(Whole("The number of coordinates", 2, 26), None, settled="its coordinates")
 
     def _check(self) -> None:
         if (self.field is None) != (self.coordinates is None):

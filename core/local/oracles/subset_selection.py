@@ -18,10 +18,10 @@ from math import comb
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Integers, Truths
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, subsets
+from ...runtime.array_types import Array, Integers, Truths
 from .counting import count_bits
 from .oracle import MOST_VALUES, Matrix, Pure, weighed
 from .unary import last_word
@@ -43,7 +43,7 @@ class SubsetSelection(Pure):
     title = "subset selection"
     paper = "Ye, Barg 2018"
 
-    size: Settled[int] = parameter(Whole("The size of sets", 1, MOST_VALUES), None, settled="how large its sets are")
+    size: Resolved[int] = parameter(Whole("The size of sets", 1, MOST_VALUES), None, settled="how large its sets are")
 
     def _check(self) -> None:
         if self.size is None:

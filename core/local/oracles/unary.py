@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Integers, Truths
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import WORD, coins
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
+from ...runtime.array_types import Array, Integers, Truths
 from .counting import count_bits
 from .oracle import Matrix, Pure
 

@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ...errors import RequestError
-from ...machine.faults import told
+from ...runtime.faults import told
 from .link import link, picture
 from .store import Polls
 

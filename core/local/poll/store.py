@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Array
-from ...machine.transient import unfinished
+from ...runtime.array_types import Array
+from ...runtime.transient import unfinished
 from ..release import LocalRelease
 from ..reports import as_arrow, report_schema
 from ..survey import Survey, parse_survey

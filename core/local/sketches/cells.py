@@ -11,10 +11,10 @@ import numpy as np
 from ...checks import check_choice
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...machine.array_types import Array, Floats, Integers, Truths
-from ...parameters import Choice, Settled, Whole, parameter
+from ...parameters import Choice, Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
+from ...runtime.array_types import Array, Floats, Integers, Truths
 from ..oracles.local_hashing import hashed
 from ..oracles.oracle import Oracle
 from ..oracles.table import ORACLES, oracle
@@ -44,7 +44,7 @@ class CellSketch(LocalSketch):
 
     rows: int = parameter(Whole("The number of rows", 2, 1 << 16), 32)
     width: int = parameter(Whole("The width", 2, 1 << 22), 1024)
-    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "olh")
+    oracle: Resolved[str] = parameter(Choice("The oracle", tuple(ORACLES)), "olh")
 
     def _check(self) -> None:
         if self.rows * self.sent.row_size > MOST_COUNTERS:

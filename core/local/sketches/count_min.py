@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...parameters import Choice, Settled, parameter
+from ...parameters import Choice, Resolved, parameter
 from ..oracles.table import ORACLES
 from .cells import CellSketch
 from .sketch import ALIKE, collisions
@@ -71,7 +71,7 @@ class CountMeanSketch(CountMin):
     title = "count-mean sketch"
     paper = "Apple 2017"
 
-    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "sue")
+    oracle: Resolved[str] = parameter(Choice("The oracle", tuple(ORACLES)), "sue")
 
 
 @dataclass(frozen=True)
@@ -82,4 +82,4 @@ class HadamardSketch(CountMin):
     title = "Hadamard count-mean sketch"
     paper = "Apple 2017"
 
-    oracle: Settled[str] = parameter(Choice("The oracle", tuple(ORACLES)), "hm")
+    oracle: Resolved[str] = parameter(Choice("The oracle", tuple(ORACLES)), "hm")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, sparse
 
-from ...machine.array_types import Floats, Integers
+from ...runtime.array_types import Floats, Integers
 
 MOST_EXPLAINING = 400
 """Candidates that the regression tries, those that cells speak for most."""

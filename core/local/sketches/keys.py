@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from ...machine.array_types import Integers
+from ...runtime.array_types import Integers
 
 KEY_BYTES = 4
 SEED_BYTES = 16

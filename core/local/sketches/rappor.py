@@ -28,12 +28,12 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...machine.array_types import Array, Floats, Integers, Truths, Words
 from ...parameters import Number, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, coins, told
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
+from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ..oracles.counting import count_bits
 from ..oracles.local_hashing import hashed
 from ..oracles.sue import symmetric_threshold

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from ...errors import RequestError
-from ...machine.array_types import Array, Floats, Integers, Truths
-from ...parameters import Declared, Seed, parameter
+from ...parameters import Seed, Validated, parameter
 from ...privacy.noise.randomness import Source
+from ...runtime.array_types import Array, Floats, Integers, Truths
 from ..promise import LocalEpsilon
 from ..tally import Tally
 
@@ -34,7 +34,7 @@ ALIKE = 0.0
 
 
 @dataclass(frozen=True)
-class LocalSketch(Declared):
+class LocalSketch(Validated):
     """A sketch of values up to 2^32 - 1.
 
     Attributes

@@ -18,12 +18,12 @@ from typing import Any, cast
 import numpy as np
 
 from ...domain import Domain
-from ...forecast.scales import by_coordinates
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.payment import Payer, saying_spent
+from ...releases.forecast.scales import by_coordinates
+from ...releases.payment import LedgerAccount, saying_spent
 from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
 from ...releases.seal import promising, showing
 from ...releases.stages import ORDINARY, Count, Spread
@@ -245,7 +245,7 @@ def choose_classifier(
     domain: Domain,
     label: str,
     budget: Budget,
-    payer: Payer | None = None,
+    payer: LedgerAccount | None = None,
     records: float | None = None,
     say: Callable[[Choice], object] = lambda choice: None,
 ) -> File:

@@ -16,16 +16,18 @@ from typing import ClassVar, cast
 
 import numpy as np
 
+from ...analysis.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
 from ...domain import Domain
-from ...forecast.nearness import NARROW, USUAL, WIDE, length_apart
-from ...forecast.recommendation import Closeness, recommend
-from ...forecast.reference_population import DEFAULT_SPREAD as SPREAD
-from ...forecast.rehearsal import scaled_table
-from ...forecast.scales import by_coordinates, chosen_scales
+from ...formatting.numbers import significant
 from ...geometry.kernels import Gaussian
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import Source as NoiseSource
+from ...releases.forecast.nearness import NARROW, USUAL, WIDE, length_apart
+from ...releases.forecast.recommendation import Closeness, recommend
+from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
+from ...releases.forecast.rehearsal import scaled_table
+from ...releases.forecast.scales import by_coordinates, chosen_scales
 from ...releases.job import Job
 from ...releases.plain import Plain
 from ...releases.release import Release
@@ -37,8 +39,6 @@ from ...sketches.grids.histogram import Histogram
 from ...sketches.hashed.features import Features
 from ...sketches.linear import LinearSketch
 from ...sources import Source
-from ...tasks.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
-from ...words.numbers import significant
 from ..class_counts import SAME_FOR_ALL, LargestClass
 from ..descent import NoisyDescent
 from ..linear_model import LinearModel

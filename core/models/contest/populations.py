@@ -26,9 +26,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...domain import Domain
-from ...forecast.reference_population import DEFAULT_SPREAD as SPREAD
-from ...forecast.reference_population import REFERENCE_POINTS, placed
 from ...geometry.hashing.uniforms import PublicRandom
+from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
+from ...releases.forecast.reference_population import REFERENCE_POINTS, placed
 
 HIDDEN = 8
 """Directions that columns follow, where they follow few."""

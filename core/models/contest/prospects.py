@@ -25,14 +25,14 @@ from scipy.special import ndtri
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...forecast.nearness import USUAL, kernel_apart
-from ...forecast.reference_population import REFERENCE_POINTS
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
 from ...privacy.held_out import choice_epsilon, halvings_for
 from ...privacy.noise.randomness import SeededSource
 from ...privacy.shares import largest_share
+from ...releases.forecast.nearness import USUAL, kernel_apart
+from ...releases.forecast.reference_population import REFERENCE_POINTS
 from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said
 from .populations import labelled_populations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ...words.numbers import amount, left_in_words, rounded_down
+from ...formatting.numbers import amount, left_in_words, rounded_down
 from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
 from ..budget import Budget
 from ..neighbours import Neighbours

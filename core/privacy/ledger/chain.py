@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...machine import environment
+from ...runtime import environment
 
 
 def link_of(previous: str, fields: Mapping[str, Any]) -> str:

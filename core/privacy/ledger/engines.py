@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import NullPool
 
-from ...machine.environment import check_extra
+from ...runtime.environment import check_extra
 from .tables import BOOK, POSTGRES_SETUP_LOCK, create_tables
 
 SYNCHRONOUS = "EXTRA"

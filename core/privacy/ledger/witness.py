@@ -22,7 +22,7 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from ...errors import RequestError
-from ...machine.environment import check_extra
+from ...runtime.environment import check_extra
 
 TAIL = 1 << 16
 """Bytes of a file that are looked at: its last lines, as several processes append and the farthest need not be last."""

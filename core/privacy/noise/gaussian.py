@@ -35,8 +35,8 @@ from math import isqrt
 
 import numpy as np
 
-from ...machine.array_types import Integers, Words
-from ...machine.compiled_code import njit
+from ...runtime.array_types import Integers, Words
+from ...runtime.compiled_code import njit
 from .bernoulli import WORD_BITS, Coin
 from .laplace import LARGEST_SCALE, Draws, LaplaceSampler, laplace_sampler
 from .randomness import Stream

@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...machine.array_types import Integers, Words
-from ...machine.compiled_code import njit
+from ...runtime.array_types import Integers, Words
+from ...runtime.compiled_code import njit
 from .bernoulli import Coin
 from .randomness import Stream
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import RequestError
-from ...machine.array_types import Integers
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.array_types import Integers
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..replay.laws import CounterNoise, PureNoise
 from ..replay.tape import drawn
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler

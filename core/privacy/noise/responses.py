@@ -20,8 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...machine.array_types import Array, Integers, Truths, Words
-from ...machine.compiled_code import njit
+from ...runtime.array_types import Array, Integers, Truths, Words
+from ...runtime.compiled_code import njit
 from ..replay.laws import PublicCoins
 from ..replay.tape import drawn
 from .gaussian import upper_half

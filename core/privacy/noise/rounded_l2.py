@@ -46,8 +46,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erfc, gammaln
 
-from ...machine.array_types import Integers, Truths, Words
-from ...machine.compiled_code import njit
+from ...runtime.array_types import Integers, Truths, Words
+from ...runtime.compiled_code import njit
 from .bernoulli import WORD_BITS
 from .gaussian import upper_half
 from .laplace import LARGEST_SCALE, Draws

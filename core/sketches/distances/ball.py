@@ -31,8 +31,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...domain import Domain
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 
 LINE_BYTES = 64
 """That come from memory together."""

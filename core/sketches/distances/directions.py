@@ -26,15 +26,15 @@ import pyarrow as pa
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projections.projection import Projection, projection_from_dict, projection_kind
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
 from ...parameters import Described, Number, Several, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..answers import Answers
-from ..card import Card, Facts
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec, PublicInputs
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, row_products, rows_of
 from .moments import CENTRE, check_centre
 
@@ -276,7 +276,7 @@ def _direction(pole: tuple[float, ...], dimensions: int) -> tuple[float, ...]:
     return tuple((direction / length).tolist())
 
 
-def _made(facts: Facts) -> Directions:
+def _made(facts: PublicInputs) -> Directions:
     if facts.project is None:
         return Directions(facts.domain)
     kind = projection_kind(facts.projection)
@@ -289,7 +289,7 @@ def _examples() -> Iterator[Directions]:
         yield Directions(Domain((Vector("v", 80, 0, 1),)), projection=projection_kind(kind)(80, 4, 0))
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "directions",
     "Sums of directions",
     "Frostglass",

@@ -27,14 +27,14 @@ from ...errors import RequestError
 from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
 from ...geometry.distances.profiles import Profile, profile_named
 from ...geometry.distances.strategy import SIZES, Strategy, fitted_strategy
-from ...machine.threads import over_ranges
-from ...parameters import Described, Kind, Settled, Several, Whole, parameter
+from ...parameters import Described, Kind, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.threads import over_ranges
 from ..answers import Answers
-from ..card import Card, columns, only_where
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec, columns, only_where
 
 LARGEST_WEIGHT = 64
 """Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""
@@ -84,8 +84,8 @@ class Distance(LinearSketch):
     domain: Domain
     norm: str = parameter(Norm(), "l1")
     cells: int | None = None
-    strategy: Settled[Strategy] = parameter(StrategyKind("The strategy", Strategy), None, settled="what was measured")
-    weights: Settled[tuple[int, ...]] = parameter(
+    strategy: Resolved[Strategy] = parameter(StrategyKind("The strategy", Strategy), None, settled="what was measured")
+    weights: Resolved[tuple[int, ...]] = parameter(
         Several("The weights", Whole("The weight of a column", 1, LARGEST_WEIGHT)), None, settled="its weights"
     )
     name: ClassVar[str] = "distance"
@@ -334,7 +334,7 @@ def _measured(sketch: Distance) -> str:
     return f"the differences of all columns{further.format(f'{float(value or 1):,.12g}')}, added up"
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "distance",
     "Fitted tree of distances",
     "Frostglass",

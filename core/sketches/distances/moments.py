@@ -24,13 +24,13 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...machine.compiled_code import njit
-from ...parameters import Number, Settled, Several, Whole, parameter
+from ...parameters import Number, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
 from ..answers import Answers
-from ..card import Card, only_where
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec, only_where
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 
 LARGEST_COUNT_WEIGHT = 1 << 31
@@ -78,12 +78,12 @@ class Moments(LinearSketch):
     """
 
     domain: Domain
-    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
+    radius: Resolved[float] = parameter(RADIUS, None, settled="its radius")
     centre: tuple[float, ...] | None = parameter(CENTRE, None)
-    count_weight: Settled[int] = parameter(
+    count_weight: Resolved[int] = parameter(
         Whole("The weight of the count", 1, LARGEST_COUNT_WEIGHT), None, settled="its weights"
     )
-    square_weight: Settled[int] = parameter(
+    square_weight: Resolved[int] = parameter(
         Whole("The weight of the squared lengths", 1, LARGEST_SQUARE_WEIGHT), None, settled="its weights"
     )
     name: ClassVar[str] = "moments"
@@ -162,7 +162,7 @@ class Moments(LinearSketch):
     def for_classes(self) -> Self:
         """As for the mean, with squared lengths known a third as well as numbers: classes share one spread, their sum.
 
-        It tells how much a distance from a mean says beside how frequent a class is; see `core.tasks.class_scores`.
+        It tells how much a distance from a mean says beside how frequent a class is; see `core.analysis.class_scores`.
         """
         of_mean = self.for_mean()
         return replace(of_mean, square_weight=max(1, of_mean._weights[0] // 3))
@@ -331,7 +331,7 @@ def _of_one_block(l1: int, l2_squared: int, block: int) -> Sensitivity:
     return Sensitivity(l1, l2_squared, block=block, blocks_l2=math.isqrt(l2_squared - 1) + 1)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "moments",
     "Sums of squares",
     "Backurs et al. 2024",

@@ -31,13 +31,13 @@ from ...errors import RequestError
 from ...geometry.hashing.coverage import directions, grouped_uniforms, uniforms_for_direction
 from ...geometry.hashing.hash_cells import GRID
 from ...geometry.projections.projection import MAX_ENTRIES, images
-from ...parameters import Seed, Settled, Whole, parameter
+from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
-from ..card import Card, only_where, sides
 from ..linear import InnerKind, LinearSketch
+from ..mechanism_spec import MechanismSpec, only_where, sides
 from .ball import SHORTEST
 from .distance import Distance
 from .moments import RADIUS, inside
@@ -81,14 +81,14 @@ class ProjectedDistance(LinearSketch):
     """
 
     domain: Domain
-    radius: Settled[float] = parameter(RADIUS, None, settled="its radius")
-    inner: Settled[Distance] = parameter(
+    radius: Resolved[float] = parameter(RADIUS, None, settled="its radius")
+    inner: Resolved[Distance] = parameter(
         InnerKind("The sketch inside projected distances", Distance), None, settled="its distance sum"
     )
-    groups: Settled[int] = parameter(
+    groups: Resolved[int] = parameter(
         Whole("The number of groups of directions", 2, MAX_GROUPS), None, settled="its groups of directions"
     )
-    seed: Settled[int] = parameter(Seed("The seed of projected distances"), None)
+    seed: Resolved[int] = parameter(Seed("The seed of projected distances"), None)
     name: ClassVar[str] = "projected-distance"
     described: ClassVar[str] = "projected distance"
     answers: ClassVar[str] = "distance"
@@ -337,7 +337,7 @@ class ProjectedDistance(LinearSketch):
         return [images(matrix, coordinates) for matrix in self.directions]
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "projected-distance",
     "Distances along random directions",
     "Frostglass",

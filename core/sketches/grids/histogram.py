@@ -21,15 +21,15 @@ import numpy as np
 
 from ...domain import Categorical, Cyclic, Domain
 from ...errors import RequestError
+from ...formatting.numbers import significant
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, of_coordinates, stationary, stretched
-from ...parameters import Number, Settled, Several, Whole, parameter
+from ...parameters import Number, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.numbers import significant
 from ..answers import Answers
-from ..card import KERNEL_OPTIONS, Card, columns, sides
 from ..linear import LinearSketch
+from ..mechanism_spec import KERNEL_OPTIONS, MechanismSpec, columns, sides
 from .bandwidths import WIDEST, around, estimated_risks
 from .grid_axes import Axis, is_product_of_columns
 from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, cells_for, keeps_all_values, reach
@@ -80,7 +80,7 @@ class Histogram(LinearSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    cells: Settled[tuple[int, ...]] = parameter(
+    cells: Resolved[tuple[int, ...]] = parameter(
         Several("The numbers of cells", Whole("The number of cells", 0, MAX_COUNTERS)),
         None,
         settled="how many cells it has",
@@ -431,7 +431,7 @@ def _check_speed(sketch: Histogram) -> None:
         )
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "histogram",
     "Fitted histogram",
     "Frostglass",

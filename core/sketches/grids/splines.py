@@ -16,8 +16,8 @@ from threading import Lock
 import numpy as np
 from scipy.linalg import solveh_banded
 
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 
 ORDER = 4
 """Grid points that share a number."""

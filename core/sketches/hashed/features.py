@@ -34,12 +34,12 @@ from ...geometry.hashing.frequencies import (
 )
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ...parameters import Choice, Seed, Settled, parameter
+from ...parameters import Choice, Resolved, Seed, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
+from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from . import phases
 from .waves import Waves, waves
@@ -87,11 +87,11 @@ class Features(GroupedSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
-    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
+    rows: Resolved[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    groups: Resolved[int] = parameter(GROUPS, None, kw_only=True)
     transform: str = parameter(Choice("The transform of random features", TRANSFORMS), "dense", kw_only=True)
     wave: str = parameter(Choice("The wave of random features", WAVES), "quadrant", kw_only=True)
-    seed: Settled[int] = parameter(Seed("The seed of the frequencies"), None)
+    seed: Resolved[int] = parameter(Seed("The seed of the frequencies"), None)
     name: ClassVar[str] = "features"
     takes_circles: ClassVar[bool] = True
     described: ClassVar[str] = "random feature sketch"
@@ -228,7 +228,7 @@ class Features(GroupedSketch):
         return self.rows
 
 
-def _made(facts: Facts) -> Features | Projected:
+def _made(facts: PublicInputs) -> Features | Projected:
     """The wave that has the least noise under the budget, and the fast transform where it pays."""
     return min((_made_with(wave, facts) for wave in WAVES), key=lambda sketch: _noise(sketch, facts.budget))
 
@@ -240,7 +240,7 @@ def _noise(sketch: Features | Projected, budget: Budget) -> float:
     return float(sized.noise_variance(scale.variance))
 
 
-def _made_with(wave: str, facts: Facts) -> Features | Projected:
+def _made_with(wave: str, facts: PublicInputs) -> Features | Projected:
     domain, kernel = facts.domain, facts.closeness
     if facts.project is not None:
         return Projected.of(
@@ -271,7 +271,7 @@ def _has_structure(kernel: Kernel) -> bool:
     return True
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "features",
     "Random features",
     "Wagner et al. 2023",
@@ -296,7 +296,7 @@ CARD = Card(
         for transform in ("dense", "fast")
     ),
 )
-PROJECTED_CARD = Card(
+PROJECTED_CARD = MechanismSpec(
     "projected features",
     "Random features of projected points",
     "Backurs et al. 2024",

@@ -31,13 +31,13 @@ from ...errors import RequestError
 from ...geometry.hashing.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
-from ...machine.compiled_code import njit
-from ...machine.counter_tables import Table, blocks, take
-from ...machine.threads import over_ranges
-from ...parameters import Choice, Seed, Settled, Whole, parameter
+from ...parameters import Choice, Resolved, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..card import Card, Facts
+from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Table, blocks, take
+from ...runtime.threads import over_ranges
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
+from ..mechanism_spec import MechanismSpec, PublicInputs
 
 BUFFER, LARGE_BUFFER = 1 << 22, 1 << 24
 """Columns that a thread holds, 16 MiB; more where rows cannot be split."""
@@ -233,12 +233,12 @@ class MinHash(GroupedSketch):
     """
 
     domain: Domain
-    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Resolved[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), DEFAULT_WIDTH)
     scheme: str = parameter(Choice("The scheme of a MinHash sketch", SCHEMES), "classic")
-    longest: Settled[int] = parameter(Whole("The longest set", 1, MAX_LONGEST), None)
-    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
-    seed: Settled[int] = parameter(Seed("The hash seed of a sketch"), None)
+    longest: Resolved[int] = parameter(Whole("The longest set", 1, MAX_LONGEST), None)
+    groups: Resolved[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Resolved[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "minhash"
     described: ClassVar[str] = "MinHash sketch"
     reads_mapped: ClassVar[bool] = True
@@ -336,7 +336,7 @@ class MinHash(GroupedSketch):
         return variance if points is None else np.full(len(points), variance)
 
 
-def _made(facts: Facts) -> MinHash:
+def _made(facts: PublicInputs) -> MinHash:
     width = {} if facts.width is None else {"width": facts.width}
     return MinHash(
         facts.domain,
@@ -349,7 +349,7 @@ def _made(facts: Facts) -> MinHash:
     )
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "minhash",
     "MinHash",
     "Coleman, Shrivastava 2021",

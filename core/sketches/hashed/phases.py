@@ -18,8 +18,8 @@ import numpy as np
 from ...geometry.hashing.frequencies import Frequencies, Structured
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ...geometry.projections.projection import LANES, walsh_hadamard
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from .race_counting import project
 from .waves import Waves
 

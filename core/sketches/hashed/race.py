@@ -24,12 +24,12 @@ from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashe
 from ...geometry.hashing.hash_cells import Columns, columns
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
-from ...machine.array_types import Floats
-from ...machine.counter_tables import Table, blocks, take
-from ...parameters import Seed, Settled, Whole, parameter
+from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..card import KERNEL_OPTIONS, PROJECTION_OPTIONS, Card, Facts
+from ...runtime.array_types import Floats
+from ...runtime.counter_tables import Table, blocks, take
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
+from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from .race_counting import pour, read
 
@@ -108,10 +108,10 @@ class Race(GroupedSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Resolved[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     width: int = parameter(Whole("The width of a sketch", 2, MAX_WIDTH), 1000)
-    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
-    seed: Settled[int] = parameter(Seed("The hash seed of a sketch"), None)
+    groups: Resolved[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Resolved[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "race"
     takes_circles: ClassVar[bool] = True
     has_cells: ClassVar[bool] = True
@@ -266,7 +266,7 @@ class Race(GroupedSketch):
         return variance if points is None else np.full(len(points), variance)
 
 
-def _made(facts: Facts) -> Race | Projected:
+def _made(facts: PublicInputs) -> Race | Projected:
     """Refuses a kernel that is not the collision probability of a hash."""
     check_kernel(facts.closeness)
     size: dict[str, Any] = {"rows": facts.size, "groups": facts.groups} | (
@@ -286,7 +286,7 @@ def _made(facts: Facts) -> Race | Projected:
     return Race(facts.domain, facts.closeness, seed=facts.seed, **size)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "race",
     "RACE",
     "Coleman, Shrivastava 2021",
@@ -307,7 +307,7 @@ CARD = Card(
     holds=lambda sketch: f"{sketch.shape[0]:,} rows of {sketch.shape[1]:,} counters",
     warm=lambda: (Race(Domain.of(x=(0, 1), y=(0, 1)), Euclidean(1.0), rows=4, groups=2, seed=0),),
 )
-PROJECTED_CARD = Card(
+PROJECTED_CARD = MechanismSpec(
     "projected race",
     "RACE on projected points",
     "Backurs et al. 2024",

@@ -19,8 +19,8 @@ import numpy as np
 
 from ...geometry.hashing.hash_cells import MAX_CELLS, Columns
 from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 
 BLOCK = 1024
 CACHED = 1 << 12

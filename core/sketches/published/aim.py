@@ -31,7 +31,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import RequestError
-from ...parameters import Seed, Settled, parameter
+from ...formatting.phrases import count
+from ...parameters import Resolved, Seed, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import gaussian_scale
@@ -41,9 +42,8 @@ from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.selection import select
 from ...privacy.zcdp import largest_rho
-from ...words.phrases import count
 from ..adaptive import LARGEST_TOTAL, SCALE, AdaptivePlan, Outcome, Read, pair_score, price_of
-from ..card import EXPONENTIAL, Card, PrivateChoice
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .markov_model import MOST_IN_MODEL, MeasuredCliques, drawing_order, model_size
 from .spanning_tree import ChoosesPairs, one_way
 
@@ -68,7 +68,7 @@ class AIM(ChoosesPairs):
     Its parameters are those of `ChoosesPairs`.
     """
 
-    seed: Settled[int] = parameter(Seed("The seed of chosen marginals"), None)
+    seed: Resolved[int] = parameter(Seed("The seed of chosen marginals"), None)
     name: ClassVar[str] = "aim"
     largest_model: ClassVar[int] = MOST_IN_MODEL
     """Cells that the model may hold when all is spent."""
@@ -225,7 +225,7 @@ class _Rounds:
         return found
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "aim",
     "AIM",
     "McKenna et al. 2022",

@@ -35,14 +35,14 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product, of_coordinates
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
-from ..card import Card, sides
 from ..hashed.phases import add_up
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec, sides
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
 BLOCK = 1 << 22
@@ -114,7 +114,7 @@ class Bernstein(LinearSketch):
     domain: Domain  # The public facts about the records, all of them numbers, at most 8 coordinates.
     kernel: Kernel = parameter(KERNEL)  # Any kernel of `core.geometry.kernels` but that of sets.
     # K of each coordinate, whose K + 1 lattice points include both bounds; None leaves it to `sized_for`.
-    degree: Settled[int] = parameter(
+    degree: Resolved[int] = parameter(
         Whole("The degree of a Bernstein polynomial", 1, MAX_DEGREE), None, settled="of which degree it is"
     )
     # h; 1 is the plain Bernstein polynomial, and the limit of many is the one through all values.
@@ -352,7 +352,7 @@ class Bernstein(LinearSketch):
         return self.degree
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "bernstein",
     "Bernstein mechanism",
     "Aldà and Rubinstein 2017",

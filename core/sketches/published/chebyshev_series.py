@@ -46,7 +46,7 @@ from scipy.spatial import ConvexHull
 
 from ...domain import Domain
 from ...geometry.kernels import Kernel, of_coordinates
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 from ..hashed.phases import add_up
 
 NODES = {1: 4096, 2: 128, 3: 40}

@@ -15,12 +15,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...domain import Domain
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
-from ...parameters import Settled, parameter
+from ...parameters import Resolved, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..answers import Answers, check_level
-from ..card import Card, only_l1, trees
+from ..mechanism_spec import MechanismSpec, only_l1, trees
 from .distance_trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters
 
 PLACE_BITS = 24
@@ -33,7 +33,7 @@ class CountsAndSums(TreeSketch):
 
     domain: Domain  # The public facts about the records; every coordinate has a tree.
     # Below the root; None for about one leaf a record, as in the paper.
-    levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
+    levels: Resolved[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "counts-and-sums"
     described: ClassVar[str] = "tree of counts and sums"
 
@@ -149,7 +149,7 @@ def _add_distances(counts, sums, queries, scale, distances, squares):
             node >>= 1
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "counts-and-sums",
     "Tree of counts and sums",
     "Liu et al. 2024",

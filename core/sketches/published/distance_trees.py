@@ -24,11 +24,11 @@ from scipy.optimize import nnls
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
 from ...parameters import Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..answers import Answers, check_level
 from ..linear import MAX_COUNTERS, LinearSketch
 

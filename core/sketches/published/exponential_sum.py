@@ -40,13 +40,13 @@ from ...geometry.kernels import (
     of_coordinates,
     stationary,
 )
-from ...parameters import Number, Seed, Settled, parameter
+from ...parameters import Number, Resolved, Seed, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
-from ..card import KERNEL_OPTIONS, Card
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
 from ..hashed.phases import CERTAIN, pour, read
 from ..hashed.waves import waves
+from ..mechanism_spec import KERNEL_OPTIONS, MechanismSpec
 
 DEFAULT_ERROR = 1e-3
 LEAST_ERROR, MOST_ERROR = 1e-4, 0.1
@@ -64,12 +64,12 @@ class ExponentialSum(GroupedSketch):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)  # Smooth, smooth-squared or smooth-l1, of power 1.
     # R of all structures together, shared out equally; None leaves the choice to the forecast.
-    rows: Settled[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
+    rows: Resolved[int] = parameter(ROWS, None, settled=HOW_MANY_ROWS)
     # Alpha, how far the sum of exponentials may be from the kernel.
     error: float = parameter(Number("The error of a sum of exponentials", LEAST_ERROR, MOST_ERROR), DEFAULT_ERROR)
     # Independent groups of rows, each with rows of every structure; None gives 4 where there are enough rows.
-    groups: Settled[int] = parameter(GROUPS, None, kw_only=True)
-    seed: Settled[int] = parameter(Seed("The seed of the frequencies"), None)  # Public seed; fresh when None.
+    groups: Resolved[int] = parameter(GROUPS, None, kw_only=True)
+    seed: Resolved[int] = parameter(Seed("The seed of the frequencies"), None)  # Public seed; fresh when None.
     name: ClassVar[str] = "exponential-sum"
     described: ClassVar[str] = "sum of exponentials"
 
@@ -239,7 +239,7 @@ def _groups_of(rows: int, groups: int) -> np.ndarray:
     return np.repeat(np.arange(groups), group_sizes(rows, groups))
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "exponential-sum",
     "Sum of exponentials",
     "Backurs et al. 2024",

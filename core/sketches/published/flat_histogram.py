@@ -18,10 +18,10 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Settled, parameter
+from ...parameters import Resolved, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ..card import Card, sides
+from ..mechanism_spec import MechanismSpec, sides
 from .grid_cells import COUNTS, Cells, cells_of
 from .grid_sketch import MAX_COUNTERS, CountedGrid, best_cells
 from .marginals import Marginals
@@ -38,7 +38,7 @@ class FlatHistogram(CountedGrid):
     kernel: Kernel = parameter(KERNEL)  # Any kernel of places.
     # Numbers of cells, one a coordinate of numbers; None leaves the choice to `sized_for`. Every category is a cell of
     # its own.
-    cells: Settled[tuple[int, ...]] = parameter(COUNTS, None, settled="how many cells it has")
+    cells: Resolved[tuple[int, ...]] = parameter(COUNTS, None, settled="how many cells it has")
     name: ClassVar[str] = "flat-histogram"
     described: ClassVar[str] = "flat histogram"
 
@@ -104,7 +104,7 @@ class FlatHistogram(CountedGrid):
         return counter_variance * self.grid.size
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "flat-histogram",
     "Flat histogram",
     "Dwork et al. 2006",

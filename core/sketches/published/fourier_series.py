@@ -22,10 +22,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...domain import Domain
+from ...formatting.phrases import count
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
-from ...words.phrases import count
-from ..card import Card
+from ..mechanism_spec import MechanismSpec
 from .wave_sketch import WaveSketch, orders
 
 AMPLITUDE = 1 << 24
@@ -65,7 +65,7 @@ class FourierSeries(WaveSketch):
         return best
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "fourier-series",
     "Fourier series",
     "Hall et al. 2013",

@@ -33,11 +33,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.kernels import Kernel, KernelKind
-from ...parameters import Number, Settled, parameter
+from ...parameters import Number, Resolved, parameter
 from ...privacy.budget import Budget
-from ...words.phrases import count
-from ..card import Card
+from ..mechanism_spec import MechanismSpec
 from .torus import check_torus
 from .wave_sketch import WaveSketch, orders
 
@@ -63,7 +63,7 @@ class FunctionalNoise(WaveSketch):
 
     # Phi, for eigenvalues of functions on the box that is one unit long and wide, as in the paper; None leaves the
     # choice to `sized_for`, and 0 is no smoothing.
-    penalty: Settled[float] = parameter(
+    penalty: Resolved[float] = parameter(
         Number("The penalty of functional noise", 0.0, 1e6, "and 0 is no smoothing"), None, settled="its penalty"
     )
     # Of the Gaussian process, a kernel of the difference; None is the kernel's own, which is best.
@@ -143,7 +143,7 @@ class FunctionalNoise(WaveSketch):
         return super().total_variance(counter_variance) if self.amplitudes.flat[0] else math.inf
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "pfda",
     "Functional noise",
     "Mirshani et al. 2019",

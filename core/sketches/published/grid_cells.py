@@ -16,7 +16,7 @@ import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
-from ...parameters import Choice, Declared, Several, Whole, parameter
+from ...parameters import Choice, Several, Validated, Whole, parameter
 from ..cell_finding import Ruler, find_cells
 
 MAX_AXES = 64
@@ -53,7 +53,7 @@ class CellAxis:
 
 
 @dataclass(frozen=True)
-class Cells(Declared):
+class Cells(Validated):
     """The cells of a domain; RequestError when the counts do not fit the domain, or its records are sets."""
 
     domain: Domain

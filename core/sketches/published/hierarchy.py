@@ -25,12 +25,12 @@ import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.phrases import count
-from ..card import Card
+from ..mechanism_spec import MechanismSpec
 from .grid_cells import Cells
 from .grid_sketch import MAX_COUNTERS, MOST_CELLS_OF_TERMS, TOO_FAR, CountedGrid, expected_error
 from .marginals import Marginals
@@ -48,7 +48,7 @@ class HierarchicalHistogram(CountedGrid):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)  # Any kernel of places.
     # Below the root; a coordinate of numbers has branches^levels cells. None leaves the choice to `sized_for`.
-    levels: Settled[int] = parameter(
+    levels: Resolved[int] = parameter(
         Whole("The number of levels of a tree", 1, MAX_LEVELS), None, settled="how many levels it has"
     )
     # Parts that a level cuts every coordinate into, two as in the paper's experiments.
@@ -212,7 +212,7 @@ class HierarchicalHistogram(CountedGrid):
         return counter_variance * self._grids[-1].size * self._share_of_own(self.depth + 1)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "hierarchical-histogram",
     "Hierarchical histogram",
     "Hay et al. 2010",

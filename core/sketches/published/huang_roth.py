@@ -44,7 +44,8 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Choice, Number, Settled, Whole, parameter
+from ...formatting.phrases import count
+from ...parameters import Choice, Number, Resolved, Whole, parameter
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -54,9 +55,8 @@ from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.sparse_vector import SparseVector
 from ...privacy.zcdp import largest_rho
-from ...words.phrases import count
 from ..adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
-from ..card import Card, PrivateChoice, only_l1
+from ..mechanism_spec import MechanismSpec, PrivateChoice, only_l1
 from .distance_trees import (
     SCALE,
     STEPS,
@@ -89,11 +89,11 @@ class HuangRoth(Adaptive):
 
     domain: Domain
     # Places of every coordinate that are measured, at least 3; None leaves them to `sized_for`.
-    asked: Settled[int] = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
+    asked: Resolved[int] = parameter(Whole("The number of places that are asked", 3, STEPS + 1), None)
     # "practical" or "guaranteed"; see the module.
     constants: str = parameter(Choice("The constants", CONSTANTS), "practical")
     # For "guaranteed", in records times the range of a coordinate; None leaves it to `sized_for`.
-    threshold: Settled[float] = parameter(Number("The threshold", 1e-15, 1e15), None)
+    threshold: Resolved[float] = parameter(Number("The threshold", 1e-15, 1e15), None)
     name: ClassVar[str] = "huang-roth"
     answers: ClassVar[str] = "distance"
 
@@ -298,7 +298,7 @@ COMPARED = (
     "The places were found by noisy comparisons (sparse vector technique: Dwork, Roth 2014, Theorem 3.23), with a part "
     "of epsilon of their own; the counters have the rest."
 )
-CARD = Card(
+CARD = MechanismSpec(
     "huang-roth",
     "Queries asked when wrong",
     "Huang and Roth 2014",

@@ -16,11 +16,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...domain import Domain
-from ...machine.compiled_code import njit
-from ...parameters import Number, Settled, parameter
+from ...parameters import Number, Resolved, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
 from ..answers import Answers, check_level
-from ..card import Card, only_l1, trees
+from ..mechanism_spec import MechanismSpec, only_l1, trees
 from .distance_trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters, pour_counts
 
 
@@ -32,7 +32,7 @@ class IntervalTree(TreeSketch):
     # By how much intervals grow; a smaller one rounds less and adds up more noisy counts.
     alpha: float = parameter(Number("The growth alpha of the intervals", 1e-3, 10.0), 0.5)
     # Below the root, whose leaves are 2^levels grid places; None for about one place a record, as in the paper.
-    levels: Settled[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
+    levels: Resolved[int] = parameter(LEVELS, None, settled=HOW_MANY_LEVELS)
     name: ClassVar[str] = "interval-tree"
     described: ClassVar[str] = "tree of intervals"
 
@@ -136,7 +136,7 @@ def _count(tree, first, last):
     return total, nodes
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "interval-tree",
     "Tree of intervals",
     "Backurs et al. 2024",

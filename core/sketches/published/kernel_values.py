@@ -28,7 +28,7 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.kernels import Angular, Kernel, Mixture, Product, Stationary, stationary
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 
 BITS = 30
 """Closeness is counted in units of 2^-30."""

@@ -17,13 +17,13 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...machine.compiled_code import njit
+from ...formatting.phrases import count
 from ...parameters import Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.phrases import count
+from ...runtime.compiled_code import njit
 from ..answers import Answers
-from ..card import Card
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec
 from .grid_cells import COUNTS, MAX_AXES, METRIC, Cells
 
 MAX_COUNTERS = 1 << 26
@@ -159,7 +159,7 @@ def _count(found, clique, stride, counters):
         counters[place] += 1
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "marginals",
     "Marginal tables",
     "Barak et al. 2007",

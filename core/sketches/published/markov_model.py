@@ -39,9 +39,9 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
-from ...machine.environment import check_extra
 from ...parameters import Seed, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.environment import check_extra
 from .grid_cells import COUNTS, MAX_AXES, Cells
 from .marginals import Marginals
 from .synthetic_records import Node, SyntheticSketch, drawn_in_order

@@ -39,20 +39,20 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...geometry.kernels.composite import atoms
 from ...geometry.projections.inner_products import DEPTH, inner_products, records_at_once
-from ...machine.compiled_code import njit
-from ...parameters import Seed, Settled, Whole, parameter
+from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.phrases import count
+from ...runtime.compiled_code import njit
 from ..answers import Answers
-from ..card import Card
 from ..hashed.phases import add_up
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
 _ROWS_AT_ONCE = 16
@@ -117,11 +117,11 @@ class MeanEmbedding(LinearSketch):
     # Any kernel of `core.geometry.kernels` but that of sets: all are positive definite and never negative.
     kernel: Kernel = parameter(KERNEL)
     # M, how many synthetic points there are; None leaves the choice to `sized_for`.
-    points: Settled[int] = parameter(
+    points: Resolved[int] = parameter(
         Whole("The number of synthetic points", 2, MAX_POINTS), None, settled="how many synthetic points it has"
     )
     # Public seed of the points, which lie evenly inside the bounds; fresh when None.
-    seed: Settled[int] = parameter(Seed("The seed of the synthetic points"), None)
+    seed: Resolved[int] = parameter(Seed("The seed of the synthetic points"), None)
     name: ClassVar[str] = "mean-embedding"
     described: ClassVar[str] = "kernel mean embedding"
 
@@ -363,7 +363,7 @@ class MeanEmbedding(LinearSketch):
         return self.points
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "mean-embedding",
     "Kernel mean embedding",
     "Balog et al. 2018",

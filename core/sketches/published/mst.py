@@ -21,16 +21,16 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.simplex import nearest_with_total
-from ...parameters import Seed, Settled, parameter
+from ...parameters import Resolved, Seed, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.selection import select
-from ...words.phrases import count
 from ..adaptive import LARGEST_TOTAL, SCALE, AdaptivePlan, Outcome, Read, noisy_count, pair_score, share_budget
-from ..card import EXPONENTIAL, Card, PrivateChoice
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .spanning_tree import MOST_COUNTERS, ChoosesPairs, Edge, SpanningTree, joined, one_way
 from .synthetic_records import noise_scale
 
@@ -45,7 +45,7 @@ class MST(ChoosesPairs):
     Its parameters are those of `ChoosesPairs`.
     """
 
-    seed: Settled[int] = parameter(Seed("The seed of a tree of marginals"), None)
+    seed: Resolved[int] = parameter(Seed("The seed of a tree of marginals"), None)
     name: ClassVar[str] = "mst"
 
     def _check(self) -> None:
@@ -126,7 +126,7 @@ class MST(ChoosesPairs):
         return SpanningTree(self.domain, self.kernel, self.counts, edges, self.seed)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "mst",
     "MST",
     "McKenna et al. 2021",

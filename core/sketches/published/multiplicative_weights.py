@@ -31,9 +31,9 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Kernel
-from ...machine.compiled_code import njit
 from ...parameters import Seed, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
 from ..answers import Answers, check_level
 from .grid_cells import COUNTS, Cells
 from .grid_sketch import GridSketch

@@ -22,16 +22,16 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ...parameters import Seed, Settled, Whole, parameter
+from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.selection import select
-from ...words.phrases import count
 from ..adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from ..card import EXPONENTIAL, Card, PrivateChoice
 from ..grids.histogram_sizes import TYPICAL_CROWDING
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, Cells
 from .grid_sketch import check_axes, discretisation, reaches_of
 from .multiplicative_weights import (
@@ -72,12 +72,12 @@ class MWEM(Adaptive):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
     # T; None leaves the choice to `sized_for`.
-    rounds: Settled[int] = parameter(Whole("The number of rounds", 1, MAX_ROUNDS), None)
+    rounds: Resolved[int] = parameter(Whole("The number of rounds", 1, MAX_ROUNDS), None)
     # One number a coordinate of numbers; None cuts the kernel's reach in two, as far as there is room.
-    cells: Settled[tuple[int, ...]] = parameter(COUNTS, None)
+    cells: Resolved[tuple[int, ...]] = parameter(COUNTS, None)
     # Q; None takes two in every box of the kernel's reach, as far as there is room.
-    queries: Settled[int] = parameter(QUERIES, None)
-    seed: Settled[int] = parameter(Seed("The seed of the places"), None)  # Public; fresh when None.
+    queries: Resolved[int] = parameter(QUERIES, None)
+    seed: Resolved[int] = parameter(Seed("The seed of the places"), None)  # Public; fresh when None.
     name: ClassVar[str] = "mwem"
     described: ClassVar[str] = "release by MWEM"
 
@@ -202,7 +202,7 @@ class MWEM(Adaptive):
         return self.first.exact(queries, records)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "mwem",
     "MWEM",
     "Hardt et al. 2012",

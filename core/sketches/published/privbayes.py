@@ -54,17 +54,17 @@ import numpy as np
 from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel, of_coordinates
-from ...parameters import Kind, Seed, Settled, Several, Whole, parameter
+from ...parameters import Kind, Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.selection import select
-from ...words.phrases import count
 from ..adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
-from ..card import EXPONENTIAL, Card, PrivateChoice
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, MAX_AXES, Cells
 from .marginals import MAX_CLIQUES, Marginals
 from .synthetic_records import A_COORDINATE, Node, SyntheticSketch, drawn_in_order, noise_scale
@@ -210,8 +210,8 @@ class PrivBayes(Adaptive):
     kernel: Kernel = parameter(KERNEL)
     cells: int = parameter(A_COORDINATE, CELLS)  # Of every coordinate of numbers; categories are cells of their own.
     # k, how many parents an axis has; None leaves the choice to `sized_for`. 0 takes axes to be independent.
-    degree: Settled[int] = parameter(Whole("The degree of a network", 0, MOST_DEGREE), None)
-    seed: Settled[int] = parameter(Seed("The seed of a Bayesian network"), None)  # Public; fresh when None.
+    degree: Resolved[int] = parameter(Whole("The degree of a network", 0, MOST_DEGREE), None)
+    seed: Resolved[int] = parameter(Seed("The seed of a Bayesian network"), None)  # Public; fresh when None.
     name: ClassVar[str] = "privbayes"
 
     def _check(self) -> None:
@@ -342,7 +342,7 @@ def _joint(exact: Mapping[tuple[int, ...], np.ndarray], child: int, parents: tup
     return table.reshape(len(table), -1)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "privbayes",
     "PrivBayes",
     "Zhang et al. 2017",

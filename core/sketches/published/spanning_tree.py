@@ -24,7 +24,7 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel, of_coordinates
-from ...parameters import Seed, Settled, Several, Whole, parameter
+from ...parameters import Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ..adaptive import Adaptive, score_sensitivity
@@ -135,8 +135,8 @@ class ChoosesPairs(Adaptive):
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
     # Of every coordinate of numbers; categories are cells of their own. None leaves the choice to `sized_for`.
-    cells: Settled[int] = parameter(A_COORDINATE, None)
-    seed: Settled[int] = parameter(Seed("The seed of chosen marginals"), None)  # Public; fresh when None.
+    cells: Resolved[int] = parameter(A_COORDINATE, None)
+    seed: Resolved[int] = parameter(Seed("The seed of chosen marginals"), None)  # Public; fresh when None.
 
     def _check(self) -> None:
         super()._check()

@@ -31,16 +31,16 @@ import numpy as np
 from ...checks import check_integer
 from ...domain import Categorical, Domain
 from ...errors import RequestError
+from ...formatting.phrases import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ...parameters import Choice, Settled, Whole, parameter
+from ...parameters import Choice, Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.phrases import count
 from ..answers import Answers
-from ..card import Card
 from ..linear import LinearSketch
+from ..mechanism_spec import MechanismSpec
 from .chebyshev_series import (
     AT_ONCE,
     BYTES_A_NODE,
@@ -74,12 +74,12 @@ class Trigonometric(LinearSketch):
     domain: Domain  # The public facts about the records: one to three numbers each.
     kernel: Kernel = parameter(KERNEL)  # Any but that of sets.
     # t of each coordinate, the orders 0 to t - 1; None leaves the choice to `sized_for`.
-    orders: Settled[int] = parameter(
+    orders: Resolved[int] = parameter(
         Whole("The number of orders", 1, max(MOST_ORDERS.values())), None, settled="its orders"
     )
     # "jackson" or "none", how the kernel's polynomial is made; None leaves that to `sized_for` too. The table is the
     # same.
-    damping: Settled[str] = parameter(
+    damping: Resolved[str] = parameter(
         Choice("The damping of a trigonometric polynomial", DAMPINGS), None, settled="its damping"
     )
     name: ClassVar[str] = "trigonometric"
@@ -238,7 +238,7 @@ def _orders(dimensions: int) -> Iterator[int]:
     return itertools.takewhile(lambda size: size <= MOST_ORDERS[dimensions], sizes)
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "trigonometric",
     "Trigonometric polynomials",
     "Wang et al. 2013",

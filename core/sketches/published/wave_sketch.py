@@ -28,12 +28,12 @@ from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
-from ...parameters import Settled, Whole, parameter
+from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from ..answers import Answers
 from ..hashed.phases import COSINE, SINE, add_up
 from ..linear import LinearSketch
@@ -208,11 +208,11 @@ class WaveSketch(LinearSketch):
     domain: Domain  # The public facts about the records: one to three numbers each.
     kernel: Kernel = parameter(KERNEL)  # Of the difference of two records.
     # M, the highest frequency a coordinate, in turns a period; None leaves the choice to `sized_for`.
-    highest: Settled[int] = parameter(
+    highest: Resolved[int] = parameter(
         Whole("The highest frequency", 1, max(HIGHEST.values())), None, settled="its highest frequency"
     )
     # Of each coordinate, in widths of the bounds; see `torus`.
-    period: Settled[tuple[float, ...]] = parameter(PERIOD, None, settled="its period")
+    period: Resolved[tuple[float, ...]] = parameter(PERIOD, None, settled="its period")
     mistaken: ClassVar[float]
     """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Settled, Several, Whole, parameter
+from ...parameters import Resolved, Several, Whole, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, gaussian_scale
@@ -58,9 +58,9 @@ from ..adaptive import (
     price_of,
     score_sensitivity,
 )
-from ..card import Facts
+from ..capabilities import check_points
 from ..linear import LinearSketch
-from ..traits import check_points
+from ..mechanism_spec import PublicInputs
 from .answers.best_guess import BestGuess
 from .largest_change import added, replaced
 from .layout import Block, Columns
@@ -98,13 +98,13 @@ class ChosenTables(Adaptive):
     """
 
     domain: Domain
-    bins: Settled[tuple[int, ...]] = parameter(
+    bins: Resolved[tuple[int, ...]] = parameter(
         Several("The numbers of bins", Whole("The number of bins of a column", 2, MOST_BINS)), None
     )
-    halvings: Settled[tuple[int, ...]] = parameter(
+    halvings: Resolved[tuple[int, ...]] = parameter(
         Several("The halvings", Whole("The number of halvings of a column", 0, MOST_HALVINGS)), None
     )
-    pairs: Settled[int] = parameter(Whole("The number of pairs", 1, MAX_TABLES), None)
+    pairs: Resolved[int] = parameter(Whole("The number of pairs", 1, MAX_TABLES), None)
     name: ClassVar[str] = "tables"
     needs_records: ClassVar[bool] = False
 
@@ -299,7 +299,7 @@ class ChosenTables(Adaptive):
         return self.first.exact(queries, records)
 
 
-def chosen_tables(facts: Facts) -> ChosenTables:
+def chosen_tables(facts: PublicInputs) -> ChosenTables:
     """As they were asked for on the command line."""
     if facts.by:
         raise RequestError(

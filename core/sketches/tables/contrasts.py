@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...machine.compiled_code import njit
+from ...runtime.compiled_code import njit
 
 TRIED = 4096
 """Lengths T that are tried: among so many there is one that suits the contrasts of an axis."""

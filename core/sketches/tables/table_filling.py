@@ -18,8 +18,8 @@ from typing import Self
 
 import numpy as np
 
-from ...machine.compiled_code import njit
-from ...machine.threads import over_ranges
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
 from .layout import Block, Columns, Layout
 
 

@@ -27,15 +27,15 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Choice, Settled, Several, Whole, parameter
+from ...formatting.phrases import count
+from ...parameters import Choice, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...words.phrases import count
 from ..adaptive import Adaptive
 from ..answers import Answers
-from ..card import EXPONENTIAL, Card, Facts, PrivateChoice
 from ..linear import LinearSketch
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
 from .largest_change import added, replaced
 from .layout import Columns, Layout, largest
 from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, mean_variance, whole_weights
@@ -89,19 +89,19 @@ class Tables(LinearSketch):
     """
 
     domain: Domain
-    bins: Settled[tuple[int, ...]] = parameter(
+    bins: Resolved[tuple[int, ...]] = parameter(
         Several("The numbers of bins", Whole("The number of bins of a column", 2, MOST_BINS)), None, settled="its bins"
     )
-    halvings: Settled[tuple[int, ...]] = parameter(
+    halvings: Resolved[tuple[int, ...]] = parameter(
         Several("The halvings", Whole("The number of halvings of a column", 0, MOST_HALVINGS)),
         None,
         settled="its halvings",
     )
-    tables: Settled[tuple[Columns, ...]] = parameter(
+    tables: Resolved[tuple[Columns, ...]] = parameter(
         Several("The tables", _TABLE, 1, MAX_TABLES), None, settled="its tables"
     )
-    measured: Settled[str] = parameter(Choice("What is measured", MEASURED), None, settled="what was measured")
-    weights: Settled[tuple[int, ...]] = parameter(
+    measured: Resolved[str] = parameter(Choice("What is measured", MEASURED), None, settled="what was measured")
+    weights: Resolved[tuple[int, ...]] = parameter(
         Several("The weights", Whole("A weight", 1, LARGEST_WEIGHT), 1), None, settled="its weights"
     )
     edges: str = parameter(Choice("Where cells end", EDGES), "values")
@@ -370,7 +370,7 @@ class Tables(LinearSketch):
         return Noise(self.layout, self.weights, counter_variance).variances[()]
 
 
-def _made(facts: Facts) -> Tables | Adaptive:
+def _made(facts: PublicInputs) -> Tables | Adaptive:
     """Tables that were asked for on the command line."""
     if facts.tables == "chosen":
         from .chosen import chosen_tables
@@ -391,7 +391,7 @@ def _held(sketch: Tables) -> str:
     return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
 
 
-CARD = Card(
+CARD = MechanismSpec(
     "tables",
     "Tables with optimal noise",
     "Xiao, He, Zhang, Kifer 2023",

@@ -10,6 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from ...analysis.classification import Classification, classify
+from ...analysis.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from ...analysis.decision_map import DecisionMap
 from ...errors import RequestError
 from ...figures.answer_sentences import NEARLY, RULES, asked_domain, decision_sentence, drowned_sentence, rules
 from ...figures.class_figures import (
@@ -21,15 +24,12 @@ from ...figures.class_figures import (
     probability_in_words,
 )
 from ...figures.figure_axes import Axis
+from ...formatting.escapes import csv_of, in_html, in_markdown
+from ...formatting.numbers import percent
+from ...formatting.phrases import listed, plural
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.public_tables import beside
-from ...tasks.classification import Classification, classify
-from ...tasks.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
-from ...tasks.decision_map import DecisionMap
-from ...words.escapes import csv_of, in_html, in_markdown
-from ...words.numbers import percent
-from ...words.phrases import listed, plural
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, draw, main_action, mark, note, side
 from ..frame.session import Opened

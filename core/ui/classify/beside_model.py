@@ -7,10 +7,16 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
+from ...analysis.classification import Classification, classify
+from ...analysis.confusion import Rate, label_codes
+from ...analysis.decision_map import DecisionMap
 from ...domain import Domain
 from ...errors import RequestError
 from ...figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ...figures.figure_axes import View
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent
+from ...formatting.phrases import listed, plural
 from ...models.decisions import model_map, probabilities_in_order, unlike
 from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel
@@ -18,12 +24,6 @@ from ...privacy.budget import Budget, decimal_text
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.samples import bundled_groups
-from ...tasks.classification import Classification, classify
-from ...tasks.confusion import Rate, label_codes
-from ...tasks.decision_map import DecisionMap
-from ...words.escapes import in_markdown
-from ...words.numbers import percent
-from ...words.phrases import listed, plural
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, mark, note, rail
 from ..frame.session import Opened, Session

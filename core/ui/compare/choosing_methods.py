@@ -9,11 +9,11 @@ from typing import Literal
 
 import streamlit as st
 
-from ...experiments.comparison_methods import METHODS, Method
-from ...experiments.comparison_plan import Plan
 from ...figures.comparison_marks import MethodMark, method_marks
+from ...formatting.phrases import count
+from ...lab.comparison_methods import METHODS, Method
+from ...lab.comparison_plan import Plan
 from ...privacy.budget import Budget
-from ...words.phrases import count
 from ..frame.marks import facts, note
 from ..frame.visiting import turn
 from ..own_data.privacy_loss import EPSILONS, SLACK

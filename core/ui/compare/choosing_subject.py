@@ -9,14 +9,14 @@ import streamlit as st
 
 from ...domain import Column, Domain
 from ...errors import RequestError
-from ...experiments.public_data import from_file
-from ...forecast.expected_answers import NORMS
-from ...forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
-from ...forecast.recommendation import Closeness, Distances
+from ...formatting.escapes import in_markdown
+from ...lab.public_data import from_file
+from ...releases.forecast.expected_answers import NORMS
+from ...releases.forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
+from ...releases.forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples
-from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.navigation import DATA
 from ..frame.session import OwnData, Session

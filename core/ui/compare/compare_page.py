@@ -11,17 +11,17 @@ import pandas as pd
 import streamlit as st
 
 from ...errors import RequestError
-from ...experiments.comparison_methods import METHODS
-from ...experiments.comparison_plan import MEASURES, ErrorCurve, Trial, curves
-from ...experiments.comparison_work import Task
 from ...figures.comparison_curves import errors_figure
 from ...figures.paper import standalone
-from ...forecast.recommendation import Closeness
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.numbers import about, percent
+from ...lab.comparison_methods import METHODS
+from ...lab.comparison_plan import MEASURES, ErrorCurve, Trial, curves
+from ...lab.comparison_work import Task
 from ...local.trust import Trust, of_density
+from ...releases.forecast.recommendation import Closeness
 from ...sketches.hashed.race import Race
 from ...sketches.mechanism_choice import hashed
-from ...words.escapes import in_html, in_markdown
-from ...words.numbers import about, percent
 from ..frame.marks import draw, main_action, missing_sentence, note
 from ..frame.session import Session
 from ..frame.visiting import turn

@@ -11,14 +11,14 @@ from decimal import Decimal
 import numpy as np
 import streamlit as st
 
-from ...experiments.comparison_methods import METHODS
-from ...experiments.comparison_plan import Outcome, Step
-from ...experiments.comparison_work import Bench
 from ...figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
 from ...figures.comparison_marks import swatch
-from ...words.escapes import in_html
-from ...words.numbers import percent, significant
-from ...words.phrases import listed
+from ...formatting.escapes import in_html
+from ...formatting.numbers import percent, significant
+from ...formatting.phrases import listed
+from ...lab.comparison_methods import METHODS
+from ...lab.comparison_plan import Outcome, Step
+from ...lab.comparison_work import Bench
 from ..frame.charts import show
 from ..frame.marks import draw, note
 from .choosing_methods import Chosen, choose_several, first_drawn, marks, plainly

@@ -10,10 +10,6 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...experiments.comparison_methods import METHODS, Method
-from ...experiments.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
-from ...experiments.comparison_work import Bench, Results, Turns, bundled
-from ...experiments.public_data import PublicData
 from ...figures.comparison_curves import (
     Costs,
     advice_sentence,
@@ -25,9 +21,13 @@ from ...figures.comparison_curves import (
     releases_sentence,
 )
 from ...figures.comparison_marks import swatch
-from ...machine.waiting_line import Attendance
-from ...words.escapes import in_html, in_markdown
-from ...words.numbers import percent, size, taken, wait
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.numbers import percent, size, taken, wait
+from ...lab.comparison_methods import METHODS, Method
+from ...lab.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
+from ...lab.comparison_work import Bench, Results, Turns, bundled
+from ...lab.public_data import PublicData
+from ...runtime.waiting_line import Attendance
 from ..frame.charts import show
 from ..frame.marks import draw, note
 from .choosing_methods import Chosen, marks, plainly

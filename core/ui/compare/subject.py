@@ -17,18 +17,18 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from ...domain import Categorical, Column, Domain, Scalar, Vector
-from ...experiments.comparison_methods import METHODS, Method
-from ...experiments.comparison_plan import Advice, Step, Trial
-from ...experiments.comparison_trials import released_functions, run_trial
-from ...experiments.public_data import PublicData, exact_sums, from_sample
 from ...figures.figure_axes import Axis
-from ...forecast.forecast import forecast
-from ...forecast.recommendation import Closeness, Distances, recommend
+from ...formatting.numbers import significant
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
 from ...geometry.kernels.kernel import Stationary
+from ...lab.comparison_methods import METHODS, Method
+from ...lab.comparison_plan import Advice, Step, Trial
+from ...lab.comparison_trials import released_functions, run_trial
+from ...lab.public_data import PublicData, exact_sums, from_sample
 from ...privacy.budget import Budget
+from ...releases.forecast.forecast import forecast
+from ...releases.forecast.recommendation import Closeness, Distances, recommend
 from ...sources.samples import Sample
-from ...words.numbers import significant
 
 ALONG = 400  # Places along one column.
 SIDE = 36  # Places along a side of a map.

@@ -9,9 +9,9 @@ import streamlit as st
 
 from ...domain import Categorical, Column, Vector
 from ...domain.column_entries import PRESETS, kind_for, preset_for
+from ...formatting.escapes import in_markdown
 from ...sources import ColumnInfo
 from ...sources.samples import Sample
-from ...words.escapes import in_markdown
 from ..frame.marks import draw, note
 from .declaration_draft import YES_AND_NO, ColumnDraft, EntryDraft, texts_in
 from .set_commands import LISTS

@@ -15,8 +15,8 @@ from ...domain.declarations import Declaration as DeclaredTable
 from ...domain.missing_values import words_among
 from ...errors import RequestError
 from ...figures.report.meaning import column_values
-from ...words.numbers import number
-from ...words.phrases import listed
+from ...formatting.numbers import number
+from ...formatting.phrases import listed
 
 YES_AND_NO = ("false", "true")  # The categories of a column of truth values: its type makes them public already.
 

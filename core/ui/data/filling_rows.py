@@ -11,9 +11,9 @@ from ...domain.codebooks import codebook_in, read_codebook
 from ...domain.column_entries import PRESETS, preset_for, tidy_name
 from ...domain.drafts import drafted
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.phrases import count, listed
 from ...sources import ColumnInfo
-from ...words.escapes import in_markdown
-from ...words.phrases import count, listed
 from ..frame.marks import note
 from ..frame.session import Records
 from ..own_data.picking_records import is_own_file

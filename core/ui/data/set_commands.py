@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ...machine.environment import PROGRAM
+from ...runtime.environment import PROGRAM
 from ...sources import ColumnInfo
 from ..frame.marks import note
 from ..frame.session import Records

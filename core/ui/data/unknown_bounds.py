@@ -13,6 +13,8 @@ import streamlit as st
 
 from ...domain import Numeric
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.phrases import listed
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account, price
@@ -25,8 +27,6 @@ from ...releases.purchases import Purchase
 from ...releases.remembered import check_remembered
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
-from ...words.escapes import in_markdown
-from ...words.phrases import listed
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Records, Session
 from ..own_data.paying import choose_payer, ledger_for

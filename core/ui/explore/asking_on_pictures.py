@@ -13,11 +13,11 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.region import Region, count_inside, countable
 from ...domain import Column
 from ...figures.answer_sentences import inside_sentence, noun
 from ...figures.figure_axes import NAME, View
-from ...tasks.region import Region, count_inside, countable
-from ...words.escapes import in_markdown
+from ...formatting.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened
 from ..released.asked_points import SHORTEST, grain, say, tidy

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ...forecast.scales import closely
+from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Stationary
-from ...words.numbers import number
+from ...releases.forecast.scales import closely
 from ..frame.session import Opened
 from ..released import public_answers
 

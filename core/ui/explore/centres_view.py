@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from ...analysis.centres import MOST_CENTRES, Centre, described
 from ...domain import Column
 from ...errors import RequestError
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
@@ -13,11 +14,10 @@ from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import View
 from ...figures.report.exploration import Centres, Density, table_of
 from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent, rounded, rounded_range, significant
+from ...formatting.phrases import listed, plural
 from ...releases.release import Release
-from ...tasks.centres import MOST_CENTRES, Centre, described
-from ...words.escapes import in_markdown
-from ...words.numbers import percent, rounded, rounded_range, significant
-from ...words.phrases import listed, plural
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note
 from ..frame.session import Opened

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ...analysis.density import Curve, Heatmap, Pairs
 from ...figures.answer_sentences import SHARED_NOISE, noun
 from ...figures.density_figures import Marks
 from ...figures.figure_axes import View, for_areas, ring
@@ -31,10 +32,9 @@ from ...figures.report.release_pictures import (
 )
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...figures.third_column import axes_of_volume, heights, shells_figure, shells_in_words
+from ...formatting.escapes import in_html
+from ...formatting.phrases import listed
 from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap, Pairs
-from ...words.escapes import in_html
-from ...words.phrases import listed
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
 from ..frame.marks import draw, note, side
 from ..frame.session import Opened

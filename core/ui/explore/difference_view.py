@@ -10,20 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...errors import RequestError
-from ...figures.difference_figures import (
-    cell_differences_figure,
-    difference_bars,
-    difference_figure,
-    difference_in_words,
-    place_differences_figure,
-    signed,
-    strength_words,
-)
-from ...releases.comparison import Comparison
-from ...releases.release import Release
-from ...tasks.density import Curve, Heatmap
-from ...tasks.differences import (
+from ...analysis.density import Curve, Heatmap
+from ...analysis.differences import (
     CellDifferences,
     Row,
     Strength,
@@ -36,9 +24,21 @@ from ...tasks.differences import (
     rows_of_differences,
     strength_differences,
 )
-from ...tasks.table_profile import place_columns, words_for_cells
-from ...words.escapes import in_html, in_markdown
-from ...words.phrases import shortened
+from ...analysis.table_profile import place_columns, words_for_cells
+from ...errors import RequestError
+from ...figures.difference_figures import (
+    cell_differences_figure,
+    difference_bars,
+    difference_figure,
+    difference_in_words,
+    place_differences_figure,
+    signed,
+    strength_words,
+)
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.phrases import shortened
+from ...releases.comparison import Comparison
+from ...releases.release import Release
 from ..frame.charts import picture_config
 from ..frame.marks import draw, note
 from ..frame.session import Opened, Session

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ...analysis import table_profile
+from ...analysis.table_profile import Association, Number, Part, Profile, Together, association
 from ...figures.answer_sentences import SHARED_NOISE
 from ...figures.report.meaning import left_out_in_words, pairs_left_out
 from ...figures.table_figures import (
@@ -21,14 +23,12 @@ from ...figures.table_figures import (
     together_figure,
     together_in_words,
 )
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.numbers import percent, rounded_range, significant
+from ...formatting.phrases import listed, shortened
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
-from ...tasks import table_profile
-from ...tasks.table_profile import Association, Number, Part, Profile, Together, association
-from ...words.escapes import in_html, in_markdown
-from ...words.numbers import percent, rounded_range, significant
-from ...words.phrases import listed, shortened
 from ..frame.charts import ONE_TOOL
 from ..frame.marks import draw, note
 from ..frame.session import Opened

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from ...analysis.anomalies import REFERENCE_POINTS, AnomalyScores, score
 from ...domain import Categorical, Column, Dates, Domain, Ordered
 from ...domain.column import Scalar
 from ...errors import RequestError
@@ -22,14 +23,13 @@ from ...figures.figure_axes import View
 from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Points, Step
 from ...figures.report.release_pictures import in_words, picture_figure
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import rounded_all, rounded_range
+from ...formatting.phrases import count, listed, plural
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside
 from ...sources.samples import Sample, samples
-from ...tasks.anomalies import REFERENCE_POINTS, AnomalyScores, score
-from ...words.escapes import in_markdown
-from ...words.numbers import rounded_all, rounded_range
-from ...words.phrases import count, listed, plural
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened

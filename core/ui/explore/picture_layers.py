@@ -10,6 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.density import Curve, Heatmap
+from ...analysis.modes import Mode
 from ...domain import Categorical
 from ...errors import RequestError
 from ...figures.answer_sentences import noun, place_words, rules, standing_out
@@ -21,13 +23,11 @@ from ...figures.outlines import is_map, read_outlines
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons
+from ...formatting.escapes import in_markdown, in_plotly
+from ...formatting.numbers import percent, rounded, rounded_range
+from ...formatting.phrases import plural
 from ...releases.release import load
 from ...sources.samples import bundled_distances
-from ...tasks.density import Curve, Heatmap
-from ...tasks.modes import Mode
-from ...words.escapes import in_markdown, in_plotly
-from ...words.numbers import percent, rounded, rounded_range
-from ...words.phrases import plural
 from ..frame.marks import note
 from ..frame.session import Opened, session
 from ..released import public_answers

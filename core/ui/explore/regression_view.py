@@ -7,6 +7,8 @@ import math
 import pandas as pd
 import streamlit as st
 
+from ...analysis.product_sums import Sums, components, correlations
+from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Vector
 from ...errors import RequestError
 from ...figures.model_figures import (
@@ -18,11 +20,9 @@ from ...figures.model_figures import (
     correlation_figure,
     correlations_in_words,
 )
-from ...tasks.product_sums import Sums, components, correlations
-from ...tasks.regression import Regression, regression
-from ...words.escapes import in_markdown
-from ...words.numbers import percent, rounded, rounded_range, significant
-from ...words.phrases import listed
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent, rounded, rounded_range, significant
+from ...formatting.phrases import listed
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.session import Opened

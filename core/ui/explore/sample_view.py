@@ -8,13 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.sampling import MOST_POINTS, Sample, drawn_together, nearness_words, not_meant_for
 from ...errors import RequestError
 from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
+from ...formatting.escapes import in_markdown
+from ...formatting.phrases import listed
 from ...sketches.tables.tables import Tables
-from ...tasks.sampling import MOST_POINTS, Sample, drawn_together, nearness_words, not_meant_for
-from ...words.escapes import in_markdown
-from ...words.phrases import listed
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened

@@ -9,17 +9,17 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from ...analysis.uncertainty import quantile_dots
 from ...domain import Domain
 from ...errors import RequestError
 from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent_within, rounded, rounded_all, rounded_range
+from ...formatting.phrases import count, listed
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside, told_apart
-from ...tasks.uncertainty import quantile_dots
-from ...words.escapes import in_markdown
-from ...words.numbers import percent_within, rounded, rounded_all, rounded_range
-from ...words.phrases import count, listed
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from ..released import public_answers

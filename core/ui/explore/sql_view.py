@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from ...analysis.sql import ask_sql
+from ...analysis.table_profile import measured
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
 from ...releases.release import Release
-from ...tasks.sql import ask_sql
-from ...tasks.table_profile import measured
-from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL

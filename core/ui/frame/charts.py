@@ -8,14 +8,14 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...experiments.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
 from ...figures.density_figures import highest, scale_aside
 from ...figures.hatching import hidden_by_noise
 from ...figures.report.meaning import counted
 from ...figures.third_column import beginning_at, film_figure
+from ...formatting.numbers import percent, rounded
+from ...lab.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
 from ...releases.release import Release
 from ...sources.samples import Sample, sample, samples
-from ...words.numbers import percent, rounded
 from .marks import Visibility, best_guess, mark, note
 from .session import Opened
 

@@ -13,12 +13,12 @@ from enum import StrEnum
 
 import streamlit as st
 
-from ...words.escapes import in_html
-from ...words.numbers import left_in_words, percent, significant
+from ...formatting.escapes import in_html
+from ...formatting.numbers import left_in_words, percent, significant
 
 
 def draw(markup: str) -> None:
-    """Draw trusted markup whose every foreign part went through `core.words.escapes.in_html`.
+    """Draw trusted markup whose every foreign part went through `core.formatting.escapes.in_html`.
 
     Markdown ends an HTML block at the first blank line, and would read what follows as Markdown; so the markup is
     joined to one line. (``st.html`` would be stricter, but it removes SVG.)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ...words.escapes import in_html
+from ...formatting.escapes import in_html
 from .browser_scripts import offer_presenting
 from .marks import Visibility, draw
 from .visiting import opens, visitor_now, who_is_here

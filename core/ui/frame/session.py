@@ -28,7 +28,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from ...errors import RequestError
-from ...machine.counter_tables import give_back
+from ...runtime.counter_tables import give_back
 
 if TYPE_CHECKING:
     from ...domain import Domain

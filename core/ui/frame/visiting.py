@@ -14,10 +14,10 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...machine.waiting_line import Attendance, FairLine
+from ...formatting.escapes import in_html
+from ...runtime.waiting_line import Attendance, FairLine
 from ...serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
 from ...serving.settings import Role, may_open
-from ...words.escapes import in_html
 from .marks import draw
 
 if TYPE_CHECKING:

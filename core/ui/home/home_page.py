@@ -6,7 +6,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures import drawings
-from ...words.escapes import in_markdown
+from ...formatting.escapes import in_markdown
 from ..frame.marks import Visibility, draw, facts, rail
 from ..frame.navigation import DATA, EXPLORE, LEARN, RELEASE
 from ..frame.session import Session

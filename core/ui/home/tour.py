@@ -13,9 +13,9 @@ import streamlit as st
 from ...figures.answer_sentences import answer_sentence, noun
 from ...figures.figure_axes import View
 from ...figures.report.release_pictures import in_words, picture_figure
+from ...formatting.escapes import in_html
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_releases, sample
-from ...words.escapes import in_html
 from ..frame.charts import ONE_TOOL, for_screen, live_view
 from ..frame.marks import draw
 from ..frame.navigation import DATA, EXPLORE

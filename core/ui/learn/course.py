@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ...figures.lesson_sheets import Sheet, sheets_html
-from ...machine.environment import APP
+from ...runtime.environment import APP
 from ..frame.marks import main_action
 from . import leak_lessons, promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...experiments.noise_lessons import FILES, Asked, Files, ask, exact_files, textbook_files
-from ...experiments.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
 from ...figures.noise_lesson_figures import averages_figure, files_figure, files_in_words
 from ...figures.promise_lesson_figures import NAMES, bounds_figure, bounds_in_words
+from ...formatting.escapes import in_html
+from ...formatting.numbers import percent, rounded, significant
+from ...formatting.phrases import count
+from ...lab.noise_lessons import FILES, Asked, Files, ask, exact_files, textbook_files
+from ...lab.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
 from ...sketches.grids.histogram import SCALE as WHOLE
-from ...words.escapes import in_html
-from ...words.numbers import percent, rounded, significant
-from ...words.phrases import count
 from ..frame.marks import Visibility, bar, best_guess, draw, note, rail
 from .lesson import Lesson, advance, choose_epsilon, picture, play_button, playing, say
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...words.escapes import in_html
+from ...formatting.escapes import in_html
 from ..frame.marks import draw
 
 # The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address.

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import streamlit as st
 
-from ...experiments.crowd_lessons import Outcomes, outcomes
-from ...experiments.local_lessons import POLLS, Polled, people_needed, polled
-from ...experiments.noise_lessons import ROWS, NoiseOfRows, noise_of_rows
 from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.noise_lesson_figures import delta_figure, delta_figure_in_words
 from ...figures.promise_lesson_figures import outcomes_figure, polls_figure, trust_figure
-from ...words.numbers import about, percent, significant
+from ...formatting.numbers import about, percent, significant
+from ...lab.crowd_lessons import Outcomes, outcomes
+from ...lab.local_lessons import POLLS, Polled, people_needed, polled
+from ...lab.noise_lessons import ROWS, NoiseOfRows, noise_of_rows
 from ..frame.marks import note, odds
 from .lesson import Lesson, choose_epsilon, picture, say
 

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from ...errors import RequestError
-from ...experiments.crowd_lessons import AMPLE, MOST, RowErrors, curve
-from ...experiments.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.numbers import rounded, significant
+from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
+from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...releases.release import Release
-from ...words.escapes import in_html, in_markdown
-from ...words.numbers import rounded, significant
 from ..frame.marks import Visibility, draw, mark, note
 from .lesson import EPSILONS, FIXED, Lesson, advance, choose_epsilon, picture, play_button, playing, say
 

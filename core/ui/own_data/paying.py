@@ -11,6 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
@@ -21,8 +23,6 @@ from ...releases.sandbox import Sandbox
 from ...serving.door import the_door
 from ...serving.owners import served_ledger
 from ...serving.settings import Settings
-from ...words.escapes import in_markdown
-from ...words.numbers import amount
 from ..frame.marks import note, odds_sentence
 from ..frame.session import OwnData, Session
 from ..frame.visiting import stranger, visitor_now

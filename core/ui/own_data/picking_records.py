@@ -11,13 +11,13 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.drawings import group_picture, picture_address
+from ...formatting.escapes import in_markdown
 from ...serving.owners import ADDRESS, check_found, check_named
 from ...sources import Source, Upload, open_source
 from ...sources.databases import is_database, tables_of
 from ...sources.numpy_arrays import ArraySource
 from ...sources.samples import bundled_releases, sample, samples
 from ...sources.source_opening import Found, named_files
-from ...words.escapes import in_markdown
 from ..frame.marks import note
 from ..frame.session import OwnData, Records, Session
 from ..frame.visiting import places, stranger

@@ -7,10 +7,10 @@ from decimal import Decimal
 import streamlit as st
 
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
-from ...words.escapes import in_markdown
-from ...words.numbers import amount
 from ..frame.marks import note
 
 STEP, EXACT, WITH_SLACK, RELATION = (

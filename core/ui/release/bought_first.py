@@ -7,21 +7,21 @@ from fractions import Fraction
 
 import streamlit as st
 
-from ...forecast.draft import Draft
-from ...forecast.reference_population import DEFAULT_SPREAD
-from ...forecast.scales import chosen_scales, has_scales
+from ...formatting.numbers import amount, percent
 from ...models.contest.prospects import class_kernel
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.ledger.ledger import Ledger
+from ...releases.forecast.draft import Draft
+from ...releases.forecast.reference_population import DEFAULT_SPREAD
+from ...releases.forecast.scales import chosen_scales, has_scales
 from ...releases.plain import Plain
 from ...releases.purchase_plan import Known, PurchasePlan, Stage
 from ...releases.stages import BROADEST, NARROWEST, Count, Spread
 from ...serving.owners import OwnLedger
-from ...words.numbers import amount, percent
 from ..frame.marks import note
 from ..frame.visiting import turn
+from .release_route import picked_way, way_of
 from .several import added
-from .way import picked_way, way_of
 
 
 def can_find(draft: Draft, number: int) -> bool:

@@ -10,18 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain
 from ...figures.bandwidth_figures import kernel_figure, kernel_in_words, smoothing_figure, smoothing_in_words
-from ...forecast.draft import Draft
-from ...forecast.nearness import (
-    DEFAULT_SHARE,
-    FACTORS,
-    SHARES,
-    distance_words,
-    factor_words,
-    kernel_at,
-    stretched,
-    suggested_kernel,
-)
-from ...forecast.scales import chosen_scales, has_scales
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import significant
 from ...geometry.kernels import (
     MAX_POWER,
     Angular,
@@ -38,9 +28,19 @@ from ...geometry.kernels import (
     Stationary,
 )
 from ...privacy.ledger.ledger import Ledger
+from ...releases.forecast.draft import Draft
+from ...releases.forecast.nearness import (
+    DEFAULT_SHARE,
+    FACTORS,
+    SHARES,
+    distance_words,
+    factor_words,
+    kernel_at,
+    stretched,
+    suggested_kernel,
+)
+from ...releases.forecast.scales import chosen_scales, has_scales
 from ...sources.samples import Sample
-from ...words.escapes import in_markdown
-from ...words.numbers import significant
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.visiting import turn

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ...words.numbers import significant, time_left
+from ...formatting.numbers import significant, time_left
 from ..frame.marks import Visibility, mark
 
 if TYPE_CHECKING:  # what makes a release takes a while to load, and every page asks whether one is being made
-    from .making import Making
+    from .release_task import ReleaseTask
 
 KEY = "release-desk"  # Session state: the desk at which this visitor's release is made.
 NEWS_EVERY = 2.0  # Seconds until another page looks again.
@@ -18,7 +18,7 @@ NEWS_EVERY = 2.0  # Seconds until another page looks again.
 UNKNOWN_TOTAL = 1_000_000
 
 
-def progress(making: Making) -> tuple[float, str]:
+def progress(making: ReleaseTask) -> tuple[float, str]:
     """The share that is done, and how far it is in words: private, for the owner's eyes."""
     pace = making.pace
     if making.stage == "sealing":
@@ -47,11 +47,11 @@ def release_news(path: str) -> None:
 
 
 @st.fragment(run_every=NEWS_EVERY)
-def _watch(making: Making, path: str) -> None:
+def _watch(making: ReleaseTask, path: str) -> None:
     _line(making, path)
 
 
-def _line(making: Making, path: str) -> None:
+def _line(making: ReleaseTask, path: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="fg-news"):
         if making.running:
             done, words = progress(making)

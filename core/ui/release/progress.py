@@ -7,21 +7,21 @@ import secrets
 import streamlit as st
 
 from ...errors import RequestError
-from ...forecast.draft import Draft
-from ...machine.waiting_line import Line
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import amount, left_in_words
 from ...parameters import SEED_BITS
 from ...privacy.ledger.account import Account, price
+from ...releases.forecast.draft import Draft
 from ...releases.payment import facts_of
+from ...runtime.waiting_line import Line
 from ...serving.approvals import Request, State
 from ...serving.door import the_door
 from ...serving.owners import OwnLedger
-from ...words.escapes import in_markdown
-from ...words.numbers import amount, left_in_words
 from ..frame.marks import Visibility, main_action, note, odds_sentence, rail
 from ..frame.visiting import attendance
-from .making import Desk, Making, Order, Stage
 from .news import KEY, progress
-from .way import has_others, picked_way, title
+from .release_route import has_others, picked_way, title
+from .release_task import ReleaseRequest, ReleaseSession, ReleaseTask, Stage
 
 LOOK_EVERY = 0.5
 """Seconds until the browser looks again how far the work is."""
@@ -36,15 +36,15 @@ def hash_seed(number: int) -> int:
     return st.session_state.setdefault(f"release-seed-{number}", secrets.randbits(SEED_BITS))
 
 
-def release_desk() -> Desk:
+def release_desk() -> ReleaseSession:
     """Where this visitor's release stands."""
     if KEY not in st.session_state:
-        st.session_state[KEY] = Desk()
+        st.session_state[KEY] = ReleaseSession()
     return st.session_state[KEY]
 
 
 @st.dialog("Release it?", on_dismiss="rerun")
-def confirm(desk: Desk, order: Order, draft: Draft) -> None:
+def confirm(desk: ReleaseSession, order: ReleaseRequest, draft: Draft) -> None:
     """Ask once more, in words; the ticket of the order counts once, however often the button is pressed."""
     budget = order.budget
     odds = odds_sentence(float(budget.epsilon), float(budget.delta), draft.protected)
@@ -85,7 +85,7 @@ def _may_change(draft: Draft) -> str:
     return f"It may then be made otherwise than with {shown}, as another way may be better. {follows}"
 
 
-def show_progress(making: Making) -> None:
+def show_progress(making: ReleaseTask) -> None:
     """Progress with a way out; a release that takes but a moment is there before any of it is drawn."""
     making.start(attendance(), _line())
     if making.wait(AT_ONCE):
@@ -100,7 +100,7 @@ def show_progress(making: Making) -> None:
 
 
 @st.fragment(run_every=LOOK_EVERY)
-def _watch(making: Making) -> None:
+def _watch(making: ReleaseTask) -> None:
     """How far it is, looked at again and again; when it is over, the whole page shows what came of it."""
     if not making.running:
         st.rerun()
@@ -121,7 +121,7 @@ def _line() -> Line | None:
     return None if door is None else Line(door.started.limits.releases_at_once)
 
 
-def asks_first(order: Order, account: Account, said: str) -> bool:
+def asks_first(order: ReleaseRequest, account: Account, said: str) -> bool:
     """Where a release needs the yes of somebody else and has none yet, offer to ask; whether that is so."""
     ledger = order.ledger
     if not isinstance(ledger, OwnLedger) or not ledger.needs_approval(account.releases, order.cost, account.total):

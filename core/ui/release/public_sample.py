@@ -10,13 +10,13 @@ import streamlit as st
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...forecast.draft import Draft
-from ...forecast.public_records import PublicRecords
-from ...forecast.trial import check_sample
+from ...formatting.escapes import in_markdown
+from ...formatting.phrases import shown
+from ...releases.forecast.draft import Draft
+from ...releases.forecast.public_records import PublicRecords
+from ...releases.forecast.trial import check_sample
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
-from ...words.escapes import in_markdown
-from ...words.phrases import shown
 from ..frame.marks import Visibility, note, rail
 from ..own_data.picking_records import DECLARED, FILE_TYPES, is_own_file
 from .several import added

@@ -24,8 +24,13 @@ from ...figures.forecast_figures import (
     possible_releases_figure,
     possible_releases_in_words,
 )
-from ...forecast.draft import REGRESSION, TABLE, Draft, Guessed
-from ...forecast.expected_answers import (
+from ...formatting.escapes import in_html, in_plotly
+from ...formatting.numbers import percent, significant
+from ...formatting.phrases import shown
+from ...privacy.budget import Budget
+from ...privacy.neighbours import Neighbours
+from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed
+from ...releases.forecast.expected_answers import (
     column_errors,
     drowned_columns,
     error_definition,
@@ -34,16 +39,11 @@ from ...forecast.expected_answers import (
     size_limit,
     typical_answer,
 )
-from ...forecast.forecast import Forecast, error_curve, forecast
-from ...forecast.recommendation import Question, recommend
-from ...forecast.sketch_sizes import choose_size, sized_rows
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours
+from ...releases.forecast.forecast import Forecast, error_curve, forecast
+from ...releases.forecast.recommendation import Question, recommend
+from ...releases.forecast.sketch_sizes import choose_size, sized_rows
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
-from ...words.escapes import in_html, in_plotly
-from ...words.numbers import percent, significant
-from ...words.phrases import shown
 from ..frame.charts import show
 from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
 from ..frame.visiting import turn

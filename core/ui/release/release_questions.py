@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ...domain import Categorical, Column, Domain, Vector
-from ...forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TABLE, Draft
-from ...forecast.expected_answers import NORMS
+from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TABLE, Draft
+from ...releases.forecast.expected_answers import NORMS
 from ...sources.samples import Sample
 from ..frame.marks import note
 

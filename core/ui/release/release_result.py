@@ -8,8 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.answerable import map_size
+from ...analysis.classification import classify_points
+from ...analysis.decision_map import DecisionMap, decision_map
+from ...analysis.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
+from ...analysis.other_columns import FEWEST_PLACES, densest_place
+from ...analysis.product_sums import correlations
+from ...analysis.table_profile import profile
 from ...domain import Vector
-from ...engine.building import Building
 from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
 from ...figures.forecast_figures import exact_figure
@@ -19,27 +25,21 @@ from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
 from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
+from ...formatting.numbers import percent, size
+from ...formatting.phrases import day, listed, lowered, shown
+from ...releases.engine.building import TableBuilder
 from ...releases.release import Release
-from ...releases.shelf import public_name
+from ...releases.release_store import public_name
 from ...sketches.sums_of_products import Products
 from ...sketches.tables.tables import Tables
 from ...sources import Source
-from ...tasks.answerable import map_size
-from ...tasks.classification import classify_points
-from ...tasks.decision_map import DecisionMap, decision_map
-from ...tasks.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
-from ...tasks.other_columns import FEWEST_PLACES, densest_place
-from ...tasks.product_sums import correlations
-from ...tasks.table_profile import profile
-from ...words.numbers import percent, size
-from ...words.phrases import day, listed, lowered, shown
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, mark, note, odds, rail
 from ..frame.navigation import CLASSIFY, EXPLORE, LEDGER
 from ..frame.session import Opened, Session
 from ..frame.visiting import stranger
 from ..released.chosen_view import choose_question
-from .making import Desk, Making
+from .release_task import ReleaseSession, ReleaseTask
 
 PLACES = 300
 
@@ -93,7 +93,7 @@ def compare(release: Release, source: Source) -> Compared:
 
 def agreement_of(release: Release, source: Source, queries: np.ndarray) -> Agreement:
     """Compare decisions with those of the same table before its noise."""
-    building = Building(release.sketch, source)
+    building = TableBuilder(release.sketch, source)
     for _ in building:
         pass
     exact = replace(release, counters=building.exact.table, counted=building.exact.records)
@@ -102,7 +102,7 @@ def agreement_of(release: Release, source: Source, queries: np.ndarray) -> Agree
     return Agreement(int(same.sum()), int(said.certain.sum()), int((said.certain & ~same).sum()))
 
 
-def offer_comparison(desk: Desk, making: Making, opened: Opened) -> None:
+def offer_comparison(desk: ReleaseSession, making: ReleaseTask, opened: Opened) -> None:
     """The switch, and behind it the truth under a mark that nobody can miss; nothing for anyone's own data."""
     if making.order.sample is None:
         return
@@ -197,7 +197,7 @@ def _picture(name: str, _release: Release) -> Curve | Heatmap | DecisionMap | No
     return marginal_grid(_release, x, y, size=map_size(_release, MAP_SIZE, FEWEST_PLACES))
 
 
-def show_result(visitor: Session, desk: Desk) -> None:
+def show_result(visitor: Session, desk: ReleaseSession) -> None:
     """The page after a release was made."""
     opened = _opened(visitor, desk.making)
     _go_on(opened, desk.making)  # first: whatever happens to the rest of the page, the file can be saved
@@ -225,7 +225,7 @@ def show_result(visitor: Session, desk: Desk) -> None:
             st.rerun()
 
 
-def _go_on(opened: Opened, making: Making) -> None:
+def _go_on(opened: Opened, making: ReleaseTask) -> None:
     """To the page that asks the file what it was made for, as anyone can who gets it; and the file itself."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-save"):
         if st.button("Explore it", key="release-explore", type="primary"):
@@ -259,7 +259,7 @@ def _as_program(opened: Opened) -> None:
         st.code(command_for(opened.release, opened.name), language=None, wrap_lines=True)
 
 
-def _where_kept(making: Making) -> str:
+def _where_kept(making: ReleaseTask) -> str:
     """Whether the release is there when this session is not."""
     if making.kept is None or stranger() is not None:
         again = "only this session keeps it, and making it again would cost the same again."
@@ -267,7 +267,7 @@ def _where_kept(making: Making) -> str:
     return "A copy is kept beside your ledger and is here again after a reload."
 
 
-def _opened(visitor: Session, making: Making) -> Opened:
+def _opened(visitor: Session, making: ReleaseTask) -> Opened:
     """The release among the visitor's open files, where the pages on released sketches find it."""
     name = file_name(making)
     if name not in visitor.opened:
@@ -275,7 +275,7 @@ def _opened(visitor: Session, making: Making) -> Opened:
     return visitor.opened[name]
 
 
-def file_name(making: Making) -> str:
+def file_name(making: ReleaseTask) -> str:
     """A name that says nothing of the data: the time of release, and a mark that tells two of one second apart."""
     if making.kept is not None:
         return public_name(making.kept.name)

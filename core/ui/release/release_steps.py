@@ -9,14 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
-from ...experiments.live_pictures import has_live_picture
-from ...forecast.draft import Draft
-from ...forecast.nearness import radius_of
+from ...formatting.escapes import in_markdown
+from ...lab.live_pictures import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
+from ...releases.forecast.draft import Draft
+from ...releases.forecast.nearness import radius_of
 from ...releases.payment import unit_words
 from ...sources.samples import Sample, sample
-from ...words.escapes import in_markdown
 from ..frame.charts import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
@@ -24,13 +24,13 @@ from ..own_data.paying import choose_payer
 from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
 from .bought_first import counting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
-from .making import Order
 from .progress import hash_seed
 from .public_sample import choose_sample
 from .release_forecast import draw_error_curve, possible_outcomes, side_panel, slack_sentence
 from .release_questions import choose_aim
+from .release_route import choose_way
+from .release_task import ReleaseRequest
 from .several import added, choose_pairs, go_back, offer_another, own_budget, show_added, together
-from .way import choose_way
 
 
 def release_steps(visitor: Session, ledger: Ledger) -> Draft:
@@ -54,12 +54,12 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
     return draft
 
 
-def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]) -> Order:
+def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]) -> ReleaseRequest:
     """The release as an order; only when nothing is missing. ``looked``: samples whose truth was looked at."""
     account = draft.account
     total = None if account.known else account.total
     note = {"compared_with_exact": True} if own.sample in looked else {}
-    return Order(
+    return ReleaseRequest(
         own.source,
         draft.released,
         draft.total,

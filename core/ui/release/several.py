@@ -14,18 +14,18 @@ from typing import cast
 import streamlit as st
 
 from ...domain import Categorical, Domain
-from ...forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
-from ...forecast.forecast_shares import budget_of_share, forecast_parts, settle
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent
 from ...privacy.budget import Budget
+from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
+from ...releases.forecast.forecast_shares import budget_of_share, forecast_parts, settle
 from ...sketches.part import MAX_NAME, Part, words_for
 from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
 from ...sketches.tables.tables import Tables
-from ...words.escapes import in_markdown
-from ...words.numbers import percent
 from ..frame.marks import Visibility, note, rail
 from .release_questions import KEY
-from .way import way_of
+from .release_route import way_of
 
 ADD = "Add another question to this release"
 # Weights of a question beside the others, in words.

@@ -13,6 +13,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from ...analysis.uncertainty import quantile_dots
 from ...domain import Categorical, Column, Dates, Domain, Ordered
 from ...figures.answer_sentences import (
     answer_sentence,
@@ -27,13 +28,12 @@ from ...figures.density_figures import close_by
 from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.figure_axes import Axis, View
 from ...figures.forecast_figures import dots, dots_in_words
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.phrases import listed, plural
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources import Upload, open_source
 from ...sources.public_tables import read_queries
-from ...tasks.uncertainty import quantile_dots
-from ...words.escapes import in_html, in_markdown
-from ...words.phrases import listed, plural
 from ..frame.marks import draw, note
 from ..frame.session import Opened
 from .public_answers import answer, closeness

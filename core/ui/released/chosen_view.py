@@ -13,9 +13,9 @@ from ...errors import RequestError
 from ...figures.answer_sentences import has_groups
 from ...figures.figure_axes import View
 from ...figures.report.exploration import Call
+from ...formatting.escapes import in_markdown
 from ...releases.release import Release
 from ...sketches.classes import Classes
-from ...words.escapes import in_markdown
 from ..frame.navigation import CLASSIFY
 from ..frame.session import Opened
 from .asked_points import read_value, value_field

@@ -9,15 +9,15 @@ from pathlib import Path
 import streamlit as st
 
 from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import size
+from ...formatting.phrases import day
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.store import default_place
-from ...releases.shelf import Entry, Shelf, public_name, shelf_beside, shelf_of
+from ...releases.release_store import Entry, Shelf, public_name, shelf_beside, shelf_of
 from ...releases.shelf_files import WRITTEN
 from ...serving.door import the_door
 from ...serving.owners import all_shelves
-from ...words.escapes import in_markdown
-from ...words.numbers import size
-from ...words.phrases import day
 from ..frame.marks import Visibility, note, rail
 from ..frame.navigation import EXPLORE, TRAIN
 from ..frame.session import Session

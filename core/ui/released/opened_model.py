@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from ...analysis.confusion import Rate
 from ...domain import Dates, Vector
 from ...errors import RequestError
 from ...figures.class_figures import confusion_figure, confusion_in_words
@@ -23,6 +24,9 @@ from ...figures.model_figures import (
     reliability_in_words,
 )
 from ...figures.share.shared_page import share_html
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import percent, significant
+from ...formatting.phrases import listed, plural
 from ...models.calibrating import calibrated, calibrated_reliability
 from ...models.contest.choice import chosen_among
 from ...models.judging import Tested, judge_classes, judge_numbers, read_test
@@ -31,10 +35,6 @@ from ...models.number_model import NO_BANDS, NumberModel
 from ...models.onnx_export import to_onnx
 from ...models.opening import Model, load_model
 from ...sources import Upload, open_source
-from ...tasks.confusion import Rate
-from ...words.escapes import in_markdown
-from ...words.numbers import percent, significant
-from ...words.phrases import listed, plural
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, note, rail
 from .asked_points import FILE_TYPES, MAX_MEGABYTES, say, value_field

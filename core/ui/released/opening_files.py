@@ -11,9 +11,9 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.answer_sentences import what_it_is, who_is_protected
 from ...figures.report.citation import bibtex, datacite, manifest_text
+from ...formatting.escapes import in_html, in_markdown
+from ...formatting.phrases import day, several
 from ...sources.samples import Sample, bundled_distances, bundled_releases
-from ...words.escapes import in_html, in_markdown
-from ...words.phrases import day, several
 from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, rail
 from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session

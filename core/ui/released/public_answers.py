@@ -13,29 +13,29 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ...analysis import density
+from ...analysis.anomalies import synthetic_population
+from ...analysis.answerable import READS, map_size
+from ...analysis.box import Box, places_along
+from ...analysis.centres import Centre, find_centres, nearest_place
+from ...analysis.classification import Classification, classify
+from ...analysis.decision_map import DecisionMap, decision_map
+from ...analysis.densest_cells import Intersection, intersect_partitions
+from ...analysis.density import Volume, marginal_volume
+from ...analysis.kept_answers import Kept
+from ...analysis.modes import Mode, find_modes
+from ...analysis.other_columns import FEWEST_PLACES, averaged_answers, averaging
+from ...analysis.sampling import Sample, sample
 from ...figures.answer_sentences import noun
 from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.figure_axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
 from ...geometry.kernels import stationary
-from ...machine.threads import one_thread
 from ...releases.release import Release
+from ...runtime.threads import one_thread
 from ...sketches.answers import Answers
 from ...sources.samples import ANSWERS
-from ...tasks import density
-from ...tasks.anomalies import synthetic_population
-from ...tasks.answerable import READS, map_size
-from ...tasks.box import Box, places_along
-from ...tasks.centres import Centre, find_centres, nearest_place
-from ...tasks.classification import Classification, classify
-from ...tasks.decision_map import DecisionMap, decision_map
-from ...tasks.densest_cells import Intersection, intersect_partitions
-from ...tasks.density import Volume, marginal_volume
-from ...tasks.kept_answers import Kept
-from ...tasks.modes import Mode, find_modes
-from ...tasks.other_columns import FEWEST_PLACES, averaged_answers, averaging
-from ...tasks.sampling import Sample, sample
 from ..frame.session import Opened
 
 REMEMBERED = 64

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.centres import nearest_place
 from ...errors import RequestError
 from ...figures.answer_sentences import one_sided
 from ...figures.paper import standalone
@@ -18,14 +19,13 @@ from ...figures.report.exploration import Centres, Density, Exploration, Modes, 
 from ...figures.report.programs import notebook_for, script_for
 from ...figures.report.report_html import report_html
 from ...figures.share.shared_page import share_html
+from ...formatting.escapes import csv_of, in_html, in_markdown
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ...releases.shelf import public_name
+from ...releases.release_store import public_name
 from ...sketches.sums_of_products import Products
 from ...sketches.tables.tables import Tables
 from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
-from ...tasks.centres import nearest_place
-from ...words.escapes import csv_of, in_html, in_markdown
 from ..frame.marks import draw, main_action, note
 from ..frame.session import Opened, Session
 from ..frame.visiting import visitor_now

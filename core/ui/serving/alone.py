@@ -15,7 +15,7 @@ from threading import Timer
 from typing import Any
 from urllib.parse import parse_qs
 
-from ...machine.environment import APP, beside
+from ...runtime.environment import APP, beside
 from ...serving.door import App, Headers, Message, Receive, Send
 from .headers import answer, protecting
 

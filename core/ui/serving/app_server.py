@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...machine.environment import APP
-from ...machine.faults import keep_values_out_of_logs
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.log import Did, Log
-from ...serving.door import Door, Person, open_door, the_door
+from ...runtime.environment import APP
+from ...runtime.faults import keep_values_out_of_logs
+from ...serving.door import Person, SessionManager, open_door, the_door
 from ...serving.settings import Settings
 
 COOKIE_SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
@@ -61,7 +61,7 @@ def secrets_of(settings: Settings) -> dict[str, Any]:
     }
 
 
-def serve(door: Door, port: int) -> None:
+def serve(door: SessionManager, port: int) -> None:
     """Serve at a port until the process is told to end."""
     keep_values_out_of_logs()
     settings = replace(door.started, port=port)

@@ -23,23 +23,23 @@ from streamlit.user_info import generate_login_redirect_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
+from ...formatting.escapes import in_html
 from ...serving.door import (
     FULL,
     TOKEN_HEADER,
     App,
-    Door,
     Full,
     Headers,
     Message,
     Person,
     Receive,
     Send,
+    SessionManager,
     Visitor,
     from_claims,
     from_headers,
 )
 from ...serving.settings import Settings
-from ...words.escapes import in_html
 from .headers import answer, protecting
 
 
@@ -158,7 +158,7 @@ class Guard:
     def __init__(
         self,
         app: App,
-        door: Door,
+        door: SessionManager,
         downloaded: Callable[[str, str], None],
         came: Callable[[Person], None],
         sessions_with: Callable[[str], Collection[str]],
@@ -286,7 +286,7 @@ class Guard:
 class _Upload:
     """An upload on its way, which is ended where it comes too slowly or the server is full."""
 
-    def __init__(self, receive: Receive, send: Send, door: Door) -> None:
+    def __init__(self, receive: Receive, send: Send, door: SessionManager) -> None:
         self._receive, self._send, self._door = receive, send, door
         self._begun, self._come, self._ended = monotonic(), 0, False
 

@@ -23,16 +23,16 @@ from core import (
 )
 from core.domain import Items, PrivacyUnit
 from core.domain.item_sets import Sets
-from core.engine.building import Exact
 from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values
 from core.figures.report.report_html import report_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.job import release
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
-from core.sketches.card import Facts
+from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.published.huang_roth import HuangRoth
 from core.sketches.published.marginals import Marginals
 from core.sketches.published.mwem import MWEM
@@ -90,7 +90,7 @@ def set_release(domain, neighbours="add_remove", **facts) -> Release:
     sketch = MinHash(domain, rows=8, width=30, seed=1, **facts)
     table = sketch.zeros()
     sketch.add(table, Sets.of([[1, 2], [2, 3]]))
-    return seal(sketch, Exact(table, 2), Budget(1, 0, neighbours))
+    return seal(sketch, ExactTable(table, 2), Budget(1, 0, neighbours))
 
 
 def test_gathered_sets_say_whose_list_is_hidden_and_whose_is_not():
@@ -253,7 +253,7 @@ def released(sketch, domain):
     points = np.asfortranarray(low + (high - low) * random.random((200, domain.dimensions)))
     table = sketch.zeros()
     sketch.add(table, points)
-    return seal(sketch, Exact(table, sketch.count(points)), Budget(5))
+    return seal(sketch, ExactTable(table, sketch.count(points)), Budget(5))
 
 
 PLACE = Domain.of(x=(0, 10), y=(0, 10))
@@ -277,7 +277,7 @@ def test_what_rivals_hold(name):
     rival, (size, words_of_table) = card(name), RIVALS_IN_WORDS[name]
     budget = Budget(1, "1e-6") if rival.needs_delta else Budget(1)
     asked = {"norm": "l1"} if rival.answers == "distance" else {"kernel": NEAR}
-    sketch = rival.make(Facts(PLACE, budget, **asked, size=size, seed=1))
+    sketch = rival.make(PublicInputs(PLACE, budget, **asked, size=size, seed=1))
     released = release(sketch, np.random.default_rng(0).random((50, 2)) * 10, budget)
     assert f"It holds {words_of_table}." in text_of(released)
 

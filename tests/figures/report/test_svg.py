@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Budget, Domain
+from core.analysis.density import marginal_grid, marginal_line
 from core.figures.report import svg
 from core.figures.report.svg import picture_svg
 from core.geometry import kernels
-from core.tasks.density import marginal_grid, marginal_line
 from tests.figures.report.explorations import HOSTILE, release_of
 from tests.releases_for_tests import small_release
 

@@ -12,10 +12,10 @@ import pytest
 
 from core import Budget, Domain, RequestError
 from core.domain import Dates, Numeric
-from core.engine.building import Exact
 from core.figures.share.shared_page import read_public, share_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
@@ -93,14 +93,14 @@ def test_what_is_no_public_file_is_refused(contents):
 
 def kinds_of(sketch, records: int = 500) -> list[str]:
     """How a page would answer for a release of a sketch."""
-    from core.engine.building import Exact
     from core.figures.share.shared_page import contents
+    from core.releases.engine.building import ExactTable
     from core.releases.seal import seal
 
     table = sketch.zeros()
     low, high = sketch.domain.bounds(sketch.metric)
     sketch.add(table, np.asfortranarray(low + (high - low) * np.random.default_rng(1).random((records, len(low)))))
-    return [facts["kind"] for facts in contents(seal(sketch, Exact(table, records), Budget(epsilon=1)))]
+    return [facts["kind"] for facts in contents(seal(sketch, ExactTable(table, records), Budget(epsilon=1)))]
 
 
 def test_grids_are_decoded_by_the_page_and_the_rest_is_drawn_beforehand():
@@ -117,7 +117,7 @@ def test_marks_of_dates_say_where_cells_begin_as_the_first_letters_of_ranges_are
     """An axis said "2024-01-01 to …" five times."""
     domain = Domain((Dates("since", "2024-01-01", "2024-12-31"), Numeric("age", 0, 100)))
     sketch = Tables.of(domain).sized_for(Budget(1), 2_000)
-    made = seal(sketch, Exact(sketch.zeros(), 0), Budget(1))
+    made = seal(sketch, ExactTable(sketch.zeros(), 0), Budget(1))
     data = made.to_bytes()
     dates, ages = payload_of(share_html(made, data, "table.npz"))["subjects"][0]["columns"]
     assert dates["categories"][0].startswith("2024-01-01 to ")

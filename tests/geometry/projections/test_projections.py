@@ -18,7 +18,7 @@ from core.geometry.projections.projection import (
     OrthogonalProjection,
     projection_from_dict,
 )
-from core.machine.threads import over_ranges
+from core.runtime.threads import over_ranges
 from tests.depth import draws
 
 KINDS = list(PROJECTIONS.values())

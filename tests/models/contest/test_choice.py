@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, load
+from core.analysis.classification import classify
 from core.errors import RequestError
 from core.models.class_counts import SAME_FOR_ALL
 from core.models.contest import prospects
@@ -22,10 +23,9 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.unit import PrivacyUnit
 from core.privacy.zcdp import largest_rho
-from core.releases.payment import Payer
+from core.releases.payment import LedgerAccount
 from core.releases.release import Release
 from core.sources import open_source
-from core.tasks.classification import classify
 from tests.depth import DEEP, draws
 
 PLANE = Domain.of(x=(-4, 4), y=(-4, 4), kind=["in", "out"])
@@ -155,7 +155,12 @@ def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch)
     for records, entries in ((1500, 1), (None, 2)):
         ledger = Ledger(tmp_path / f"{records}.db")
         file = choose_classifier(
-            open_source(ring(400)), PLANE, "kind", Promise(1), Payer(ledger, "ring", Promise(1), "record"), records
+            open_source(ring(400)),
+            PLANE,
+            "kind",
+            Promise(1),
+            LedgerAccount(ledger, "ring", Promise(1), "record"),
+            records,
         )
         assert len(ledger.status("ring").releases) == entries and float(ledger.status("ring").spent) == 1
         promised = file.privacy if isinstance(file, Release) else file.budget
@@ -167,7 +172,7 @@ def test_what_was_bought_on_the_way_is_not_lost_where_the_ledger_admits_no_other
     alone = (NearestMeans(PLANE, "kind"),)
     monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(alone, 0.5, ()))
     promise, ledger = Promise("0.5", "1e-7"), Ledger(tmp_path / "ledger.db")
-    payer = Payer(ledger, "ring", promise, "record")
+    payer = LedgerAccount(ledger, "ring", promise, "record")
     ledger.register("ring", 1, "3e-7", neighbours=promise.neighbours, unit="record")
     before = Cost((Gaussian(Fraction(largest_rho(0.5, 1e-7))),), promise.epsilon, promise.delta)
     ledger.spend("ring", before, {"mechanism": "features"}, neighbours=promise.neighbours, unit="record")

@@ -6,7 +6,6 @@ import opendp.prelude as opendp
 import pytest
 
 from core.errors import RequestError
-from core.machine import threads
 from core.privacy.calibration import NoiseScale
 from core.privacy.noise import noise
 from core.privacy.noise.laplace import Draws
@@ -23,6 +22,7 @@ from core.privacy.noise.noise import (
 )
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.rounded_l2 import RoundedL2Sampler
+from core.runtime import threads
 from tests.depth import crossed, deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
 

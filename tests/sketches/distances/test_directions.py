@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.geometry.projections.projection import OrthogonalProjection
 from core.privacy.budget import Budget
@@ -17,6 +16,7 @@ from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import mechanism_audit
@@ -182,7 +182,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     random = np.random.default_rng(8)
     rows = random.uniform(-1, 1, (200, D))
     sketch = Directions(DOMAIN, projection=PROJECTION)
-    exact = Exact(filled(sketch, rows), 200)
+    exact = ExactTable(filled(sketch, rows), 200)
     covered = []
     for seed in range(draws(120, 400)):
         release = seal(sketch, exact.copy(), Budget(1, "1e-6"), noise_source=SeededSource(seed))
@@ -206,7 +206,7 @@ def test_too_little_noise_is_caught(monkeypatch):
 
 def test_a_release_file_gives_back_the_same_release():
     sketch = Directions(DOMAIN, (0.1,) * D, PROJECTION, (3.0, 0.1, 5.0))
-    made = seal(sketch, Exact(filled(sketch, np.eye(D)), D), Budget(1, "1e-6"))
+    made = seal(sketch, ExactTable(filled(sketch, np.eye(D)), D), Budget(1, "1e-6"))
     read = load(made.to_bytes())
     assert read.sketch == sketch and (read.counters == made.counters).all() and read.counted == made.counted
     query = [[0.3] * D]

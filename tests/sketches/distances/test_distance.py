@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.distances.blocks import PLACES
 from core.geometry.distances.profiles import Power
 from core.geometry.distances.strategy import Strategy, fitted_strategy
@@ -19,6 +18,7 @@ from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.distances.distance import Distance

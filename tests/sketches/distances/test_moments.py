@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, PrivacyUnit, Vector
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import mechanism_audit
@@ -215,7 +215,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(delta):
     domain = Domain((Vector("e", 6, -1, 1),))
     rows = random.uniform(-1, 1, (200, 6))
     sketch = Moments(domain).sized_for(Budget(1, delta), 200)
-    exact = Exact(filled(sketch, rows), 200)
+    exact = ExactTable(filled(sketch, rows), 200)
     covered = []
     for seed in range(draws(120, 400)):
         release = seal(sketch, exact.copy(), Budget(1, delta), noise_source=SeededSource(seed))
@@ -250,7 +250,7 @@ def test_half_the_noise_is_caught(monkeypatch):
 
 def test_a_release_file_gives_back_the_same_release():
     sketch = Moments(DOMAIN, 1.0, (0.5, 0.5)).sized_for(Budget(1, "1e-6"), 100)
-    made = seal(sketch, Exact(filled(sketch, [(1.0, 1.0)] * 50), 50), Budget(1, "1e-6"))
+    made = seal(sketch, ExactTable(filled(sketch, [(1.0, 1.0)] * 50), 50), Budget(1, "1e-6"))
     read = load(made.to_bytes())
     assert read.sketch == sketch and (read.counters == made.counters).all()
     assert made.counted is None  # its own count is better than one bought apart

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches import mechanism_audit
@@ -186,7 +186,7 @@ def test_intervals_hold_the_truth_at_least_as_often_as_they_say(budget, made):
     covered, sized = [], ProjectedDistance(WIDE).sized_for(budget, 500)
     for seed in range(runs):
         sketch = sized.reseeded(seed)
-        release = seal(sketch, Exact(filled(sketch, rows), 500), budget, noise_source=SeededSource(seed))
+        release = seal(sketch, ExactTable(filled(sketch, rows), 500), budget, noise_source=SeededSource(seed))
         answers, exact = release.answer_points(queries), sketch.exact(queries, rows)
         covered.append(np.mean((answers.low <= exact) & (exact <= answers.high)))
     assert np.mean(covered) > 0.95 - 5 * 0.15 / math.sqrt(runs)
@@ -217,7 +217,7 @@ def test_too_little_noise_is_caught(monkeypatch):
 def test_a_release_file_gives_back_the_same_release():
     sketch = sized(WIDE, 4, 3, radius=1.5)
     rows = np.random.default_rng(1).uniform(-1, 1, (50, 9))
-    made = seal(sketch, Exact(filled(sketch, rows), 50), BUDGET)
+    made = seal(sketch, ExactTable(filled(sketch, rows), 50), BUDGET)
     read = load(made.to_bytes())
     assert read.sketch == sketch and (read.counters == made.counters).all()
     assert read.estimate(rows[:3]) == pytest.approx(made.estimate(rows[:3]), rel=0)

@@ -12,7 +12,6 @@ from scipy.interpolate import BSpline
 
 from core.domain import Dates, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import (
     Angular,
     Euclidean,
@@ -29,6 +28,7 @@ from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import mechanism_audit
@@ -181,7 +181,7 @@ def test_threads_change_nothing(monkeypatch):
     points = np.random.default_rng(0).uniform((-3, 0), (3, 10), (40_000, 2))
     sketch = Histogram(PLANE, Gaussian(1.0), (11, 7))
     whole = poured(sketch, points)
-    monkeypatch.setattr("core.machine.threads.cores", lambda: 7)
+    monkeypatch.setattr("core.runtime.threads.cores", lambda: 7)
     assert (poured(sketch, points) == whole).all()
 
 

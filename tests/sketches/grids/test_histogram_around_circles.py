@@ -4,22 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.density import line
 from core.domain import Categorical, Cyclic, Domain, Numeric
-from core.engine.building import Exact
 from core.errors import RequestError
-from core.forecast.forecast import forecast
-from core.forecast.scales import in_unit
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Kernel
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
+from core.releases.forecast.forecast import forecast
+from core.releases.forecast.scales import in_unit
 from core.releases.job import release
 from core.releases.release import load
 from core.releases.seal import seal
 from core.sketches.grids.bandwidths import estimated_risks
 from core.sketches.grids.histogram import Histogram
 from core.sketches.mechanism_audit import audit_sketch
-from core.tasks.density import line
 from tests.sketches.checking import poured
 
 HOURS = Domain((Cyclic("hour", part="hour"),))
@@ -105,7 +105,7 @@ def test_intervals_cover_the_truth_across_midnight():
     places, records = encoded(HOURS, hour=DAY), encoded(HOURS, hour=at_night(2_000))
     table, exact, held = poured(sketch, records), sketch.exact(places, records), []
     for seed in range(100):
-        made = seal(sketch, Exact(table.copy(), sketch.count(records)), Budget(1), noise_source=SeededSource(seed))
+        made = seal(sketch, ExactTable(table.copy(), sketch.count(records)), Budget(1), noise_source=SeededSource(seed))
         answers = made.answer({"hour": DAY})
         held.append((answers.low <= exact) & (exact <= answers.high))
     assert 0.92 < np.mean(held) < 0.98

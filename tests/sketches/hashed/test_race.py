@@ -6,20 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import Budget, load, release
+from core.analysis.classification import classify
 from core.domain import Domain, Items, PrivacyUnit, Vector
 from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.figures.report.label import describe
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
-from core.machine.counter_tables import Narrow, Sum
 from core.privacy.neighbours import Neighbours
+from core.releases.forecast.forecast import forecast
+from core.runtime.counter_tables import Narrow, Sum
 from core.sketches.classes import Classes
 from core.sketches.hashed import race as mapped
 from core.sketches.hashed.minhash import SCHEMES, MinHash
 from core.sketches.hashed.race import Race, read_mapped
 from core.sketches.hashed.race_counting import WORTHWHILE, spans_together
-from core.tasks.classification import classify
 from tests.depth import crossed, draws
 from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_race import slow_estimates, slow_table

@@ -10,10 +10,10 @@ from scipy.interpolate import BPoly
 
 from core.domain import Domain, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Laplacian, Product
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch

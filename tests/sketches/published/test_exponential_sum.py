@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.forecast.sketch_sizes import choose_rows
 from core.geometry.kernels import Gaussian, Smooth, SmoothL1, SmoothSquared
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
+from core.releases.forecast.sketch_sizes import choose_rows
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import mechanism_audit

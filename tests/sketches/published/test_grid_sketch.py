@@ -5,24 +5,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.analysis.sampling import sample
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Jaccard, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches.card import Facts
 from core.sketches.mechanism_audit import audit_sketch
+from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.published.flat_histogram import FlatHistogram
 from core.sketches.published.grid_cells import Cells
 from core.sketches.published.grid_sums import GridSums
 from core.sketches.published.hierarchy import HierarchicalHistogram
 from core.sketches.registry import card
-from core.tasks.sampling import sample
 from tests.depth import draws
 from tests.sketches.checking import poured
 
@@ -289,8 +289,8 @@ def test_what_no_grid_can_do_is_refused():
 
 def test_their_cards_make_them_and_several_records_a_person_count():
     for name, size in (("flat-histogram", 8), ("hierarchical-histogram", 3)):
-        made = card(name).make(Facts(MIXED, Budget(1), Gaussian(1.0), size=size))
+        made = card(name).make(PublicInputs(MIXED, Budget(1), Gaussian(1.0), size=size))
         assert made.grid.counts == (8, 3, 8)
-        assert card(name).make(Facts(MIXED, Budget(1), Gaussian(1.0))).sized is False
+        assert card(name).make(PublicInputs(MIXED, Budget(1), Gaussian(1.0))).sized is False
     owned = FlatHistogram(Domain.of(x=(0, 1), unit=PrivacyUnit("who", 3)), Gaussian(1.0), (4,))
     assert owned.sensitivity(Neighbours.ADD_REMOVE).l2_squared == 9

@@ -12,11 +12,11 @@ from scipy import stats
 from core import Budget, Domain, Ledger, load, release
 from core.domain import PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.privacy.audit import audit
 from core.privacy.calibration import NoiseScale
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.published import huang_roth as module
 from core.sketches.published.distance_trees import (

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours, Sensitivity
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch

@@ -205,7 +205,7 @@ def test_cells_are_as_many_as_stand_above_the_noise():
 
 def test_without_the_package_it_is_refused_before_anything_is_spent(tmp_path, monkeypatch):
     made = release(MST(MIXED, KERNEL, cells=2), frame(cells()), Budget(1))
-    monkeypatch.setattr("core.machine.environment.find_spec", lambda name: None)
+    monkeypatch.setattr("core.runtime.environment.find_spec", lambda name: None)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.register("people", 1)
     with pytest.raises(RequestError, match="its extra"):

@@ -7,15 +7,16 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from core.analysis.sampling import sample
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Gaussian, Jaccard, Laplacian, Mixture
 from core.privacy.audit import audit
 from core.privacy.budget import Budget
 from core.privacy.events import Selections
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch
@@ -28,7 +29,6 @@ from core.sketches.published.multiplicative_weights import (
     reweighted,
 )
 from core.sketches.published.mwem import MWEM
-from core.tasks.sampling import sample
 from tests.depth import draws
 from tests.sketches.checking import poured
 

@@ -10,12 +10,12 @@ from numpy.polynomial import chebyshev
 
 from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch

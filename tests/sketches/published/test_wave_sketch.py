@@ -11,12 +11,12 @@ from scipy.integrate import quad
 
 from core.domain import Domain, PrivacyUnit
 from core.errors import RequestError
-from core.forecast.forecast import forecast
 from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Laplacian, Mixture, Product
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch

@@ -21,8 +21,8 @@ from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import score_sensitivity
-from core.sketches.card import Facts
 from core.sketches.mechanism_audit import audit_adaptive
+from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card
 from core.sketches.tables.chosen import CHOICES_SHARE, ChosenTables, _exact_counts
 from core.sketches.tables.table_axes import METRIC
@@ -207,5 +207,5 @@ def test_what_cannot_be_chosen_is_refused():
     with pytest.raises(RequestError, match="there are 6 pairs"):
         ChosenTables(MIXED, pairs=7)
     with pytest.raises(RequestError, match="none are left to choose"):
-        card("tables").make(Facts(MIXED, Budget(1, "1e-6"), tables="chosen", by=("c",)))
-    assert card("tables").make(Facts(MIXED, Budget(1, "1e-6"), tables="chosen", size=5)).bins == (5, 5)
+        card("tables").make(PublicInputs(MIXED, Budget(1, "1e-6"), tables="chosen", by=("c",)))
+    assert card("tables").make(PublicInputs(MIXED, Budget(1, "1e-6"), tables="chosen", size=5)).bins == (5, 5)

@@ -7,6 +7,10 @@ import pyarrow as pa
 import pytest
 
 from core import Budget, load, release
+from core.analysis import table_profile
+from core.analysis.sampling import as_declared
+from core.analysis.sql import ask_sql
+from core.analysis.synthetic_tables import synthetic_table
 from core.domain import Dates, Domain, Numeric, Reading
 from core.domain.declarations import Declaration
 from core.errors import RequestError
@@ -18,10 +22,6 @@ from core.sketches.part import Part
 from core.sketches.parts import Parts
 from core.sketches.tables.answers import TableAnswers, TableGuess
 from core.sketches.tables.tables import Tables
-from core.tasks import table_profile
-from core.tasks.sampling import as_declared
-from core.tasks.sql import ask_sql
-from core.tasks.synthetic_tables import synthetic_table
 
 DOMAIN = Declaration.of("""
 columns:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from core import Budget, Categorical, Domain, Numeric, RequestError
-from core.forecast.whole_table import cell_error, reason
+from core.releases.forecast.whole_table import cell_error, reason
 from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables import table_sizes

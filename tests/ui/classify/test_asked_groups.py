@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.classification import classify
 from core.figures.answer_sentences import RULES, decision_sentence, rules
 from core.figures.figure_axes import View
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
-from core.tasks.classification import classify
 from core.ui.classify.asked_groups import table_of_map, with_groups
 from core.ui.frame.navigation import CLASSIFY
 from core.ui.frame.session import KEY, Session
 from core.ui.released.public_answers import drawn_map
-from tests.tasks.wide_bandwidth import wide_release
+from tests.analysis.wide_bandwidth import wide_release
 
 APP = str(Path(__file__).parents[3] / "app.py")
 

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from core import Budget, train
+from core.analysis.classification import classify
+from core.analysis.confusion import TRAINED
 from core.domain import Domain
 from core.errors import RequestError
 from core.models.decisions import model_map, probabilities_in_order, unlike
@@ -15,8 +17,6 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.sources import open_source
 from core.sources.samples import sample
-from core.tasks.classification import classify
-from core.tasks.confusion import TRAINED
 from core.ui.classify.beside_model import compared_in_words
 from core.ui.frame.session import Session
 from core.ui.released.kept_files import MODEL

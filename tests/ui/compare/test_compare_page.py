@@ -10,14 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
-from core.experiments.comparison_methods import METHODS
-from core.experiments.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial
-from core.experiments.public_data import from_sample
 from core.figures.comparison_curves import advice_sentence, measured_sentence
 from core.figures.comparison_marks import swatch
-from core.forecast.recommendation import Closeness
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
+from core.lab.comparison_methods import METHODS
+from core.lab.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial
+from core.lab.public_data import from_sample
 from core.privacy.budget import Budget
+from core.releases.forecast.recommendation import Closeness
 from core.sources import Source
 from core.sources.samples import sample
 from core.ui.compare import compare_page

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.analysis.region import Region, count_inside
 from core.figures.answer_sentences import inside_sentence
-from core.tasks.region import Region, count_inside
 from core.ui.frame.session import KEY
 from tests.ui.explore.visiting import choose, explore, field, shown
 

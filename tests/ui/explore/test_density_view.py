@@ -14,6 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
+from core.analysis import density
+from core.analysis.density import grid, pairs
 from core.figures.answer_sentences import answer_sentence
 from core.figures.density_figures import Marks
 from core.figures.figure_axes import NAME, Axis, View, for_areas
@@ -23,13 +25,12 @@ from core.figures.report.programs import script_for
 from core.figures.report.release_pictures import picture_figure
 from core.figures.report.report_html import report_html
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix
+from core.formatting.escapes import in_html
 from core.geometry import kernels
 from core.releases.release import load
 from core.sketches.published.huang_roth import HuangRoth
 from core.sketches.published.mwem import MWEM
 from core.sources.samples import bundled_releases
-from core.tasks import density
-from core.tasks.density import grid, pairs
 from core.ui.explore import density_view as drawing_module
 from core.ui.explore.asking_on_pictures import few_elements
 from core.ui.explore.density_view import drawing, matrix_drawing
@@ -37,7 +38,6 @@ from core.ui.frame.session import KEY, Opened
 from core.ui.released import public_answers
 from core.ui.released.asked_points import STRONG, grain, label_of, tidy
 from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
-from core.words.escapes import in_html
 from tests.depth import deep
 from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import (

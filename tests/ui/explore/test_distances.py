@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from core.tasks.centres import nearest_place
+from core.analysis.centres import nearest_place
 from core.ui.released.chosen_view import TWO
 from tests.depth import deep
 from tests.ui.explore.visiting import (

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from core.analysis.density import line
 from core.domain import Cyclic, Dates, Domain, Ordered
 from core.domain.round_columns import position
-from core.engine.building import Exact
 from core.figures.answer_sentences import place_words
 from core.figures.bandwidth_figures import kernel_figure, kernel_in_words
 from core.figures.figure_axes import Axis, date_ticks
@@ -17,9 +17,9 @@ from core.figures.report.exploration import Exploration, Points
 from core.figures.report.programs import script_for
 from core.geometry import kernels
 from core.privacy.budget import Budget
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.hashed.features import Features
-from core.tasks.density import line
 from core.ui.released.asked_points import said, state_of
 from tests.ui.explore.visiting import choose, explore, field, hold, options, shown, view
 
@@ -42,7 +42,7 @@ def release():
     sketch = Features(DOMAIN, kernels.Gaussian(0.2), rows=300, seed=1)
     table, points = sketch.zeros(), DOMAIN.encode(batch)
     sketch.add(table, points)
-    return seal(sketch, Exact(table, sketch.count(points)), Budget(20))
+    return seal(sketch, ExactTable(table, sketch.count(points)), Budget(20))
 
 
 @pytest.mark.deep

@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Domain, Numeric
+from core.analysis.modes import Mode
 from core.figures.outlines import NAME
 from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.samples import bundled_groups, bundled_releases
-from core.tasks.modes import Mode
 from core.ui.explore import picture_layers
 from core.ui.frame.navigation import EXPLORE
 from core.ui.released import public_answers

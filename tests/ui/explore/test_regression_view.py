@@ -1,13 +1,13 @@
 """The Regression view without a browser: columns are chosen after the release."""
 
 from core import Budget, release
+from core.analysis.product_sums import components, correlations
+from core.analysis.regression import regression
 from core.cli.predictions import of_ridge
 from core.figures.model_figures import coefficient_figure, component_figure, correlation_figure, strongest
 from core.figures.report.report_html import report_html
 from core.privacy.noise.randomness import SeededSource
-from core.tasks.product_sums import components, correlations
-from core.tasks.regression import regression
-from tests.tasks.test_regression import PEOPLE, SKETCH
+from tests.analysis.test_regression import PEOPLE, SKETCH
 from tests.ui.explore.visiting import explore, field, shown
 
 RELEASED = release(SKETCH, PEOPLE, Budget(10))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from core.formatting.escapes import in_html
 from core.ui.frame.marks import Visibility, best_guess, mark_markup, missing_sentence, odds_sentence
-from core.words.escapes import in_html
 
 HOSTILE = '<img src=x onerror="alert(1)">\n\n# heading & "quotes" \'single\''
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.classification import classify
 from core.domain import Domain
-from core.tasks.classification import classify
 from core.ui.release.progress import KEY as DESK
 
 from .visiting import ask, confirmed, press, visit, with_total, words

@@ -12,12 +12,12 @@ import core.releases.job
 import core.releases.purchase_plan
 import core.releases.seal
 from core.domain import Categorical, Domain, Numeric, Vector
+from core.formatting.escapes import in_markdown
 from core.releases.release import load
 from core.ui.frame.session import KEY
-from core.ui.release.making import Stage
 from core.ui.release.progress import KEY as DESK
-from core.ui.release.way import PICKED
-from core.words.escapes import in_markdown
+from core.ui.release.release_route import PICKED
+from core.ui.release.release_task import Stage
 from tests.depth import deep
 from tests.ui.release.visiting import (
     APP,

@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.product_sums import correlations
 from core.domain import Domain
 from core.errors import RequestError
-from core.forecast.draft import REGRESSION
-from core.forecast.recommendation import Regressions, correlation_error, recommend, sums_of_products
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.draft import REGRESSION
+from core.releases.forecast.recommendation import Regressions, correlation_error, recommend, sums_of_products
 from core.releases.job import release
 from core.sketches.plan import plan
-from core.tasks.product_sums import correlations
 from core.ui.release.progress import KEY as DESK
 from tests.depth import draws
 from tests.ui.release.visiting import confirmed, visit, with_total, words

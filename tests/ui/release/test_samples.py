@@ -7,10 +7,10 @@ import pytest
 import core.releases.job
 import core.releases.seal
 from core.domain import Domain
-from core.forecast.nearness import suggested_kernel
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.nearness import suggested_kernel
 from core.releases.sandbox import Sandbox
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance

@@ -7,9 +7,9 @@ import pytest
 from core.domain import Dates, Domain, Numeric
 from core.errors import RequestError
 from core.figures.report.meaning import left_out_in_words, pairs_left_out
-from core.forecast.whole_table import cell_error, reason, whole_table
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
+from core.releases.forecast.whole_table import cell_error, reason, whole_table
 from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables.tables import Tables

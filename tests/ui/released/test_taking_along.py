@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.privacy.ledger.store import default_place
-from core.releases.shelf import shelf_beside
+from core.releases.release_store import shelf_beside
 from core.sources.samples import bundled_releases
 from core.ui.frame.session import KEY
 from core.ui.released.taking_along import DIGITS, RELEASE, address_of

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Door, Person
+from core.serving.door import TOKEN_HEADER, Person, SessionManager
 from core.ui.serving import guard as guards
 from core.ui.serving.guard import Guard
 from core.ui.serving.media import keep_uploads_in_memory
@@ -53,7 +53,7 @@ class Network:
         self.path = folder / "serving.toml"
         self.path.write_text(text.format(folder=folder))
         self.path.chmod(0o600)
-        self.door = Door(self.path)
+        self.door = SessionManager(self.path)
         self.files, self.came, self.seen = [], [], []
         self.guard = Guard(self.app, self.door, lambda *given: self.files.append(given), self.came.append, self.shown)
 

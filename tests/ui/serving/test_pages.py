@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Door, Person
+from core.serving.door import TOKEN_HEADER, Person, SessionManager
 from core.serving.owners import REFUSED, served_ledger
 from core.serving.settings import NEEDS, Role, may_open
 from core.ui.frame import visiting
@@ -48,7 +48,7 @@ def served(tmp_path, monkeypatch):
     (tmp_path / "anns").mkdir()
     path = tmp_path / "serving.toml"
     path.write_text(FILE.format(folder=tmp_path, data=tmp_path / "anns"))
-    door = Door(path)
+    door = SessionManager(path)
     monkeypatch.setattr(doors, "_open", [door])
     return door
 

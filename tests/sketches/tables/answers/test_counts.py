@@ -6,9 +6,9 @@ import pytest
 
 from core import Budget, Domain, kernels, release
 from core.domain import Categorical, Numeric
-from core.engine.building import Exact
 from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.tables.optimum import for_squares, for_sums
@@ -42,7 +42,7 @@ def releases(budget: Budget, runs: int, halvings: int = 2, contrasts: bool = Tru
     )
     table = sketch.zeros()
     sketch.add(table, DOMAIN.encode_queries(people()))
-    exact = Exact(table, np.array(len(people())))
+    exact = ExactTable(table, np.array(len(people())))
     return [seal(sketch, exact.copy(), budget, noise_source=SeededSource(seed)) for seed in range(runs)]
 
 

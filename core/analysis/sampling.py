@@ -1,0 +1,273 @@
+"""Synthetic points from a release."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from ..checks import check_integer
+from ..domain import Categorical, Domain, Numeric, Ordered
+from ..errors import RequestError
+from ..formatting.numbers import percent
+from ..formatting.phrases import listed
+from ..releases.release import Release
+from ..sketches.published.grid_sketch import GridSketch
+from ..sketches.published.synthetic_records import SyntheticSketch
+from ..sketches.tables.tables import Tables
+from .answerable import READS, check_closeness, counters_read
+from .box import Box, half_widths
+from .markov_chains import CHAINS, FEWEST_KEPT, run_chains
+from .population import explaining_population
+from .sub_cell_sampler import DrawnPoints, closeness
+from .synthetic_tables import Nearness, synthetic_table
+
+MOST_POINTS = 1_000_000
+MOST_GRID_NUMBERS = 3
+MOST_CELLS = 1 << 18
+FEWEST_CELLS_A_SIDE = 16
+GRID_READS = 2.0 * READS  # Work of reading a grid, in counters read.
+
+
+FEWEST_POINTS, POINTS_A_RECORD = 20_000, 4  # Drawn from a density beside tables, so that most cells have some.
+# Dimensions from which synthetic records of a kernel sketch are no good for counting: see `not_meant_for`.
+MANY_COLUMNS = 4
+NOT_FOR_CONCLUSIONS = (
+    "These records show the shape of the file down to its bandwidth. They are not meant for exact values, extremes or "
+    "rare groups, nor for conclusions: more of them make nothing surer, and the file itself answers with intervals."
+)
+NOT_MEANT_FOR_TABLES = (
+    "These records are not meant for conclusions: ask the file itself, whose answers have intervals. What columns have "
+    "in common beyond the tables that were released is as even as these allow, and values within a cell are spread "
+    "evenly."
+)
+NOT_MEANT_FOR_BOTH = (
+    "These records are not meant for conclusions: ask the file itself, whose answers have intervals. Their counts are "
+    "those of the tables, and within cells they are where the densities say, down to their bandwidth; what columns "
+    "have in common beyond either is as even as these allow."
+)
+NOT_MEANT_FOR = (
+    "These records show about where people are; they are not meant for counting or for statistics of one or two "
+    "columns, which in {dimensions} dimensions may be far from the truth: release marginals for those."
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Synthetic points, and how far they can be trusted to be what they say."""
+
+    points: pd.DataFrame  # Frame with the domain's columns, in natural units; the order says nothing.
+    # "population", "grid" or "chain"; "cells" or "records" of sketches that tell where records are themselves, and
+    # "tables" where they were counted by their columns.
+    method: str
+    # Of a population, how far its kernel sums are from the released ones, in standard errors of the latter; 1 or less
+    # when they agree. None otherwise.
+    misfit: float | None = None
+    # Of chains, the largest split R-hat of any coordinate; above 1.05 or so, chains have not converged.
+    r_hat: float | None = None
+    # Of chains, the smallest number of independent draws that any coordinate's mean is worth.
+    effective: float | None = None
+    nearness: Nearness | None = None  # Of tables, how far the records' counts are from the released ones.
+
+
+def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lattice: bool = True) -> Sample:
+    """Draw synthetic points from a release, at no cost in privacy.
+
+    What is released is not the population but the population smoothed by the kernel, with noise. There are two honest
+    things to draw from.
+
+    With ``sharpen``, a population whose own kernel sums agree with the released ones within their error: the kernel is
+    undone as far as the noise lets one see. Shape finer than a bandwidth is mostly invented, and with many columns the
+    search may miss parts; ``misfit`` says how well it went. Where a release tells how many records each cell of a grid
+    has, there is nothing to undo: a cell is drawn by its count, zero where noise made it negative, and a point uniform
+    in the cell. Where it is made of synthetic records, they are drawn from.
+
+    Without, the released estimate itself, as if it were a density: zero where it is below zero, and zero outside the
+    bounds. These points spread wider than the population did, by the kernel; with the p-stable kernels (Euclidean,
+    Manhattan), whose tails fall like 1/c, most of them lie far from any record as soon as there are two columns or
+    more. In up to three columns of numbers the estimate is read on a grid and drawn from exactly, a point uniform in
+    its cell; above that, by Markov chains that start all over the bounds.
+
+    Of a release of several parts, one of which is tables, records have the counts of the tables, and within cells and
+    between columns that no table has together the shape of the parts that are densities.
+
+    In 4 dimensions or more neither is meant for counting: a smoothed density says little about single columns, and of
+    8-d and 10-d releases the one- and two-column marginals of such records were off by .24 and .37 in total variation
+    where a mechanism of marginals had .013 and .075. See `not_meant_for`.
+
+    Parameters
+    ----------
+    release : Release
+        Any release of closeness or of tables, or of both; to sharpen, of a sketch with a kernel.
+    seed : int
+        The same seed gives the same points with the same version of NumPy.
+    lattice : bool
+        Whether a population may be explained by the places of a lattice. That has the shape of full places better and
+        the share of nearly empty ones worse, which whoever looks for anomalies asks for.
+
+    Raises
+    ------
+    RequestError
+        When n is out of range, the sketch has no kernel to undo, or noise drowns the density everywhere.
+    """
+    check_integer(n, "The number of points", 1, MOST_POINTS)
+    check_integer(seed, "The seed", 0, (1 << 63) - 1)
+    random = np.random.default_rng(seed)
+    if release.parts:
+        return _of_parts(release, n, random, sharpen, lattice)
+    if release.sketch.name == "tables":
+        records, nearness = synthetic_table(release, n, random)
+        return Sample(as_declared(records, release.domain), "tables", nearness=nearness)
+    check_closeness(release, "population to draw")
+    drawn = _drawn(release, n, random, sharpen, lattice)
+    return replace(drawn, points=as_declared(drawn.points, release.domain))
+
+
+def _of_parts(release: Release, n: int, random: np.random.Generator, sharpen: bool, lattice: bool) -> Sample:
+    """Records with the counts of the one part that is tables, and within cells as parts of closeness say."""
+    tables, densities = drawn_together(release)
+    points = min(MOST_POINTS, max(FEWEST_POINTS, POINTS_A_RECORD * n))
+    finer = []
+    for name, part in densities.items():
+        drawn = _drawn(part, points, random, sharpen, lattice)
+        finer.append(DrawnPoints.of(name, drawn.points, part.domain, cast(Tables, tables.sketch)))
+    records, nearness = synthetic_table(tables, n, random, finer)
+    near = [closeness(name, part, records) for name, part in densities.items()]
+    records = as_declared(records, release.domain)
+    found = tuple(one for one in near if one is not None)
+    return Sample(records, "tables", nearness=replace(nearness, closeness=found))
+
+
+def drawn_together(release: Release) -> tuple[Release, dict[str, Release]]:
+    """The parts that records can be drawn from together: the tables, and densities by name.
+
+    Raises
+    ------
+    RequestError
+        When no part is tables, or several are, so that one must be named.
+    """
+    tables = [part for part in release.parts.values() if part.sketch.name == "tables"]
+    if len(tables) != 1:
+        names = ", ".join(map(repr, release.parts))
+        raise RequestError(f"Records are drawn from parts together where one of them is tables; name one of {names}.")
+    densities = {
+        name: part
+        for name, part in release.parts.items()
+        if part.sketch.name != "tables"
+        and part.sketch.answers == "closeness"
+        and not part.sketch.count_shape
+        and not part.domain.holds_sets
+    }
+    return tables[0], densities
+
+
+def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool, lattice: bool) -> Sample:
+    """Points from a release of closeness."""
+    box = Box.of(release.sketch)
+    if sharpen and release.sketch.drawn_from == "cells":
+        return Sample(box.decode(_from_cells(release, n, random)), "cells")
+    if sharpen and release.sketch.drawn_from == "records":
+        records = cast(SyntheticSketch, release.sketch).synthetic(release.counters)
+        return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
+    if sharpen:
+        population = explaining_population(release, random, lattice)
+        return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
+    combinations = math.prod(box.choices)
+    cells = min(MOST_CELLS, int(GRID_READS / counters_read(release, 1.0)))
+    side = int((cells / combinations) ** (1.0 / max(1, len(box.numeric))))
+    if len(box.numeric) <= MOST_GRID_NUMBERS and side >= FEWEST_CELLS_A_SIDE:
+        return Sample(box.decode(_from_grid(release, box, side, n, random)), "grid")
+    kept = max(FEWEST_KEPT, -(-n // CHAINS))
+    chains = run_chains(box, _height(release), half_widths(release.sketch), kept, random)
+    states = chains.states.reshape(-1, release.domain.dimensions)
+    drawn = states[random.choice(len(states), n, replace=False)]
+    return Sample(box.decode(drawn), "chain", r_hat=chains.r_hat, effective=chains.effective)
+
+
+def not_meant_for(release: Release, drawn: Sample) -> str | None:
+    """What points drawn from a release are not meant for, in a sentence; None where nothing is to be said."""
+    dimensions = release.domain.dimensions
+    if drawn.method in ("cells", "records"):
+        return None
+    if drawn.nearness is not None:
+        return NOT_MEANT_FOR_BOTH if drawn.nearness.closeness else NOT_MEANT_FOR_TABLES
+    if dimensions < MANY_COLUMNS:
+        return NOT_FOR_CONCLUSIONS
+    return NOT_MEANT_FOR.format(dimensions=dimensions)
+
+
+def as_declared(records: pd.DataFrame, domain: Domain) -> pd.DataFrame:
+    """Records with the types of the columns: whole numbers whole, dates dates, and missing values missing.
+
+    A category of missing values becomes a missing value, which reads back as that category.
+    """
+    columns: dict[str, object] = {}
+    for column in domain.columns:
+        values = records[column.name]
+        if isinstance(column, Numeric) and column.step and not column.step % 1.0 and not column.low % 1.0:
+            values = np.rint(values.to_numpy(dtype=np.float64))
+            values = pd.array(values, "Int64") if column.missing_category else values.astype(np.int64)
+        elif isinstance(column, (Categorical, Ordered)) and column.missing_category:
+            values = pd.Series(values).astype("category").cat.remove_categories([column.missing_category])
+        columns[column.name] = values
+    return pd.DataFrame(columns)
+
+
+def nearness_words(near: Nearness) -> str:
+    """How far records are from the tables that they were made from, in a sentence or two."""
+    several = "" if not near.several else f"those of columns together by {percent(near.several)}, "
+    densities = "".join(
+        f"Their closeness is off by {percent(one.off)} from the part {one.part!r}, which noise alone moves by "
+        f"{percent(one.error)}. "
+        for one in near.closeness
+    )
+    return (
+        f"Counts of single columns in these records are off by {percent(near.single)} of the records on average, "
+        f"{several}and the farthest table ({listed(near.where)}) by {percent(near.worst)}, from the file's best guess. "
+        f"{densities}How far the file itself is from the people, its intervals say."
+    )
+
+
+def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:
+    """Encoded points (n, dimensions): a cell by its released count, then a place in the cell."""
+    sketch = cast(GridSketch, release.sketch)
+    counts = sketch.cell_counts(release.counters, release.counts, release.privacy.counter_variance)
+    grid, weights = sketch.grid, np.maximum(counts, 0.0).reshape(-1)
+    if not weights.any():
+        raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")
+    cells = random.choice(grid.size, n, p=weights / weights.sum())
+    return grid.scattered(np.column_stack(np.unravel_index(cells, grid.counts)), random)
+
+
+def _height(release: Release):
+    def height(points: np.ndarray) -> np.ndarray:
+        return release.estimates_at(points)
+
+    return height
+
+
+def _from_grid(release: Release, box: Box, side: int, n: int, random: np.random.Generator) -> np.ndarray:
+    """Encoded points (n, dimensions): a cell by its estimate, categories enumerated, then a place in the cell."""
+    low, high = box.bounds
+    numbers = len(box.numeric)
+    pitch = (high - low)[box.numeric] / side
+    lattice = np.indices((side,) * numbers).reshape(numbers, -1).T
+    one = np.zeros((len(lattice), release.domain.dimensions), order="F")
+    one[:, box.numeric] = low[box.numeric] + (lattice + 0.5) * pitch
+    cells = []
+    for codes in product(*map(range, box.choices)):
+        here = one.copy(order="F")
+        for block, code in zip(box.blocks, codes, strict=True):
+            box.raise_category(here, block, code)
+        cells.append(here)
+    centres = np.concatenate(cells)
+    weights = np.maximum(_height(release)(centres), 0.0)
+    if not weights.any():
+        raise RequestError("The estimated density is nowhere above zero, as noise drowns it, so nothing can be drawn.")
+    points = centres[random.choice(len(centres), n, p=weights / weights.sum())]
+    points[:, box.numeric] += (random.random((n, numbers)) - 0.5) * pitch
+    return points

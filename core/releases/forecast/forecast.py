@@ -1,0 +1,357 @@
+"""How good a release will be, from public facts alone, before anything is spent.
+
+The noise part of the error is exact: its variance follows from the budget. The rest (random hashes, rounding to a grid)
+depends on how the records lie, which nobody may look at. So the sketch itself, with fresh public seeds and without
+noise, is tried on *reference populations* of several kinds, of the stated average closeness or of the usual spread. A
+public sample, where there is one, takes their place and makes the forecast sharp. Where answers are not linear in the
+table, noise cannot be kept apart, and the whole is rehearsed with it (`core.releases.forecast.rehearsal`).
+
+What is promised is the error of a sum (or, divided by the number of records, of an average): it hardly depends on how
+many records are close to a place. The error *relative* to the answer does, so without a stated closeness or a sample it
+is a range, from records that lie close together to records spread over all of the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ...formatting.numbers import percent
+from ...privacy.budget import Budget
+from ...privacy.calibration import NoiseScale
+from ...privacy.neighbours import Neighbours
+from ...sketches.adaptive import Adaptive, AdaptivePlan
+from ...sketches.linear import LinearSketch
+from ...sketches.plan import Plan, plan
+from .guesses import checked_density, checked_records
+from .one_trial import MEAN_TO_RMS, Trial, root_mean_square
+from .reference_population import REFERENCE_POINTS, reference_population
+from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
+from .sketch_sizes import choose_size, file_bytes, seconds_to_make
+from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
+
+SAMPLE_SPREAD = 1.25
+"""How far a forecast from a public sample may be off either way."""
+RANGE_SPREAD = 1.3
+"""How far a relative error may be beyond those of all kinds of population, either way."""
+REHEARSAL_SPREAD = 3.0
+"""The same of a rehearsal, which knows one kind of population."""
+TOLD_FROM_NOISE = 1.0
+"""Answers of fewer standard deviations of the noise have no relative error worth stating."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect of a release; errors are standard deviations of one answer (a sum) unless said otherwise."""
+
+    answers: str  # What is summed, "closeness" or "distance".
+    # Size of the table; of one class where the release has classes.
+    rows: int
+    columns: int
+    # The public guess of the number of records that an answer sums; of one class's where there are classes.
+    records: float
+    density: float  # Average closeness of two records, between 0 and 1, stated or assumed; or their average distance.
+    estimate: float  # A typical answer, density times records.
+    # From privacy noise, from the choice of hashes or grid, from both; root mean square over the kinds of population
+    # that records may be like.
+    noise_error: float
+    sampling_error: float
+    standard_error: float
+    # `standard_error` for each kind of population that is chosen by: which mechanism is best may depend on it.
+    errors: tuple[float, ...]
+    # Expected |error| / answer, averaged over places where records are; of the middle one of the populations.
+    relative_error: float
+    relative_range: tuple[float, float]  # Between these it may lie, at places whose answers the noise does not hide.
+    # A band that holds 95% of typical answers.
+    low: float
+    high: float
+    empty_below: float  # Sums below this cannot be told from zero (95%, one-sided).
+    records_error: float  # Standard deviation of the released number of records; 0 when it is public.
+    # Rough size of the file and time to make it on two cores.
+    file_bytes: int
+    seconds: float
+    relative_noise: float  # What `relative_error` would be by noise alone.
+
+    @property
+    def promised_error(self) -> float:
+        """The typical error that is promised: of closeness as a share of all records, of a distance as one of it."""
+        return self.relative_error if self.answers == "distance" else self.standard_error / self.records
+
+    @property
+    def promised_noise(self) -> float:
+        """What the promised error would be by noise alone, which is all of it that a budget can change."""
+        return self.relative_noise if self.answers == "distance" else self.noise_error / self.records
+
+    @property
+    def error_words(self) -> str:
+        """The promised error with what it is a share of."""
+        whole = "the distance" if self.answers == "distance" else "all records"
+        return f"{percent(self.promised_error)} of {whole}" if self.promised_error < 1.0 else f"more than {whole}"
+
+    @property
+    def relative_words(self) -> str:
+        """The error relative to the answer, and between which it may lie, as answers depend on how the records lie."""
+        low, high = (percent(end) for end in self.relative_range)
+        return f"{percent(self.relative_error)} ({low} to {high})"
+
+    @property
+    def sentence(self) -> str:
+        """The forecast in words."""
+        if self.answers == "distance":
+            mean, band = self.density, 1.96 * self.standard_error / self.records
+            places = max(0, 1 - math.floor(math.log10(max(band, 1e-12))))
+            return f"The average distance from a typical place is {mean:,.{places}f} ± {band:,.{places}f}."
+        places = 1 - max(0, math.floor(math.log10(max(self.standard_error, 1.0))) + 1)
+        estimate, band, empty = (
+            round(value, places) for value in (self.estimate, 1.96 * self.standard_error, self.empty_below)
+        )
+        return (
+            f"A typical answer is {estimate:,.0f} ± {band:,.0f} records; "
+            f"a place with fewer than about {empty:,.0f} looks empty."
+        )
+
+
+def forecast(
+    sketch: LinearSketch | Adaptive,
+    budget: Budget,
+    records: float | None = None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> Forecast:
+    """Forecast the error of a release.
+
+    RequestError when the number of records is left out, or a guess is out of range.
+
+    Parameters
+    ----------
+    sketch : LinearSketch | Adaptive
+        With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before it
+        measures, the forecast is a rehearsal.
+    records : float | None
+        How many there are at least, as anybody may know; errors follow from it, so it is never guessed.
+    density : float | None
+        A public guess of the average closeness of two records, 0 to 1; when None, the reference populations spread over
+        a sixth of the bounds.
+    sample : object
+        At least 200 public records that lie as the private ones are thought to, in random order: a table as
+        `Domain.encode_queries` takes it, encoded already (float64 (n, dimensions), or `Sets`), or `PublicRecords`,
+        which remember how a sketch did on them. Takes the place of ``density``.
+    set_size : float | None
+        A public guess of how many items a set has on average, for sketches of sets; 4, 12 and 36 are tried when None.
+    """
+    sketch.check_budget(budget)
+    records = checked_records(records)
+    if not sketch.sized:
+        sketch = choose_size(sketch, budget, records, density, sample, set_size)
+    if isinstance(sketch, Adaptive):
+        return _rehearsed_choices(sketch, budget, records, density, sample)
+    return forecast_planned(sketch, plan(sketch, budget), records, density, sample, set_size)
+
+
+def forecast_planned(
+    sketch: LinearSketch,
+    planned: Plan,
+    records: float | None,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> Forecast:
+    """The forecast of a release whose noise is planned already, such as one part of several.
+
+    RequestError as `forecast` does.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        Of a settled size.
+    planned : Plan
+        Its noise, and that of its number of records.
+    records, density, sample, set_size : float | None, float | None, object, float | None
+        As for `forecast`.
+    """
+    one, share = sketch.one_answer
+    records = checked_records(records) * share
+    if not one.linear_decode:
+        return _rehearsed(sketch, planned, records, density, sample)
+    tried = trials(one, records, density, sample, set_size)
+    skewed = skewed_trial(one, records) if density is None and sample is None else None
+    usual, tried = len(tried), tried if skewed is None else (*tried, skewed)
+    sampling = [trial.absolute * records for trial in tried]
+    noise = [np.sqrt(planned.noise.variance * np.array(trial.gains)) for trial in tried]
+    errors = tuple(math.sqrt(own**2 + float(np.mean(noisy**2))) for own, noisy in zip(sampling, noise, strict=True))
+    noise_error = math.sqrt(float(np.mean(np.concatenate(noise) ** 2)))
+    standard_error = root_mean_square(errors)
+    typical = float(np.median([np.mean(trial.densities) for trial in tried]))
+    relative = [_relative_error(trial, records, noisy) for trial, noisy in zip(tried, noise, strict=True)]
+    counters = int(np.prod(sketch.shape))
+    return Forecast(
+        answers=one.answers,
+        rows=one.shape[0],
+        columns=one.shape[-1],
+        records=records,
+        density=typical,
+        estimate=records * typical,
+        noise_error=noise_error,
+        sampling_error=root_mean_square(sampling),
+        standard_error=standard_error,
+        errors=errors[:usual],
+        relative_error=float(np.median(relative)),
+        relative_range=_relative_range(one, tried, records, noise_error, errors, density, sample),
+        low=max(0.0, records * typical - 1.96 * standard_error),
+        high=records * typical + 1.96 * standard_error,
+        empty_below=1.645 * noise_error,
+        records_error=_records_error(one, planned, planned.noise),
+        file_bytes=file_bytes(counters, planned.noise),
+        seconds=0.2 + seconds_to_make(one, records / share, counters),
+        relative_noise=float(np.median([_relative_noise(*pair, records) for pair in zip(tried, noise, strict=True)])),
+    )
+
+
+def _relative_noise(trial: Trial, noise: np.ndarray, records: float) -> float:
+    """Expected |error| / answer by noise alone, over the queries of a trial."""
+    return float(np.mean(MEAN_TO_RMS * noise / (records * np.array(trial.densities))))
+
+
+def _relative_error(trial: Trial, records: float, noise: np.ndarray) -> float:
+    """Expected |error| / answer over the queries of a trial."""
+    return float(np.mean(MEAN_TO_RMS * np.hypot(trial.relative, noise / (records * np.array(trial.densities)))))
+
+
+def _relative_range(
+    sketch: LinearSketch,
+    tried: tuple[Trial, ...],
+    records: float,
+    noise_error: float,
+    errors: tuple[float, ...],
+    density: float | None,
+    sample: object,
+) -> tuple[float, float]:
+    """Between the least and the largest that it is for any kind of records, where noise does not hide answers.
+
+    Each kind of population has its own error by its own answers. Answers of records far apart and close together go
+    with the error of all kinds.
+    """
+    pairs = [(error, np.array(trial.densities)) for error, trial in zip(errors, tried, strict=True)]
+    if density is None and sample is None:
+        usual = root_mean_square(errors)
+        pairs += [(usual, np.array(values)) for values in extremes(sketch.reseeded(0), float(f"{records:.3g}"))]
+    hidden = TOLD_FROM_NOISE * noise_error
+    relative = [
+        MEAN_TO_RMS * error * float(np.mean(1.0 / told))
+        for error, averages in pairs
+        if (told := (records * averages)[records * averages > hidden]).size
+    ]
+    spread = RANGE_SPREAD if sample is None else SAMPLE_SPREAD
+    return (min(relative) / spread, max(relative) * spread) if relative else (1.0, 1.0)
+
+
+def _rehearsed(sketch: LinearSketch, planned: Plan, records: float, density: float | None, sample: object) -> Forecast:
+    """The forecast of a mechanism whose answers are not linear in its table."""
+    one, _ = sketch.one_answer
+    if sample is None:
+        checked_density(density)
+        tried = _reference_rehearsal(one.reseeded(0), planned.noise, records, density)
+    else:
+        known = encoded(one, sample)
+        check_sample(known)
+        tried = _rehearse(one, planned.noise, records, known[: 4 * REFERENCE_POINTS])
+    counters = int(np.prod(sketch.shape))
+    return _forecast_of(tried, records, counters, _records_error(one, planned, planned.noise))
+
+
+def _rehearsed_choices(
+    mechanism: Adaptive, budget: Budget, records: float, density: float | None, sample: object
+) -> Forecast:
+    """The forecast of a mechanism that chooses before it measures."""
+    planned = mechanism.plan(budget)
+    if sample is None:
+        checked_density(density)
+        tried = _reference_choices(mechanism, planned, records, density)
+    else:
+        known = encoded(mechanism, sample)
+        check_sample(known)
+        tried = _rehearse_choices(mechanism, planned, records, known[: 4 * REFERENCE_POINTS])
+    counters = int(np.prod(tried.sketch.shape))
+    return _forecast_of(tried, records, counters, _records_error(tried.sketch, planned, tried.noise))
+
+
+def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error: float) -> Forecast:
+    typical = float(tried.exact.mean())
+    return Forecast(
+        answers=tried.sketch.answers,
+        rows=tried.sketch.shape[0],
+        columns=tried.sketch.shape[-1],
+        records=records,
+        density=typical / records,
+        estimate=typical,
+        noise_error=tried.noise_error,
+        sampling_error=tried.systematic_error,
+        standard_error=tried.standard_error,
+        errors=(tried.standard_error,),
+        relative_error=tried.relative_error,
+        relative_range=(tried.relative_error / REHEARSAL_SPREAD, tried.relative_error * REHEARSAL_SPREAD),
+        low=max(0.0, typical - 1.96 * tried.standard_error),
+        high=typical + 1.96 * tried.standard_error,
+        empty_below=1.645 * tried.noise_error,
+        records_error=records_error,
+        file_bytes=file_bytes(counters, tried.noise),
+        seconds=0.2 + tried.seconds_read * records + tried.seconds,
+        relative_noise=tried.relative_error * tried.noise_error / max(tried.standard_error, 1e-300),
+    )
+
+
+_reference = lru_cache(maxsize=4)(reference_population)
+"""Kept for the several mechanisms that are rehearsed on it."""
+
+
+@lru_cache(maxsize=64)
+def _reference_rehearsal(sketch: LinearSketch, noise: NoiseScale, records: float, density: float | None) -> Rehearsal:
+    """Cached, as trials are."""
+    return _rehearse(sketch, noise, records, _reference(sketch.domain, sketch.metric, kernel_of(sketch), density))
+
+
+def _rehearse(sketch: LinearSketch, noise: NoiseScale, records: float, points: np.ndarray) -> Rehearsal:
+    queries, kept, _ = queries_and_records(sketch, points)
+    return rehearse(sketch, noise, records, kept, queries)
+
+
+@lru_cache(maxsize=64)
+def _reference_choices(mechanism: Adaptive, planned: AdaptivePlan, records: float, density: float | None) -> Rehearsal:
+    """Cached, as trials are."""
+    points = _reference(mechanism.domain, mechanism.metric, kernel_of(mechanism), density)
+    return _rehearse_choices(mechanism, planned, records, points)
+
+
+def _rehearse_choices(mechanism: Adaptive, planned: AdaptivePlan, records: float, points: np.ndarray) -> Rehearsal:
+    queries, kept, _ = queries_and_records(mechanism, points)
+    return rehearse_adaptive(mechanism, planned, records, kept, queries)
+
+
+def _records_error(sketch: LinearSketch, planned: Plan | AdaptivePlan, noise: NoiseScale) -> float:
+    """Standard deviation of the released number of records, where every counter has the noise."""
+    if planned.counts:
+        return 0.0 if planned.count_noise is None else math.sqrt(planned.count_noise.variance)
+    return math.sqrt(sketch.total_variance(noise.variance))
+
+
+def error_curve(
+    sketch: LinearSketch,
+    records: float | None,
+    epsilons: Sequence[float],
+    delta: float = 0,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    density: float | None = None,
+    sample: object = None,
+) -> np.ndarray:
+    """Forecast errors, as they are promised, of the same sketch for several epsilons, float64 (len(epsilons),)."""
+    return np.array(
+        [
+            forecast(sketch, Budget(epsilon, delta, neighbours), records, density, sample).promised_error
+            for epsilon in epsilons
+        ]
+    )

@@ -1,0 +1,234 @@
+"""A sketch tried out on reference populations or a public sample: what rows or a grid add to the error of an answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+
+from ...domain.item_sets import Encoded, Sets
+from ...errors import RequestError
+from ...geometry.kernels import Kernel
+from ...sketches.adaptive import Adaptive
+from ...sketches.grouped import GroupedSketch
+from ...sketches.hashed.minhash import MinHash
+from ...sketches.linear import LinearSketch
+from .guesses import checked_density
+from .one_trial import Trial, grouped_trial, of_many_groups, plain_trial
+from .public_records import OUTSKIRTS, PublicRecords, sampled_set_trial, sampled_trial
+from .reference_population import (
+    QUERIES,
+    REFERENCE_POINTS,
+    SIZES,
+    far_and_near,
+    gathered_population,
+    reference_populations,
+    reference_sets,
+)
+
+REFERENCE_QUERIES = 150
+SET_TRIAL_ROWS = 400
+"""Rows that a trial on made-up sets draws, each a group of its own."""
+LEAST_SAMPLE = 200
+FEW = 300
+"""Points of the far and the near population between which answers are averaged."""
+CLOSE_SETS = 0.1
+"""Average similarity of sets that share staples, as texts share the words of a language."""
+SKEWED_POINTS, SKEWED_QUERIES = 560, 60
+"""Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little."""
+
+
+def trials(
+    sketch: LinearSketch,
+    records: float,
+    density: float | None = None,
+    sample: object = None,
+    set_size: float | None = None,
+) -> tuple[Trial, ...]:
+    """One trial on a public sample, or one on every kind of reference population.
+
+    RequestError when a guess is out of range, or the sample is too small.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        Of a settled size; the one that an answer is read off.
+    records : float
+        A public guess of the number of records that the trials stand for.
+    density, sample, set_size : float | None, object, float | None
+        See `core.releases.forecast.forecast.forecast`.
+    """
+    if isinstance(sample, PublicRecords):
+        return (sample.trial(sketch, lambda: _on_sample(sketch, encoded(sketch, sample))).of(records),)
+    known = None if sample is None else encoded(sketch, sample)
+    if sketch.domain.holds_sets:
+        tried = _set_trials(cast(MinHash, sketch), density, known, records, set_size)
+    elif known is None:
+        if sketch.answers == "closeness":
+            checked_density(density)
+        tried = _reference_trials(sketch.reseeded(0), None if density is None else float(f"{density:.3g}"))
+    else:
+        tried = (_on_sample(sketch, known),)
+    return tuple(trial.of(records, density if sample is None else None) for trial in tried)
+
+
+def _on_sample(sketch: LinearSketch, known: np.ndarray) -> Trial:
+    check_sample(known)
+    return sampled_trial(sketch, known[: 4 * REFERENCE_POINTS])
+
+
+def kernel_of(sketch: LinearSketch | Adaptive) -> Kernel | None:
+    """What closeness is to a sketch; None for sums of distances."""
+    return getattr(sketch, "kernel", None)
+
+
+def encoded(sketch: LinearSketch | Adaptive, sample: object) -> Encoded:
+    """A public sample as the sketch reads records; one that is encoded already stays as it is.
+
+    RequestError when an array cannot be encoded records, as most of it lies beyond the bounds of every record.
+    """
+    if isinstance(sample, Sets):
+        return sample
+    if isinstance(sample, PublicRecords):
+        return sample.encoded(sketch.domain, sketch.metric)
+    if not isinstance(sample, np.ndarray):
+        return sketch.domain.encode_queries(sample, sketch.metric)
+    low, high = sketch.domain.bounds(sketch.metric)
+    if sample.ndim != 2 or sample.shape[1] != len(low) or np.mean((sample >= low) & (sample <= high)) < 0.5:
+        raise RequestError(
+            "A public sample that is an array must hold encoded records, which lie within the encoded bounds; values "
+            "as they were measured are given as a table with named columns."
+        )
+    return sample
+
+
+def check_sample(sample: np.ndarray | Sets) -> None:
+    """RequestError when a public sample is too small to forecast from."""
+    if len(sample) < LEAST_SAMPLE:
+        records = "sets" if isinstance(sample, Sets) else "points"
+        raise RequestError(
+            f"A public sample needs at least {LEAST_SAMPLE} {records} to forecast from, as fewer say little of how all "
+            "of them lie."
+        )
+
+
+def queries_and_records(
+    sketch: LinearSketch | Adaptive, points: np.ndarray, asked: int = REFERENCE_QUERIES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first so many of the points as queries, the others as records, and the exact sums."""
+    queries, records = np.asfortranarray(points[:asked]), np.asfortranarray(points[asked:])
+    exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
+    inhabited = exact >= OUTSKIRTS * exact.mean()
+    return np.asfortranarray(queries[inhabited]), records, exact[inhabited]
+
+
+@lru_cache(maxsize=64)
+def extremes(sketch: LinearSketch, records: float) -> tuple[tuple[float, ...], ...]:
+    """Averages over records far apart, and over records close together: between them is nearly all ordinary data.
+
+    Of sets over close ones alone: those far apart are hidden by the noise.
+    """
+    if sketch.domain.holds_sets:
+        sets = reference_sets(records, CLOSE_SETS, SIZES[1])
+        return (tuple(sketch.exact(sets[:QUERIES], sets) / len(sets)),)
+    return tuple(
+        tuple(sketch.exact(points[:REFERENCE_QUERIES], points[-FEW:]) / FEW)
+        for points in map(np.asfortranarray, far_and_near(sketch.domain, sketch.metric))
+    )
+
+
+@lru_cache(maxsize=256)
+def _reference_trials(sketch: LinearSketch, density: float | None) -> tuple[Trial, ...]:
+    """Cached, as the app asks again at every move of a slider; arguments are public, and so is the answer."""
+    return tried_on(sketch, _populations(sketch.domain, sketch.metric, kernel_of(sketch), density))
+
+
+_populations = lru_cache(maxsize=4)(reference_populations)
+"""Kept for the several sizes of a sketch that are tried on them."""
+
+
+def skewed_trial(sketch: LinearSketch, records: float) -> Trial | None:
+    """A trial on records at one end of their bounds, for a forecast that knows nothing of how records lie.
+
+    Sizes are not made for them: what that gains there, records in the middle of the bounds lose. None for
+    sets, and for grids of closeness, whose error is that of the worst crowd that they are tried on already.
+    """
+    if sketch.domain.holds_sets or (sketch.answers == "closeness" and not sketch.in_groups):
+        return None
+    return _skewed_trial(sketch.reseeded(0)).of(records)
+
+
+@lru_cache(maxsize=64)
+def _skewed_trial(sketch: LinearSketch) -> Trial:
+    """Cached, as the others are."""
+    points = _gathered(sketch.domain, sketch.metric)[:SKEWED_POINTS]
+    return tried_on(sketch, (points,), SKEWED_QUERIES)[0]
+
+
+_gathered = lru_cache(maxsize=4)(gathered_population)
+
+
+def tried_on(
+    sketch: LinearSketch, populations: tuple[np.ndarray, ...], asked: int = REFERENCE_QUERIES
+) -> tuple[Trial, ...]:
+    """Trials on several populations of public points, of each of which the first so many are queries."""
+    parts = [queries_and_records(sketch, points, asked) for points in populations]
+    if not sketch.in_groups:
+        return tuple(plain_trial(sketch, *part) for part in parts)
+    grouped = cast(GroupedSketch, sketch)
+    trial = of_many_groups(grouped)
+    return tuple(grouped_trial(grouped, trial, *part) for part in parts)
+
+
+def _set_trials(
+    sketch: MinHash, density: float | None, sample: Sets | None, records: float, set_size: float | None
+) -> tuple[Trial, ...]:
+    """Of sets: the error of a mean of rows, which are as good as independent, from the variance of one."""
+    trial = sketch.with_rows(SET_TRIAL_ROWS, SET_TRIAL_ROWS, seed=0)
+    if sample is None:
+        checked_density(density)
+        if set_size is not None and not 1.0 <= set_size <= 1e6:
+            raise RequestError("The guess of how many items a set has must lie between 1 and a million.")
+        shown = None if density is None else float(f"{density:.3g}")
+        sizes = SIZES if set_size is None else (set_size,)
+        tried = [_reference_set_errors(trial, shown, float(f"{records:.3g}"), size) for size in sizes]
+    else:
+        check_sample(sample)
+        return (sampled_set_trial(sketch, trial, sample),)
+    gain = float(sketch.noise_variance(1.0))
+    return tuple(
+        Trial(
+            float(np.mean(deviations)) / math.sqrt(sketch.rows),
+            float(np.sqrt(np.mean((deviations * densities) ** 2))) / math.sqrt(sketch.rows),
+            0.0,
+            int(min(records, 1e15)),
+            tuple(densities),
+            (gain,) * len(densities),
+        )
+        for deviations, densities in tried
+    )
+
+
+@lru_cache(maxsize=64)
+def _reference_set_errors(
+    trial: MinHash, density: float | None, records: float, set_size: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cached, as several sizes of a table are tried on the same made-up sets."""
+    sets = reference_sets(records, density, set_size)
+    return _row_deviations(trial, sets[:QUERIES], sets, records)
+
+
+def _row_deviations(trial: MinHash, queries: Sets, sets: Sets, records: float) -> tuple[np.ndarray, np.ndarray]:
+    """Standard deviations of single rows at queries, relative to the answers, and the answers as shares of all sets.
+
+    There is a column for as many sets as in the table that is forecast.
+    """
+    trial = replace(trial, width=max(2, round(trial.width * min(1.0, len(sets) / records))))
+    table = trial.zeros()
+    trial.add(table, sets)
+    rows, _ = trial.group_estimates(table, len(sets), queries)
+    exact = np.maximum(trial.exact(queries, sets), 1e-9)
+    return np.sqrt(np.mean((rows - exact) ** 2, axis=0)) / exact, exact / len(sets)

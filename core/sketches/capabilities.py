@@ -1,0 +1,183 @@
+"""What a mechanism says of itself, before any record is read: what it answers, what it may be asked, what it can do.
+
+And which columns it takes: those with coordinates, and circles only where it sees that their ends meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..domain import Domain
+from ..errors import RequestError
+from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
+from ..parameters import Validated
+
+if TYPE_CHECKING:
+    from .part import Part
+
+
+@dataclass(frozen=True)
+class Capabilities(Validated):
+    """The facts that engine, forecast, tasks and pages choose by; each with what most mechanisms say."""
+
+    domain: Domain
+    name: ClassVar[str]
+    described: ClassVar[str] = "sketch"
+    answers: ClassVar[str] = "closeness"
+    """What is summed over the records: "closeness" to the query, or "distance" from it."""
+    count_share: ClassVar[Fraction] = Fraction(1, 100)
+    """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
+    reads_mapped: ClassVar[bool] = False
+    """Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped."""
+    linear_decode: ClassVar[bool] = True
+    """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
+    gaussian_only: ClassVar[bool] = False
+    """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
+    takes_rows: ClassVar[bool] = False
+    """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`."""
+    in_groups: ClassVar[bool] = False
+    """Whether its answers are means over independent groups of rows: see `core.sketches.grouped`."""
+    by_column: ClassVar[bool] = False
+    """Whether the sums of distances along every column can be read apart."""
+    has_cells: ClassVar[bool] = False
+    """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
+    needs_records: ClassVar[bool] = True
+    """Whether its size, where it is not settled, must have the number of records; if not, a rough one will do."""
+    free_of_bounds: ClassVar[bool] = True
+    """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
+    has_means: ClassVar[bool] = False
+    """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
+    takes_circles: ClassVar[bool] = False
+    """Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value."""
+    keeps_gaps: ClassVar[bool] = False
+    """Whether records without a number have a cell, where their column has a category for them; else they follow the
+    domain's rule for missing values, as if there were none.
+    """
+    drawn_from: ClassVar[str] = "population"
+    """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
+    its own, or a population that explains its answers.
+    """
+
+    @property
+    def by_axis(self) -> bool:
+        """Whether pictures, whose queries share their values along axes, are read axis by axis, and so in no time."""
+        return False
+
+    @property
+    def largest_entry(self) -> int:
+        """The largest absolute integer that one record adds to a counter, so that no stream of records overflows."""
+        return 1
+
+    @property
+    def counter_type(self) -> np.dtype[Any]:
+        """The type of the exact table's counters: int64, or int32 where a sketch can be so large that memory counts.
+
+        A stream of records that could pass its largest number is refused.
+        """
+        return np.dtype(np.int64)
+
+    @property
+    def query_domain(self) -> Domain:
+        """The columns that a query has: all of them, unless one only says which class a record belongs to."""
+        return self.domain
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number, or one a class."""
+        return ()
+
+    @property
+    def sized(self) -> bool:
+        """Whether the size of the table is settled; if not, the forecast settles it from public facts."""
+        return True
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it tells apart, if any."""
+        return ()
+
+    read_by: ClassVar[str | None] = None
+    """The rule of decision that new tables a class are read by; None for the first of `class_rules`."""
+
+    @property
+    def class_rules(self) -> tuple[str, ...]:
+        """The rules by which classes of it may be told apart, the usual one first."""
+        return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
+
+    @property
+    def distance_norm(self) -> str:
+        """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
+        return "l1"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The sketches that it is made of, where it answers several questions; see `core.sketches.parts`."""
+        return ()
+
+    @property
+    def open_bandwidth(self) -> bool:
+        """Whether the table was made for readers to choose the bandwidth."""
+        return False
+
+    @property
+    def bandwidths(self) -> tuple[float, ...]:
+        """Bandwidths that a release may be read with, in shares of the kernel's; just its own where it is fixed."""
+        return (1.0,)
+
+    @property
+    def column_gains(self) -> tuple[float, ...]:
+        """Of a sum of distances that tells columns apart: what the variance of a counter's noise becomes along each.
+
+        In squared shares of the longest distance along the column; of a vector, along one of its numbers. Empty where
+        columns are not told apart.
+        """
+        return ()
+
+
+def check_points(domain: object, kernel: Kernel | None = None) -> None:
+    """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made.
+
+    Raises
+    ------
+    RequestError
+        One sentence that says what has sets.
+    """
+    if not isinstance(domain, Domain):
+        raise RequestError("A sketch is made of a domain: what is publicly known of the columns.")
+    domain.check_coordinates()
+    if isinstance(kernel, Jaccard):
+        raise RequestError(
+            "The kernel 'jaccard' compares sets, and the columns of this domain hold none: declare a column of items."
+        )
+
+
+def check_circles(domain: Domain, mechanism: str, takes: bool, kernel: Kernel | None = None) -> None:
+    """Refuse columns whose values lie on a circle where the mechanism, or its kernel, cannot see them so.
+
+    Parameters
+    ----------
+    takes : bool
+        Whether the mechanism takes them: by their coordinates alone, or value by value.
+    kernel : Kernel | None
+        Its kernel, if any; one of the straight-line distance sees a circle in the plane.
+
+    Raises
+    ------
+    RequestError
+        One sentence that says what can be done instead.
+    """
+    if not domain.circles or (takes and (kernel is None or of_straight_lines(kernel))):
+        return
+    which = f"The column {domain.circles[0]!r} is a circle, where the last value is next to the first"
+    if not takes or kernel is None:
+        raise RequestError(
+            f"{which}, and the mechanism {mechanism!r} does not bend its columns: declare it as categories, or use "
+            "tables, histogram, race or features."
+        )
+    raise RequestError(
+        f"{which}, so it needs a kernel of the straight-line distance, such as gaussian, and {kernel.name!r} is none."
+    )

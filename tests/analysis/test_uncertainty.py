@@ -1,0 +1,188 @@
+"""Outcomes against Student's t, and against releases that were really made again."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from core import Budget
+from core.analysis.density import marginal_grid, marginal_line
+from core.analysis.modes import find_modes
+from core.analysis.uncertainty import PARTS, Splitting, like_noise, possible_releases, quantile_dots
+from core.errors import RequestError
+from core.geometry import kernels
+from core.geometry.kernels import Euclidean
+from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
+from core.releases.seal import seal
+from core.sketches.answers import Answers
+from core.sketches.grids.histogram import Histogram
+from tests.analysis.poured import box_of, clusters, poured
+from tests.depth import draws
+
+POINTS = clusters([[0.3, 0.4]], 500, deviation=0.1)
+QUERIES = np.array([[0.3, 0.4], [0.32, 0.41], [0.9, 0.9]])
+
+
+def test_dots_are_quantiles_of_students_t():
+    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
+    answers = release.answer(QUERIES, level=0.9)
+    dots = quantile_dots(answers, 1, 50)
+    assert dots.shape == (50,) and (np.diff(dots) > 0).all()
+    chances = student.cdf((dots - answers.estimate[1]) / answers.standard_error[1], 7)
+    assert np.allclose(chances, (np.arange(50) + 0.5) / 50)
+    many = quantile_dots(answers, 1, 10_000)
+    assert np.mean((many >= answers.low[1]) & (many <= answers.high[1])) == pytest.approx(0.9, abs=1e-3)
+
+
+def test_possible_releases_vary_as_the_standard_errors_say():
+    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
+    answers = release.answer(QUERIES)
+    outcomes = possible_releases(release, QUERIES, count=10_000, seed=1)
+    scores = (outcomes - answers.estimate) / answers.standard_error
+    # Quartiles of 10,000 draws are off by 0.07 or more less than once in a million.
+    for quantile in (0.25, 0.5, 0.75):
+        assert np.quantile(scores, quantile, axis=0) == pytest.approx(student.ppf(quantile, 7), abs=0.07)
+    # Student's t reaches 2.52 where a normal distribution reaches 2.05; five standard deviations of this are 0.35.
+    assert np.quantile(scores, 0.98, axis=0) == pytest.approx(student.ppf(0.98, 7), abs=0.35)
+    correlation = np.corrcoef(outcomes.T)
+    assert correlation[0, 1] > 0.8
+
+
+def test_possible_releases_vary_as_releases_made_again_do():
+    spreads, estimates = [], []
+    for seed in range(200):
+        release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64, seed=seed)
+        outcomes = possible_releases(release, QUERIES, count=200, seed=seed)
+        spreads.append(np.diff(np.quantile(outcomes, [0.25, 0.75], axis=0), axis=0)[0])
+        estimates.append(release.estimate(QUERIES))
+    made_again = np.diff(np.quantile(estimates, [0.25, 0.75], axis=0), axis=0)[0]
+    assert np.allclose(np.mean(spreads, axis=0), made_again, rtol=0.5)
+
+
+def test_the_same_seed_gives_the_same_outcomes():
+    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
+    one, same, other = (possible_releases(release, QUERIES, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one, same) and not np.array_equal(one, other) and one.shape == (50, 3)
+
+
+def test_impossible_outcomes_get_a_sentence():
+    release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64)
+    answers = release.answer(QUERIES)
+    with pytest.raises(RequestError, match="The query must be a whole number from 0 to 2"):
+        quantile_dots(answers, 3)
+    with pytest.raises(RequestError, match="number of outcomes"):
+        quantile_dots(answers, 0, count=0)
+    with pytest.raises(RequestError, match="number of outcomes"):
+        possible_releases(release, QUERIES, count=0)
+    alone = Answers.of_groups(np.ones((1, 2)), np.ones(1), 10.0, 0.95)
+    with pytest.raises(RequestError, match="does not know its own error"):
+        quantile_dots(alone, 0)
+
+
+SPLITTING_POINTS = clusters([[0.25, 0.3], [0.7, 0.8]], 3000, deviation=0.06, shares=[0.7, 0.3])
+SPLITTING_QUERIES = np.asfortranarray([[0.25, 0.3], [0.7, 0.8], [0.5, 0.5], [0.9, 0.1]])
+
+
+@cache
+def filled(delta):
+    """A histogram of a size that suits the promise, and its exact table."""
+    sketch = Histogram(box_of(2), kernels.Gaussian(0.1)).sized_for(Budget(1, delta), 3000)
+    table = sketch.zeros()
+    sketch.add(table, np.asfortranarray(SPLITTING_POINTS))
+    return sketch, table
+
+
+def histogram(seed=1, delta=0):
+    sketch, table = filled(delta)
+    return seal(
+        sketch, ExactTable(table.copy(), len(SPLITTING_POINTS)), Budget(1, delta), noise_source=SeededSource(seed)
+    )
+
+
+def test_the_mean_of_all_parts_is_the_release():
+    release = histogram()
+    splitting = Splitting(release)
+    assert np.array_equal(np.mean(splitting._tables, axis=0), release.counters)
+    estimates, weights = splitting.estimates(SPLITTING_QUERIES)
+    assert estimates.shape == (PARTS, 4)
+    assert weights @ estimates == pytest.approx(release.answer_points(SPLITTING_QUERIES).estimate)
+    some = np.arange(PARTS) < 3
+    assert splitting.mean(SPLITTING_QUERIES, some) == pytest.approx(estimates[some].mean(axis=0), rel=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_parts_are_uncorrelated_and_vary_as_they_should(delta):
+    tables = np.array([Splitting(histogram(seed, delta))._tables for seed in range(100, 108)], dtype=float)
+    _, exact = filled(delta)
+    noise = np.moveaxis(tables - exact, 1, 0).reshape(PARTS, -1)
+    variance = PARTS * histogram(1, delta).privacy.counter_variance
+    covariance = noise @ noise.T / noise.shape[1] / variance
+    # Averages of thousands of products, whose standard deviations are below 0.04.
+    assert np.diag(covariance) == pytest.approx(np.ones(PARTS), abs=0.3)
+    assert np.abs(covariance - np.diag(np.diag(covariance))).max() < 0.25
+
+
+def test_rows_in_groups_are_left_as_they_are():
+    release = poured(box_of(2), kernels.Euclidean(0.2), SPLITTING_POINTS, rows=64)
+    estimates, weights = Splitting(release).estimates(SPLITTING_QUERIES)
+    own, shares = release.sketch.group_estimates(release.counters, release.records, SPLITTING_QUERIES)
+    assert np.array_equal(estimates, own) and np.array_equal(weights, shares)
+    assert not Splitting(release).unseen_variance(SPLITTING_QUERIES).any()
+
+
+def test_fresh_noise_is_of_the_same_law():
+    release = histogram()
+    noise = like_noise(release, SeededSource(9))
+    assert noise.shape == release.counters.shape
+    assert noise.var() == pytest.approx(release.privacy.counter_variance, rel=0.5)
+
+
+def test_pictures_of_a_table_without_groups():
+    release = histogram()
+    exact = kernels.Gaussian(0.1).evaluate
+    curve = marginal_line(release, "a", points=21)
+    across = np.linspace(0.0025, 0.9975, 200)
+    truth = np.array(
+        [exact(np.column_stack([np.full(200, a), across]), SPLITTING_POINTS).sum() / 200 for a in np.linspace(0, 1, 21)]
+    )
+    inside = (curve.low <= truth) & (truth <= curve.high)
+    assert inside.sum() >= 16
+    heatmap = marginal_grid(release, "a", "b", size=12)
+    answers = release.answer_points(
+        np.asfortranarray(np.stack(np.meshgrid(heatmap.x_values, heatmap.y_values), axis=-1).reshape(-1, 2))
+    )
+    assert np.allclose(heatmap.estimate.ravel(), answers.estimate)
+    assert np.allclose(heatmap.high.ravel(), answers.high)
+
+
+def test_modes_of_a_table_without_groups():
+    modes = [mode for mode in find_modes(histogram(), starts=32) if mode.significant]
+    places = np.array([list(mode.position.values()) for mode in modes])
+    assert places == pytest.approx(np.array([[0.25, 0.3], [0.7, 0.8]]), abs=0.04)
+
+
+@pytest.mark.deep
+def test_noise_alone_has_no_modes_without_groups():
+    false_alarms = 0
+    for seed in range(draws(5, 10)):
+        sketch, _ = filled(0)
+        release = seal(sketch, ExactTable(sketch.zeros(), 0), Budget(1), noise_source=SeededSource(seed))
+        false_alarms += any(mode.significant for mode in find_modes(release, starts=16))
+    # At a chance of 5% each, five of five or seven of ten happen less than once in a million.
+    assert false_alarms <= draws(4, 6)
+
+
+def test_outcomes_of_a_table_without_groups_vary_as_its_errors_say():
+    release = histogram()
+    answers = release.answer_points(SPLITTING_QUERIES)
+    spread = np.subtract(*np.quantile(possible_releases(release, SPLITTING_QUERIES, 2000), [0.84, 0.16], axis=0)) / 2
+    noise = np.sqrt(release.sketch.noise_variance(release.privacy.counter_variance, SPLITTING_QUERIES))
+    assert (spread / noise > 0.3).all() and (spread / noise < 3).all()
+    assert np.isinf(answers.degrees)
+
+
+def test_levels_are_checked():
+    with pytest.raises(RequestError, match="level"):
+        marginal_line(histogram(), "a", points=3, level=1.0)
