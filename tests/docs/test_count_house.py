@@ -1,0 +1,44 @@
+"""What the house was brought to stays so: no more knots, circles or names that say nothing than were left."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SPEC = importlib.util.spec_from_file_location("count_house", Path(__file__).parents[2] / "docs" / "count_house.py")
+count_house = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(count_house)
+AT_MOST, knots, members, reached = (getattr(count_house, name) for name in ("AT_MOST", "knots", "members", "reached"))
+
+
+def test_a_knot_is_found_and_a_chain_is_none():
+    assert knots({"a": ["b"], "b": ["c"], "c": []}) == []
+    assert knots({"a": ["b"], "b": ["a", "c"], "c": ["d"], "d": ["c"], "e": []}) == [["a", "b"], ["c", "d"]]
+
+
+@pytest.fixture(scope="module")
+def places():
+    return reached()
+
+
+@pytest.mark.parametrize("what", AT_MOST)
+def test_nothing_got_worse_than_it_was_brought_to(what, places):
+    assert len(places[what]) <= AT_MOST[what], "\n".join(places[what])
+
+
+def test_imports_inside_functions_and_for_types_count(tmp_path, monkeypatch):
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("")
+    (tmp_path / "core" / "one.py").write_text("def f():\n    from .two import B\n")
+    for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import one\n"
+    (tmp_path / "core" / "two.py").write_text(for_types + "class B:\n    x: int\n    y: int = 1\n")
+    monkeypatch.setattr(count_house, "ROOT", tmp_path)
+    for cached in (count_house.modules, count_house.tree, count_house.imports):
+        cached.cache_clear()
+    try:
+        assert reached()["circles of files"] == ["core.one core.two"]
+        assert members("B") == "2 members, 1 to be answered"
+    finally:
+        monkeypatch.undo()
+        for cached in (count_house.modules, count_house.tree, count_house.imports):
+            cached.cache_clear()
