@@ -71,9 +71,9 @@ class Sums:
     @classmethod
     def of(cls, release: Release) -> Sums:
         """What a release says; of one with several parts, its only part of sums of products."""
-        parts = [part for part in release.parts.values() if part.sketch.name == Products.name]
+        parts = [part for part in release.parts.values() if part.sketch.asked_for == "products"]
         release = parts[0] if len(parts) == 1 else release
-        if release.sketch.name != Products.name and release.sketch.one_answer[0].name != Products.name:
+        if release.sketch.one_answer[0].asked_for != "products":
             raise RequestError(
                 f"Regressions are asked of a release of the mechanism 'products', and this is of "
                 f"{release.sketch.name!r}."

@@ -72,7 +72,7 @@ def countable(release: Release, columns: tuple[str, ...]) -> bool:
     """Whether records can be counted inside regions over these columns of a release."""
     known = {column.name: column for column in release.domain.columns}
     return (
-        isinstance(release.sketch, Histogram)
+        release.sketch.on_grid
         and len(columns) in (1, 2)
         and all(isinstance(known[name], Scalar) and known[name].width == 1 for name in columns)
     )

@@ -16,8 +16,6 @@ from ..errors import RequestError
 from ..formatting.numbers import percent
 from ..formatting.phrases import listed
 from ..releases.release import Release
-from ..sketches.published.grid_sketch import GridSketch
-from ..sketches.published.synthetic_records import SyntheticSketch
 from ..sketches.tables.tables import Tables
 from .answerable import READS, check_closeness, counters_read
 from .box import Box, half_widths
@@ -119,7 +117,7 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lat
     random = np.random.default_rng(seed)
     if release.parts:
         return _of_parts(release, n, random, sharpen, lattice)
-    if release.sketch.name == "tables":
+    if release.sketch.asked_for == "tables":
         records, nearness = synthetic_table(release, n, random)
         return Sample(as_declared(records, release.domain), "tables", nearness=nearness)
     check_closeness(release, "population to draw")
@@ -150,14 +148,14 @@ def drawn_together(release: Release) -> tuple[Release, dict[str, Release]]:
     RequestError
         When no part is tables, or several are, so that one must be named.
     """
-    tables = [part for part in release.parts.values() if part.sketch.name == "tables"]
+    tables = [part for part in release.parts.values() if part.sketch.asked_for == "tables"]
     if len(tables) != 1:
         names = ", ".join(map(repr, release.parts))
         raise RequestError(f"Records are drawn from parts together where one of them is tables; name one of {names}.")
     densities = {
         name: part
         for name, part in release.parts.items()
-        if part.sketch.name != "tables"
+        if part.sketch.asked_for != "tables"
         and part.sketch.answers == "closeness"
         and not part.sketch.count_shape
         and not part.domain.holds_sets
@@ -168,11 +166,10 @@ def drawn_together(release: Release) -> tuple[Release, dict[str, Release]]:
 def _drawn(release: Release, n: int, random: np.random.Generator, sharpen: bool, lattice: bool) -> Sample:
     """Points from a release of closeness."""
     box = Box.of(release.sketch)
-    if sharpen and release.sketch.drawn_from == "cells":
-        return Sample(box.decode(_from_cells(release, n, random)), "cells")
-    if sharpen and release.sketch.drawn_from == "records":
-        records = cast(SyntheticSketch, release.sketch).synthetic(release.counters)
-        return Sample(box.decode(records[random.integers(len(records), size=n)]), "records")
+    if sharpen and release.sketch.drawn_from != "population":
+        sketch = release.sketch
+        drawn = sketch.drawn(release.counters, release.counts, release.privacy.counter_variance, n, random)
+        return Sample(box.decode(drawn), sketch.drawn_from)
     if sharpen:
         population = explaining_population(release, random, lattice)
         return Sample(box.decode(population.draw(box, n, random)), "population", misfit=population.misfit)
@@ -230,17 +227,6 @@ def nearness_words(near: Nearness) -> str:
         f"{several}and the farthest table ({listed(near.where)}) by {percent(near.worst)}, from the file's best guess. "
         f"{densities}How far the file itself is from the people, its intervals say."
     )
-
-
-def _from_cells(release: Release, n: int, random: np.random.Generator) -> np.ndarray:
-    """Encoded points (n, dimensions): a cell by its released count, then a place in the cell."""
-    sketch = cast(GridSketch, release.sketch)
-    counts = sketch.cell_counts(release.counters, release.counts, release.privacy.counter_variance)
-    grid, weights = sketch.grid, np.maximum(counts, 0.0).reshape(-1)
-    if not weights.any():
-        raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")
-    cells = random.choice(grid.size, n, p=weights / weights.sum())
-    return grid.scattered(np.column_stack(np.unravel_index(cells, grid.counts)), random)
 
 
 def _height(release: Release):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -67,8 +67,8 @@ SLACK = {
     "chosen": "the choice and the candidates are not both at their worst for one person, who is on one side of it",
 }
 """Why less than all of a promise is used up by the worst pair that is known."""
-MANY, TWO = Domain((Vector("v", 1_000, -1.0, 1.0),)), Domain.of(x=(0.0, 1.0), y=(0.0, 1.0))
-"""For mechanisms that reduce the number of dimensions first, and for those that need two."""
+MANY = 1_000
+"""Dimensions from which kernels are wide, as of mechanisms that reduce their number first."""
 BUDGETS = tuple(
     Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
 )
@@ -223,12 +223,7 @@ def of_mechanism(card: MechanismSpec, budget: Budget, domain: Domain | None = No
     """
     if card.make is None:
         return None
-    try:
-        sketch = _made(card, budget, example_domain(card) if domain is None else domain)
-    except RequestError:
-        if domain is not None or "projected" not in card.name:
-            raise
-        sketch = _made(card, budget, MANY if card.answers == "closeness" else TWO)
+    sketch = _made(card, budget, example_domain(card) if domain is None else domain)
     return of_sketch(card.name, sketch, budget)
 
 
@@ -236,8 +231,8 @@ def _made(card: MechanismSpec, budget: Budget, domain: Domain) -> LinearSketch |
     """A small one of a settled size."""
     kernel: kernels.Kernel | None = kernels.Jaccard() if card.sets else None
     if kernel is None and card.answers == "closeness":
-        many = domain is MANY  # where random waves and cells say little of points nearby
-        kind: Any = kernels.KERNELS["euclidean" if many and "race" in card.name else card.kernel]
+        many = domain.dimensions >= MANY  # where random waves and cells say little of points nearby
+        kind: Any = kernels.KERNELS[card.kernel]
         kernel = kind() if card.kernel == "angular" else kind(bandwidth=30.0 if many else 0.25)
     norm = None if kernel else _norm_of(card, domain)
     facts = PublicInputs(domain, budget, kernel, norm, size=_size(card), seed=7, width=WIDTH)
@@ -254,7 +249,7 @@ def of_sketch(name: str, sketch: LinearSketch | Adaptive, budget: Budget) -> Tri
         return found.manifest
 
     def worst() -> Iterator[Pair]:
-        if isinstance(sketch, LinearSketch) and sketch.domain.unit.column is None:
+        if not sketch.chooses and sketch.domain.unit.column is None:
             yield worst_pair(sketch, budget)
 
     return Trial(name, sketch.domain, budget, made, worst)
@@ -273,6 +268,8 @@ def example_domain(card: MechanismSpec) -> Domain:
     """The columns that a card has as an example."""
     if "items" in card.example:
         return Domain((Items(str(card.example["items"])),))
+    if "vector" in card.example:
+        return Domain((Vector("v", cast(int, card.example["vector"]), -1.0, 1.0),))
     texts: Any = card.example.get("bounds", ["x=0:1"])
     named = dict(text.split("=") for text in texts)
     ends = {name: [float(end) for end in said.split(":")] for name, said in named.items()}

@@ -72,7 +72,7 @@ def query(
 
     check_table(out)
     asked = opened(release, of_class, part, bandwidth)
-    if median_of_means is not None and asked.sketch.name != "race":
+    if median_of_means is not None and not asked.sketch.has_cells:
         raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
     domain = asked.sketch.query_domain
     table = read_queries(queries, domain)
@@ -92,7 +92,7 @@ def _answers(release: Release, points: np.ndarray, level: float, delta: float | 
             some = points[start : start + AT_ONCE]
             part = answer_columns(release, release.answer_points(some, level))
             if delta is not None:
-                race = cast("Race", release.sketch)  # its name was looked at
+                race = cast("Race", release.sketch)  # it has cells
                 part["median_of_means"] = race.median_of_means(release.counters, release.records, some, delta)
             parts.append(part)
             bars.update(bar, advance=len(some))

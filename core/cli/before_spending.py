@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from typer import Argument, Option
 
@@ -59,9 +59,7 @@ class Expected:
     @property
     def _sketch(self) -> LinearSketch | None:
         """The sketch; None where something is chosen before there is one, and the forecast knows one of its size."""
-        from ..sketches.adaptive import Adaptive
-
-        return None if isinstance(self.sketch, Adaptive) else self.sketch
+        return None if self.sketch.chooses else self.sketch
 
 
 @grouped
@@ -123,12 +121,10 @@ def forecast(
 
 def _parts(data: DataOptions, shape: SketchOptions, asked: Budget, guess: GuessOptions) -> Parts | None:
     """The parts that were typed, or those of the release that is to be like another; None where there are none."""
-    from ..sketches.parts import Parts
-
     if not shape.part and (shape.like is None or not like(shape).parts):
         return None
     made = declared_sketch(data, shape, asked, guess)
-    return made if isinstance(made, Parts) else None
+    return cast("Parts", made) if made.parts else None
 
 
 def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, json: bool) -> None:
@@ -170,9 +166,8 @@ def _promises(asked: Budget) -> list[Budget]:
 def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> Expected:
     from ..releases.forecast.forecast import forecast
     from ..releases.forecast.sketch_sizes import limited_size
-    from ..sketches.adaptive import Adaptive
 
-    one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
+    one, _ = sketch.one_answer
     guessed = {
         "records": guess.records,
         "density": guess.density,
@@ -186,10 +181,9 @@ def _expected(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptio
 def _hidden(one: Expected, budget: Budget) -> str:
     """Which columns' own distances the noise hides; "" without any."""
     from ..releases.forecast.expected_answers import column_errors, drowned_columns
-    from ..sketches.linear import LinearSketch
     from ..sketches.plan import plan
 
-    if not isinstance(one.sketch, LinearSketch):
+    if one.sketch.chooses:
         return ""
     whole = one.forecast.records / one.sketch.one_answer[1]
     return drowned_columns(column_errors(one.sketch, plan(one.sketch, budget).noise, whole))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
-    from ..sketches.tables.chosen import ChosenTables
     from ..sketches.tables.tables import Tables
 
 TAKEN = "--like takes it from the release file"
@@ -305,26 +304,21 @@ def with_size(
     """
     from ..figures.report.meaning import table
     from ..releases.forecast.sketch_sizes import choose_size
-    from ..sketches.adaptive import Adaptive
     from ..sketches.grouped import in_groups
-    from ..sketches.linear import LinearSketch
-    from ..sketches.tables.chosen import ChosenTables
-    from ..sketches.tables.tables import Tables
 
-    if isinstance(sketch, LinearSketch) and sketch.parts:
+    if sketch.parts:
         from .release_parts import settled
 
         return settled(cast("Parts", sketch), budget, guess)
     if sketch.sized:
         return sketch
-    if isinstance(sketch, ChosenTables) or (isinstance(sketch, Tables) and sketch.tables is None):
+    if sketch.asked_for == "tables" and (sketch.chooses or cast("Tables", sketch).tables is None):
         return _whole_table(sketch, budget, guess)
     if not sketch.needs_records and guess.records is None:
         return choose_size(sketch, budget)
-    asked = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
-    sample = guess.public_sample(asked.domain)
+    sample = guess.public_sample(sketch.one_answer[0].domain)
     chosen = choose_size(sketch, budget, guess.records, guess.density, sample, guess.set_size)
-    if isinstance(chosen, Adaptive):
+    if chosen.chooses:
         return chosen
     one, _ = chosen.one_answer
     if in_groups(one) and groups is not None:
@@ -334,15 +328,14 @@ def with_size(
     return chosen
 
 
-def _whole_table(sketch: Tables | ChosenTables, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
+def _whole_table(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
     """Tables with their cells and, where these are open too, the pairs that noise lets be seen, and says which."""
     from ..releases.forecast.sketch_sizes import ANY_RECORDS
     from ..releases.forecast.whole_table import reason, reason_of_choice
-    from ..sketches.tables.chosen import ChosenTables
 
     records = ANY_RECORDS if guess.records is None else guess.records
     chosen = sketch.sized_for(budget, records)
-    of = reason_of_choice if isinstance(chosen, ChosenTables) else reason
+    of = reason_of_choice if chosen.chooses else reason
     said = of(cast("Any", chosen), records, budget)
     say(said if guess.records is not None else f"Without --records, {records:,.0f} are supposed. {said}")
     return chosen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, Option
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..local.survey import AnySurvey
+    from ..sketches.hashed.race import Race
 
 
 @grouped
@@ -47,7 +48,6 @@ def records(
     from ..local.race_forecast import forecast_reports, sized
     from ..local.survey import RecordSurvey
     from ..privacy.budget import Budget
-    from ..sketches.hashed.race import Race
 
     check_writable(out, overwrite)
     left_out = [option for option in typed(data) if option == "--outside"]
@@ -55,11 +55,12 @@ def records(
     if guess.records is None:
         raise RequestError("Say by --records about how many people will report, as errors and sizes follow from it.")
     made = declared_sketch(data, shape, Budget(epsilon, 0, "replace_one"), guess)
-    if type(made) is not Race:
+    if made.chooses or not made.has_cells:
         raise RequestError("Records are reported by the mechanism race alone, with one of its kernels and no classes.")
     warn_of_wide_column(data, made.domain, shape.bandwidth)
     sample = guess.public_sample(made.domain)
-    reports = CellReports.of(sized(made, epsilon, guess.records, oracle, guess.density, sample), epsilon, oracle, bits)
+    race = sized(cast("Race", made), epsilon, guess.records, oracle, guess.density, sample)
+    reports = CellReports.of(race, epsilon, oracle, bits)
     expected = forecast_reports(reports, guess.records, guess.density, sample)
     say(
         f"Each device reports one cell of {reports.rows:,} rows by {reports.cells.title}, in {reports.bits:,} bits. "

@@ -40,7 +40,6 @@ def declared_mechanism(
     guess : GuessOptions | None
         Public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
     """
-    from ..sketches.adaptive import Adaptive
     from ..sketches.classes import Classes
     from ..sketches.registry import card
 
@@ -58,7 +57,7 @@ def declared_mechanism(
     made = _made(card(name), shape, domain if shape.label is None else domain.without(shape.label), budget)
     if shape.label is None:
         return made
-    if isinstance(made, Adaptive):
+    if made.chooses:
         raise RequestError(f"--label cannot be given here, as the mechanism {name} makes no table a class.")
     return Classes.of(domain, shape.label, made)
 

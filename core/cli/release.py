@@ -87,7 +87,6 @@ def release(
     from ..releases.purchase_plan import Purchasing
     from ..releases.release_store import paid_name
     from ..releases.wide_columns import wide_column
-    from ..sketches.adaptive import Adaptive
     from ..sources import open_source
     from .mechanisms import leaves_bandwidth
 
@@ -123,11 +122,11 @@ def release(
         compares = purchase is None and shape.like is None and wide_column(sketch) is not None
         if compares and not leaves_bandwidth(shape, sketch.domain):
             warn_of_wide_column(data, sketch.domain, shape.bandwidth)
-        if not isinstance(sketch, Adaptive):
+        if not sketch.chooses:
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         payer = payer_opened(sketch.domain.unit)
         keeping = None
-        if purchase is None and not known.costs and not isinstance(sketch, Adaptive):
+        if purchase is None and not known.costs and not sketch.chooses:
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
         job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, known=known, say=say)
         made = _run(job, opened)
@@ -161,7 +160,6 @@ def _sketch(
 ) -> LinearSketch | Adaptive:
     """The sketch as declared; columns whose bounds are bought have their generous ranges."""
     from ..domain import Numeric
-    from ..sketches.adaptive import Adaptive
 
     if purchase is None:
         return with_size(declared_sketch(data, shape, budget, guess), budget, guess, shape.groups)
@@ -169,7 +167,7 @@ def _sketch(
         raise RequestError("--private-bounds cannot be given here, as --like takes the bounds from the release file.")
     ranges = {name: Numeric(name, grid.low, grid.high) for name, grid in purchase.grids.items()}
     sketch = declared_sketch(data, shape, budget, found=ranges)
-    if isinstance(sketch, Adaptive):
+    if sketch.chooses:
         raise RequestError(f"--private-bounds cannot be given here, as {sketch.name} shares its budget out by itself.")
     if not sketch.sized:
         raise RequestError(

@@ -154,7 +154,6 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
     from fractions import Fraction
 
     from ..releases.forecast.forecast_shares import budget_of_share
-    from ..sketches.adaptive import Adaptive
     from ..sketches.part import Part
     from ..sketches.parts import Parts
 
@@ -183,7 +182,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
                 "bounds is supposed; --spread says it from public knowledge."
             )
         sketch = declared_mechanism(own, columns, share, supposed)
-        if isinstance(sketch, Adaptive):
+        if sketch.chooses:
             raise RequestError(f"The mechanism {sketch.name} shares its budget out by itself; release it apart.")
         members.append(Part(sketch, one.name, one.weight))
     return Parts.of(members)

@@ -176,7 +176,7 @@ def _along(
     from ..analysis.differences import grid_of_differences, line_of_differences
     from ..sketches.answers import level_of_each
 
-    if compared.first.sketch.name == "tables":
+    if compared.first.sketch.asked_for == "tables":
         if together:
             level = level_of_each(level, len(compared.table(*columns, **cast(Any, at))))
         frame = compared.table(*columns, level=level, **cast(Any, at))

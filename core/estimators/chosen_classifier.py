@@ -27,7 +27,6 @@ from ..releases.release import Release
 from ..releases.seal import promising
 from ..releases.stages import Count
 from ..sketches.classes import Classes
-from ..sketches.distances.moments import Moments
 from ..sources import Source, open_source
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier
 from .linear_classifiers import PrivateLogisticRegression
@@ -141,7 +140,7 @@ class PrivateChosenClassifier(LabelledEstimator):
         facts: dict[str, Any] = {"classes": self.classes, "bounds": self.bounds, "neighbours": self.neighbours}
         facts |= {"epsilon": self.epsilon, "delta": self.delta}
         if isinstance(made, Release):
-            means = isinstance(cast(Classes, made.sketch).inner, Moments)
+            means = cast(Classes, made.sketch).inner.has_means
             one: Any = (PrivateCentroidClassifier if means else PrivateKernelClassifier)(**facts)
         else:
             one = PrivateLogisticRegression(**facts)

@@ -12,7 +12,7 @@ from ..releases.forecast.recommendation import Closeness, Distances
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_spec import MechanismSpec
-from ..sketches.plan import plan
+from ..sketches.plan import planned_for
 from ..sketches.registry import cards
 
 Question = Closeness | Distances
@@ -87,10 +87,7 @@ class Method:
             made.check_budget(budget)
             if not made.sized:
                 return None
-            if isinstance(made, LinearSketch):
-                plan(made, budget)
-            else:
-                made.plan(budget)
+            planned_for(made, budget)
         except RequestError as problem:
             return str(problem)
         return None

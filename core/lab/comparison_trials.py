@@ -77,7 +77,7 @@ def released_functions(
 ) -> np.ndarray:
     """What several releases say at encoded points, float64 (draws, points): the same hashes, noise drawn anew."""
     sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, 0, False))
-    if not isinstance(sketch, LinearSketch):
+    if sketch.chooses:
         several = (released(data, method, size, budget, draw) for draw in range(draws))
         return np.stack([one.estimates_at(points) for one in several])
     if not sketch.sized:
@@ -121,7 +121,7 @@ def _make(data: PublicData, method: Method, size: int | None, budget: Budget, re
     built = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, repetition, tuning))
     if not built.sized:
         built = _sized(_first_equal(built), budget, len(data.records))
-    if not isinstance(built, LinearSketch):
+    if built.chooses:
         frame = data.domain.decode_points(data.records, data.metric)
         start = perf_counter()
         once = release(built, frame, budget, noise_source=noise, records=len(data.records))

@@ -25,6 +25,7 @@ from ..sketches.answers import Answers
 from ..sketches.grids.grid_axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
 from ..sketches.plan import plan
+from ..sketches.registry import card
 from ..sources import open_source
 from ..sources.samples import Sample, sample
 
@@ -85,7 +86,9 @@ class LivePicture:
 
 def has_live_picture(sample: Sample) -> bool:
     """Whether a sample has a map of two columns that a histogram answers axis by axis."""
-    return sample.release == Histogram.name and len(sample.domain.columns) == 2 and is_product_of_columns(sample.kernel)
+    kind = card(sample.release).sketch
+    on_grid = kind is not None and kind.on_grid
+    return on_grid and len(sample.domain.columns) == 2 and is_product_of_columns(sample.kernel)
 
 
 @lru_cache(maxsize=8)

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class CellReports:
     cells: Oracle
 
     def __post_init__(self) -> None:
-        if type(self.sketch) is not Race:
+        if not self.sketch.has_cells:
             raise RequestError("Cells are reported of the mechanism 'race' alone, whose rows count each record once.")
         if not self.sketch.sized:
             raise RequestError("The sketch has no number of rows yet; give one, or say how many people will report.")
@@ -288,9 +288,9 @@ class CellReports:
         given = exact_fields(facts, "sketch of reports", FIELDS)
         domain = Domain.from_dict(given["domain"])
         sketch = sketch_from_parameters(given["mechanism"], domain, given["parameters"])
-        if not isinstance(sketch, Race):
+        if not sketch.has_cells:
             raise RequestError("Cells are reported of the mechanism 'race' alone, whose rows count each record once.")
-        return cls(sketch, oracle_from(given["oracle"]))
+        return cls(cast(Race, sketch), oracle_from(given["oracle"]))
 
 
 def cells_of(sketch: Race) -> int:

@@ -12,7 +12,6 @@ from ..analysis.decision_map import DecisionMap, map_axes, map_grid
 from ..errors import RequestError
 from ..formatting.phrases import listed
 from ..releases.release import Release
-from ..sketches.classes import Classes
 from .linear_model import LinearModel
 
 
@@ -68,11 +67,11 @@ def model_map(
 def unlike(model: LinearModel, release: Release) -> str:
     """Why a model and a release with groups cannot be asked about the same places; "" where they can."""
     sketch = release.sketch
-    if not isinstance(sketch, Classes):
+    if not sketch.classes:
         return "The file tells no groups apart."
-    if set(model.categories) != set(sketch.categories):
+    if set(model.categories) != set(sketch.classes):
         return (
-            f"The file tells {listed(sorted(sketch.categories), 6)} apart, and the model "
+            f"The file tells {listed(sorted(sketch.classes), 6)} apart, and the model "
             f"{listed(sorted(model.categories), 6)}, so they cannot be compared."
         )
     columns = {column.name: type(column) for column in sketch.query_domain.columns}

@@ -42,7 +42,6 @@ from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.store import LedgerDamaged
 from ..privacy.noise.randomness import SeededSource
 from ..privacy.whole_shifts import GaussianTable, gaussian_tables_delta
-from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_records
 from ..sources import Source, open_source
@@ -99,7 +98,7 @@ def audit_release(kind: Kind, *, runs: int | None = None, level: float = 0.95) -
     RequestError
         When the mechanism cannot keep such a promise.
     """
-    if isinstance(kind.sketch, Adaptive):
+    if kind.sketch.chooses:
         report = audit_adaptive(kind.sketch, kind.budget, runs=runs or CHOOSING_RUNS, level=level)
     else:
         report = audit_sketch(kind.sketch, kind.budget, runs=runs or RUNS, level=level)

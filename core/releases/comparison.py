@@ -202,7 +202,7 @@ class Comparison:
         self, name: str, level: float, arguments: tuple[object, ...], where: dict[str, object], shares: bool = False
     ) -> pd.DataFrame:
         """The difference of what both say, row by row."""
-        if self.first.sketch.name != "tables":
+        if self.first.sketch.asked_for != "tables":
             raise RequestError("Tables are compared by their counts; these releases are asked at places: see `answer`.")
         first, second = (getattr(one, name)(*arguments, level=level, **where) for one in (self.first, self.second))
         values = [column for column in ("estimate", "low", "high", "standard_error") if column in first]
@@ -218,7 +218,7 @@ class Comparison:
         )
 
     def _check_points(self) -> None:
-        if self.first.sketch.name == "tables":
+        if self.first.sketch.asked_for == "tables":
             raise RequestError("Tables are compared by count, table, mean, sum and quantile, and not at places.")
 
 
@@ -252,18 +252,14 @@ def _columns(first: LinearSketch, second: LinearSketch) -> str:
 
 
 def _question(first: LinearSketch, second: LinearSketch) -> str:
-    kinds = [sketch.name if sketch.name in _OWN else sketch.answers for sketch in (first, second)]
+    kinds = [sketch.answers if sketch.asked_for == "places" else sketch.asked_for for sketch in (first, second)]
     if kinds[0] != kinds[1]:
         return f"the first answers {kinds[0]}, and the second {kinds[1]}"
     if first.answers == "distance" and first.distance_norm != second.distance_norm:
         return f"the first sums distances of the kind {first.distance_norm}, and the second of {second.distance_norm}"
-    if first.name == "tables" and first.parameters() != second.parameters():
+    if first.asked_for == "tables" and first.parameters() != second.parameters():
         return "their cells, or the columns that are counted together, are not the same"
     return ""
-
-
-_OWN = ("tables", "products", "minhash")
-"""Mechanisms whose answers are of a kind of their own."""
 
 
 def _kernels(first: LinearSketch, second: LinearSketch) -> str:

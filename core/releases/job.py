@@ -6,7 +6,7 @@ between kinds of releases lies in `core.releases.kind`; who pays in `core.releas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -138,7 +138,7 @@ class Job:
             check_engine(self._reader.engine)
             _priced(self.kind)
             if self._payer is not None:
-                if isinstance(self.kind.sketch, LinearSketch):  # whatever no file can hold is not paid for
+                if not self.kind.sketch.chooses:  # whatever no file can hold is not paid for
                     check_describable(self.kind.sketch)
                 self._payer.check(self.kind.cost)
             self._first = self.kind.first(self._reader)
@@ -289,7 +289,7 @@ def kind_of(
     if bounds is not None and centre is not None:
         raise RequestError("Bounds and a centre cannot be bought in one release.")
     sketch = with_chosen_size(sketch, budget, records)
-    if isinstance(sketch, Adaptive):
+    if sketch.chooses:
         if bounds is not None or centre is not None:
             raise RequestError(
                 f"Nothing can be bought in a release of {sketch.name!r} that chooses under its own promise: buy bounds "
@@ -367,7 +367,7 @@ def release(
     BudgetError
         When the data set's budget does not allow it; nothing was spent.
     """
-    if not isinstance(sketch, (LinearSketch, Adaptive)):
+    if isinstance(sketch, Iterable):
         sketch = Parts.of(sketch)
     sketch.check_budget(budget)
     warn_of_wide_columns(sketch)

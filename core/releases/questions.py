@@ -84,9 +84,9 @@ class Questions:
         return self.asked(level).table(*by, where=where)
 
     def _reading(self) -> Reading:
-        tables = [one for one in self.parts.values() if one.sketch.name == "tables"]
+        tables = [one for one in self.parts.values() if one.sketch.asked_for == "tables"]
         one = cast("Questions", tables[0] if len(tables) == 1 else self)
-        if one.sketch.name != "tables":
+        if one.sketch.asked_for != "tables":
             raise RequestError(
                 f"Tables can be asked of a release of the mechanism 'tables', and this is of {one.sketch.name!r}."
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from ..privacy.budget import Budget
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
@@ -12,8 +14,8 @@ from .forecast.sketch_sizes import choose_size
 
 def with_chosen_size(sketch: LinearSketch | Adaptive, budget: Budget, records: float | None) -> LinearSketch | Adaptive:
     """The sketch with a size: its own, or the best one by forecast; and of several parts, with a share for each."""
-    if isinstance(sketch, Parts):
-        return settle(sketch, budget, records)
+    if sketch.parts:
+        return settle(cast(Parts, sketch), budget, records)
     if sketch.sized:
         return sketch
     return choose_size(sketch, budget, records)

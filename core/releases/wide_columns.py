@@ -18,9 +18,9 @@ def wide_column(sketch: LinearSketch | Adaptive) -> Widths | None:
 
     None where none does, or its kernel has a bandwidth for each.
     """
-    if not isinstance(sketch, Adaptive) and sketch.parts:
+    if sketch.parts:
         return next(filter(None, (wide_column(part.sketch) for part in sketch.parts)), None)
-    one = sketch if isinstance(sketch, Adaptive) else sketch.one_answer[0]
+    one, _ = sketch.one_answer
     apart = isinstance(getattr(getattr(one, "kernel", None), "bandwidth", None), tuple)
     return None if apart or card_of(one).answers not in SUMMED else unlike_widths(one.domain)
 

@@ -23,12 +23,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..domain import Domain
-from ..parameters import Validated
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -37,7 +35,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from .capabilities import check_circles, check_points
+from .capabilities import Capabilities, check_circles, check_points
 from .linear import LinearSketch
 
 Read = Callable[[LinearSketch], np.ndarray]
@@ -56,6 +54,11 @@ class AdaptivePlan:
     counts: bool  # Whether the number of records goes into the release by itself, noisy or public.
     cost: Cost  # Of everything; what is written to the ledger.
 
+    @property
+    def count_noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the one number of records, where it goes into the release."""
+        return (self.count_noise,) if self.counts else ()
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -69,17 +72,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Adaptive(Validated, ABC):
-    """A mechanism that chooses before it measures. Subclasses are frozen dataclasses of public parameters."""
+class Adaptive(Capabilities, ABC):
+    """A mechanism that chooses before it measures. Subclasses are frozen dataclasses of public parameters.
 
-    domain: Domain
-    name: ClassVar[str]
-    """Of the sketch that is released as well."""
-    answers: ClassVar[str] = "closeness"
-    needs_records: ClassVar[bool] = True
-    """Whether its size, where it is not settled, must have the number of records."""
+    Its name and its capabilities are those of the sketch that is released.
+    """
+
+    chooses: ClassVar[Literal[True]] = True
     count_share: ClassVar[Fraction] = Fraction(1, 50)
-    """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
@@ -100,19 +100,9 @@ class Adaptive(Validated, ABC):
         """
 
     @property
-    def query_domain(self) -> Domain:
-        """The columns that a query has."""
-        return self.domain
-
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        """Shape of the numbers of records: one number."""
-        return ()
-
-    @property
-    def sized(self) -> bool:
-        """Whether all sizes are settled; if not, `sized_for` settles them from public facts."""
-        return True
+    def one_answer(self) -> tuple[Adaptive, float]:
+        """What one answer is read off, and the share of the records in it: all of them."""
+        return self, 1.0
 
     def sized_for(self, budget: Budget, records: float) -> LinearSketch | Adaptive:
         """The same mechanism with the sizes that suit the budget and a public guess of the number of records.

@@ -29,6 +29,16 @@ class Capabilities(Validated):
     described: ClassVar[str] = "sketch"
     answers: ClassVar[str] = "closeness"
     """What is summed over the records: "closeness" to the query, or "distance" from it."""
+    asked_for: ClassVar[str] = "places"
+    """What a release is asked for: answers at "places"; "tables", counts and means by the names of columns (`reading`);
+    or "products", how columns follow from each other (`matrix`).
+    """
+    on_grid: ClassVar[bool] = False
+    """Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
+    stretch or a box can be counted, and a page can draw it by itself.
+    """
+    device_loop: ClassVar[str] = ""
+    """Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none."""
     count_share: ClassVar[Fraction] = Fraction(1, 100)
     """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
     reads_mapped: ClassVar[bool] = False
@@ -58,8 +68,8 @@ class Capabilities(Validated):
     domain's rule for missing values, as if there were none.
     """
     drawn_from: ClassVar[str] = "population"
-    """What records that resemble the real ones are drawn from: "cells" (`cell_counts`) or "records" (`synthetic`) of
-    its own, or a population that explains its answers.
+    """What records that resemble the real ones are drawn from: "cells" or "records" of its own (`drawn`), "tables", or
+    a "population" that explains its answers.
     """
 
     @property
@@ -99,6 +109,11 @@ class Capabilities(Validated):
     def classes(self) -> tuple[str, ...]:
         """The classes that it tells apart, if any."""
         return ()
+
+    @property
+    def class_column(self) -> str:
+        """The column that says a record's class; "" where it tells none apart."""
+        return ""
 
     read_by: ClassVar[str | None] = None
     """The rule of decision that new tables a class are read by; None for the first of `class_rules`."""

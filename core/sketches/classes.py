@@ -178,6 +178,10 @@ class Classes(LinearSketch):
         return self.categories
 
     @property
+    def class_column(self) -> str:
+        return self.label
+
+    @property
     def class_rules(self) -> tuple[str, ...]:
         rules = self.inner.class_rules
         return rules if self.rule is None else (self.rule, *(rule for rule in rules if rule != self.rule))

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +54,8 @@ class LinearSketch(Capabilities, ABC):
     add, and no sensitivity would hold. (A matrix product of a whole batch breaks this: libraries round differently at
     the edges of their blocks.)
     """
+
+    chooses: ClassVar[Literal[False]] = False
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
@@ -233,6 +235,12 @@ class LinearSketch(Capabilities, ABC):
     def total_variance(self, counter_variance: float) -> float:
         """Variance of `total` when every counter's noise has the given variance; infinite where there is none."""
         return math.inf
+
+    def drawn(
+        self, table: Counters, records: Counts, counter_variance: float, n: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """Encoded records like those that a noisy table tells of, float64 (n, dimensions); see `drawn_from`."""
+        raise TypeError(f"A release of the mechanism {self.name!r} has no records of its own.")
 
     def crowding(
         self, table: Counters, records: float, counter_variance: float, people: np.ndarray

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_shares
 from ..privacy.joint import Wanted, calibrate_joint
 from .linear import LinearSketch
+
+if TYPE_CHECKING:
+    from .adaptive import Adaptive
 
 
 class Planned(Protocol):
@@ -62,8 +65,10 @@ class JointPlan:
     cost: Cost  # Of everything, which the ledger gets as one entry.
 
 
-def planned_for(sketch: LinearSketch, budget: Budget) -> Planned:
-    """The plan of a sketch, or that of several parts; RequestError when such a promise cannot be kept."""
+def planned_for(sketch: LinearSketch | Adaptive, budget: Budget) -> Planned:
+    """The plan of a mechanism, or that of several parts; RequestError when such a promise cannot be kept."""
+    if sketch.chooses:
+        return sketch.plan(budget)
     return plan_parts(sketch, budget) if sketch.parts else plan(sketch, budget)
 
 

@@ -261,6 +261,7 @@ class Products(LinearSketch):
     domain: Domain
     name: ClassVar[str] = "products"
     described: ClassVar[str] = "sketch of products"
+    asked_for: ClassVar[str] = "products"
     count_share: ClassVar[Fraction] = Fraction(1, 100)
 
     def _check(self) -> None:

@@ -35,7 +35,6 @@ from ...privacy.budget import Budget, decimal_text
 from ...privacy.events import event_of, total_rho
 from ...privacy.neighbours import Neighbours
 from ...releases.release import Release
-from ...sketches.classes import Classes
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import PrivateChoice
@@ -227,11 +226,11 @@ def noise_in_answer(release: Release, deviation: float) -> str:
 
 def classes(sketch: LinearSketch) -> str:
     """The public list of classes, as a sentence; "" where there are none."""
-    if not isinstance(sketch, Classes):
+    if not sketch.classes:
         return ""
     return (
-        f"It answers for each class of the column {shown(sketch.label)} by itself: "
-        f"{listed([shown(category) for category in sketch.categories], 8)}."
+        f"It answers for each class of the column {shown(sketch.class_column)} by itself: "
+        f"{listed([shown(category) for category in sketch.classes], 8)}."
     )
 
 

@@ -18,7 +18,6 @@ from ...formatting.numbers import best_guess, percent, significant
 from ...formatting.phrases import day, listed, minute, shown
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ...sketches.tables.tables import Tables
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL, Colour
 from .exploration import Density, Step
 from .label import PrivacyLabel, privacy_label
@@ -143,7 +142,7 @@ def report_html(
     steps = _overview(release) if steps is None else steps
     names = listed([column.name for column in label.columns])
     asked = release if part is None else part
-    counts = asked.sketch.name == Tables.name
+    counts = asked.sketch.asked_for == "tables"
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -167,7 +166,7 @@ def _overview(release: Release) -> tuple[Step, ...]:
         release.sketch.count_shape
         or release.domain.holds_sets
         or release.parts
-        or release.sketch.name == Tables.name  # whose columns are all drawn
+        or release.sketch.asked_for == "tables"  # whose columns are all drawn
     ):  # a picture is of one class, and of places
         return ()
     axes = tuple(column.name for column in release.domain.columns if not isinstance(column, Vector))[:2]

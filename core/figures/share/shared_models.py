@@ -14,7 +14,6 @@ from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel
 from ...models.records import Task
 from ...releases.release import Release
-from ...sketches.sums_of_products import Products
 
 MOST_TARGETS = 30
 
@@ -63,7 +62,7 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
 
 def regression_facts(release: Release) -> dict[str, Any] | None:
     """Each column of numbers predicted from all others, with intervals; None for anything but sums of products."""
-    if release.sketch.name != Products.name:
+    if release.sketch.asked_for != "products":
         return None
     sums = Sums.of(release)
     domain = release.domain

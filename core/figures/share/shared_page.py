@@ -31,7 +31,6 @@ from ...models.model_file import TEACHING, ModelFile
 from ...models.number_model import NumberModel
 from ...models.opening import Model, load_model
 from ...releases.release import Release, load
-from ...sketches.classes import Classes
 from ..answer_sentences import SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import DARK_SHADES, LIGHT_SHADES
@@ -94,9 +93,9 @@ def subjects(release: Release) -> list[Subject]:
 
 
 def _groups(name: str, release: Release, member: str) -> list[Subject]:
-    if not isinstance(release.sketch, Classes):
+    classes = release.sketch.classes
+    if not classes:
         return [Subject(name, release, member)]
-    classes = release.sketch.categories
     each = [Subject(_named(name, one), release.of_class(one), member, (place,)) for place, one in enumerate(classes)]
     everyone = Subject(_named(name, EVERYONE), release.of_everyone(), member, tuple(range(len(classes))))
     return [everyone, *each]

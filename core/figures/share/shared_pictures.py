@@ -32,7 +32,6 @@ from ...sketches.grids.grid_axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
-from ...sketches.tables.tables import Tables
 from ..figure_axes import Axis as PictureAxis
 from ..figure_axes import date_ticks
 from ..report.release_pictures import in_units
@@ -77,8 +76,10 @@ MOST_TERMS = 48  # Products whose sum a kernel is: noise is known from all pairs
 
 def grid_facts(release: Release) -> dict[str, Any] | None:
     """What a page needs beside the counters to answer as the release does; None where it cannot."""
-    sketch = release.sketch
-    if not isinstance(sketch, Histogram) or not _is_small(sketch):
+    if not release.sketch.on_grid:
+        return None
+    sketch = cast(Histogram, release.sketch)
+    if not _is_small(sketch):
         return None
     readings = [reading for reading in map(lambda one: _reading(release, one), _bandwidths(sketch)) if reading]
     if not readings:
@@ -267,7 +268,7 @@ SHARED_COUNTS_MOST_COLUMNS, MOST_CELLS, MOST_PAIRS = 60, 200, 60
 
 def table_facts(release: Release) -> dict[str, Any] | None:
     """Single columns of a released table, and the pairs that hang together most; None for anything else."""
-    if release.sketch.name != Tables.name:
+    if release.sketch.asked_for != "tables":
         return None
     answers = release.asked(LEVEL)
     axes = [axis for axis in answers.axes if axis.cells <= MOST_CELLS][:SHARED_COUNTS_MOST_COLUMNS]

@@ -258,13 +258,13 @@ def adding(sketch: LinearSketch) -> Add:
 
 def on_device(sketch: LinearSketch, arrays: Arrays) -> Add:
     """The same for given arrays."""
-    if type(sketch) not in BLOCKS or math.prod(sketch.shape) > MOST_COUNTERS:
+    if sketch.device_loop not in BLOCKS or math.prod(sketch.shape) > MOST_COUNTERS:
         return sketch.add
     return _Adding.of(sketch, arrays)
 
 
-BLOCKS: dict[type[LinearSketch], Callable[[Any, Arrays], Blocks]] = {Race: RaceOnDevice, MinHash: MinHashOnDevice}
-"""What finds the columns of a sketch on a device; one of another type, though it be a subclass, adds by itself."""
+BLOCKS: dict[str, Callable[[Any, Arrays], Blocks]] = {"cells": RaceOnDevice, "sets": MinHashOnDevice}
+"""What finds the columns of a sketch on a device, by the loop that it names; one that names none adds by itself."""
 
 
 class _Adding:
@@ -277,7 +277,7 @@ class _Adding:
     @classmethod
     def of(cls, sketch: LinearSketch, arrays: Arrays) -> Self:
         """With what finds the columns of such a sketch."""
-        return cls(sketch, BLOCKS[type(sketch)](sketch, arrays), arrays)
+        return cls(sketch, BLOCKS[sketch.device_loop](sketch, arrays), arrays)
 
     def __call__(self, table: np.ndarray, points: Encoded) -> None:
         """Add a batch to a table, once, here or there."""

@@ -161,13 +161,10 @@ class Draft:
     @cached_property
     def cost(self) -> Cost:
         """What the ledger would write down."""
-        released = self.released
-        if isinstance(released, Adaptive):
-            return released.plan(self.total).cost
         if self.first:
             events = (event for _, cost in self.first if cost is not None for event in cost.events)
             return Cost((*events, *self.rest.events), self.total.epsilon, self.total.delta)
-        return planned_for(released, self.total).cost
+        return planned_for(self.released, self.total).cost
 
     @property
     def rest(self) -> Cost:

@@ -148,7 +148,7 @@ def forecast(
     records = checked_records(records)
     if not sketch.sized:
         sketch = choose_size(sketch, budget, records, density, sample, set_size)
-    if isinstance(sketch, Adaptive):
+    if sketch.chooses:
         return _rehearsed_choices(sketch, budget, records, density, sample)
     return forecast_planned(sketch, plan(sketch, budget), records, density, sample, set_size)
 

@@ -23,7 +23,6 @@ from typing import Any
 from ...errors import RequestError
 from ...privacy.budget import EPSILON_PLACES, Budget
 from ...privacy.zcdp import largest_rho, zcdp_epsilon
-from ...sketches.adaptive import Adaptive
 from ...sketches.linear import LinearSketch
 from ...sketches.part import LARGEST_RATIO, Part
 from ...sketches.parts import Parts
@@ -150,7 +149,7 @@ def _sized(sketch: LinearSketch, budget: Budget, share: Fraction, guesses: tuple
     if sketch.sized:
         return sketch
     chosen = choose_size(sketch, budget_of_share(budget, share), *guesses)
-    if isinstance(chosen, Adaptive):
+    if chosen.chooses:
         raise RequestError("A part of a release is a linear sketch.")
     return chosen
 

@@ -200,13 +200,13 @@ def limited_size(
     """
     guesses = (records, density, sample, set_size)
     made, stopped_by = _limited(sketch, budget, *guesses)
-    if budget.pure or records is None or isinstance(made, Adaptive) or not made.one_answer[0].linear_decode:
+    if budget.pure or records is None or made.chooses or not made.one_answer[0].linear_decode:
         return made, stopped_by
     try:
         purely, purely_stopped_by = _limited(sketch, Budget(budget.epsilon, 0, budget.neighbours), *guesses)
     except RequestError:  # it only exists under a delta
         return made, stopped_by
-    if isinstance(purely, Adaptive) or _error(made, budget, *guesses) <= _error(purely, budget, *guesses):
+    if purely.chooses or _error(made, budget, *guesses) <= _error(purely, budget, *guesses):
         return made, stopped_by
     return purely, purely_stopped_by
 
@@ -240,7 +240,7 @@ def _limited(
     if not sketch.needs_records and records is None:
         return sketch.sized_for(budget, ANY_RECORDS), ""
     records = checked_records(records)
-    if isinstance(sketch, Adaptive):
+    if sketch.chooses:
         return sketch.sized_for(budget, records), ""
     one, _ = sketch.one_answer
     if one.in_groups:

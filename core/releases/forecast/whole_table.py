@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from ...domain import Domain
 from ...formatting.numbers import rounded
@@ -55,8 +56,9 @@ def chosen_pairs(domain: Domain, records: float | None, budget: Budget) -> tuple
     """
     records = checked_records(records)
     chooser = ChosenTables(domain).sized_for(budget, records)
-    if not isinstance(chooser, ChosenTables):
+    if not chooser.chooses:
         return None
+    chooser = cast(ChosenTables, chooser)
     planned = chooser.plan(budget)
     alike = Plan(planned.noises[0], planned.count_noise, planned.counts, planned.cost)
     return chooser, expected(chooser.alike, alike, records)

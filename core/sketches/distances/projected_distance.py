@@ -348,6 +348,7 @@ CARD = MechanismSpec(
     answers="distance",
     command=False,
     recommended=True,
+    example={"bounds": ["x=0:1", "y=0:1"]},
     called="distances along random directions",
     several=True,
     plainly="Counts along random directions (projected distance sums)",

@@ -91,6 +91,7 @@ class Histogram(LinearSketch):
     name: ClassVar[str] = "histogram"
     described: ClassVar[str] = "histogram"
     takes_circles: ClassVar[bool] = True
+    on_grid: ClassVar[bool] = True
 
     def _check(self) -> None:
         super()._check()

@@ -305,6 +305,7 @@ PROJECTED_CARD = MechanismSpec(
     rank=6,
     command=False,
     recommended=True,
+    example={"vector": 1_000},
     called="random features of projected points",
     several=True,
     plainly="Random waves in fewer directions (projected random features)",

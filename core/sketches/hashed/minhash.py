@@ -241,6 +241,7 @@ class MinHash(GroupedSketch):
     seed: Resolved[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "minhash"
     described: ClassVar[str] = "MinHash sketch"
+    device_loop: ClassVar[str] = "sets"
     reads_mapped: ClassVar[bool] = True
     kernel: ClassVar[Jaccard] = Jaccard()  # type: ignore[misc]  # a field of other grouped sketches
 

@@ -115,6 +115,7 @@ class Race(GroupedSketch):
     name: ClassVar[str] = "race"
     takes_circles: ClassVar[bool] = True
     has_cells: ClassVar[bool] = True
+    device_loop: ClassVar[str] = "cells"
     described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True
 
@@ -316,6 +317,8 @@ PROJECTED_CARD = MechanismSpec(
     rank=5,
     command=False,
     recommended=True,
+    kernel="euclidean",
+    example={"vector": 1_000},
     plainly="Random cells in fewer directions (projected RACE)",
     size="rows",
     sizes=ROWS_TRIED,

@@ -68,6 +68,19 @@ class GridSketch(LinearSketch):
             As for `answer`.
         """
 
+    def drawn(
+        self, table: np.ndarray, records: float, counter_variance: float, n: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """Encoded points (n, dimensions): a cell by its count, zero where noise made it negative, then any place in it.
+
+        RequestError where no count is above zero.
+        """
+        weights = np.maximum(self.cell_counts(table, records, counter_variance), 0.0).reshape(-1)
+        if not weights.any():
+            raise RequestError("No released count is above zero, as noise drowns them, so nothing can be drawn.")
+        cells = random.choice(self.grid.size, n, p=weights / weights.sum())
+        return self.grid.scattered(np.column_stack(np.unravel_index(cells, self.grid.counts)), random)
+
     @property
     def metric(self) -> str:
         return self.kernel.metric

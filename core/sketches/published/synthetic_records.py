@@ -154,6 +154,13 @@ class SyntheticSketch(LinearSketch):
             self._remembered[digest] = known
         return known
 
+    def drawn(
+        self, table: np.ndarray, records: float, counter_variance: float, n: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """So many of the synthetic records, encoded, float64 (n, dimensions)."""
+        synthetic = self.synthetic(table)
+        return synthetic[random.integers(len(synthetic), size=n)]
+
     @cached_property
     def _remembered(self) -> dict[bytes, np.ndarray]:
         """The points of the table that was asked last, as making them takes longer than asking them."""

@@ -106,6 +106,7 @@ class ChosenTables(Adaptive):
     )
     pairs: Resolved[int] = parameter(Whole("The number of pairs", 1, MAX_TABLES), None)
     name: ClassVar[str] = "tables"
+    asked_for: ClassVar[str] = "tables"
     needs_records: ClassVar[bool] = False
 
     def _check(self) -> None:

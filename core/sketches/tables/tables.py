@@ -109,6 +109,8 @@ class Tables(LinearSketch):
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = True
+    asked_for: ClassVar[str] = "tables"
+    drawn_from: ClassVar[str] = "tables"
     described: ClassVar[str] = "set of tables"
     count_share: ClassVar[Fraction] = Fraction(1, 1000)
     needs_records: ClassVar[bool] = False

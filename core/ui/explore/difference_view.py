@@ -235,7 +235,7 @@ def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] 
     try:
         other = _alike(visitor.opened[name], opened)
         compared = Comparison(opened.release, other.release, bool(shares))
-        if opened.release.sketch.name == "tables":
+        if opened.release.sketch.asked_for == "tables":
             table_difference(opened, other, compared, _title(opened.release, compared.shares))
             note(CAVEAT)
         else:

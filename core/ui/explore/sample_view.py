@@ -14,7 +14,6 @@ from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
 from ...formatting.escapes import in_markdown
 from ...formatting.phrases import listed
-from ...sketches.tables.tables import Tables
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
@@ -88,7 +87,7 @@ def sample_view(opened: Opened) -> None:
 
 def kinds_of(opened: Opened) -> tuple[str, ...]:
     """What can be drawn from, the usual first: of a file with tables and densities, both together too."""
-    counted = opened.release.sketch.name == Tables.name
+    counted = opened.release.sketch.asked_for == "tables"
     own = (ALONE,) if counted else (SHARP, SMOOTH)
     if opened.several is None:
         return own

@@ -30,8 +30,6 @@ from ...formatting.phrases import day, listed, lowered, shown
 from ...releases.engine.building import TableBuilder
 from ...releases.release import Release
 from ...releases.release_store import public_name
-from ...sketches.sums_of_products import Products
-from ...sketches.tables.tables import Tables
 from ...sources import Source
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, mark, note, odds, rail
@@ -151,11 +149,11 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
     name : str
         Of the released file, by which the picture is remembered.
     """
-    if release.sketch.name == Tables.name:
+    if release.sketch.asked_for == "tables":
         answers = release.asked()
         first = profile(answers, answers.axes[0].name, {})
         return column_figure(first, first), column_in_words(first), ""
-    if release.sketch.name == Products.name:
+    if release.sketch.asked_for == "products":
         found = correlations(release)
         return correlation_figure(found), correlations_in_words(found), ""
     picture = _picture(name, release)
@@ -207,7 +205,7 @@ def show_result(visitor: Session, desk: ReleaseSession) -> None:
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
         note(f"{_contents(label)}, released {day(label.created)}.")
         asked = choose_question(opened)
-        if asked.release.sketch.name == Tables.name and (words := left_out_in_words(asked.release)):
+        if asked.release.sketch.asked_for == "tables" and (words := left_out_in_words(asked.release)):
             note(words)
         drawn = release_picture(asked.identity, asked.release, lowered(_contents(label)))
         if drawn is not None:

@@ -16,8 +16,7 @@ from ...releases.forecast.draft import Draft
 from ...releases.forecast.expected_answers import size_and_time
 from ...releases.forecast.forecast import forecast
 from ...releases.forecast.recommendation import Recommendation, recommend
-from ...sketches.classes import Classes
-from ...sketches.grouped import GroupedSketch
+from ...sketches.grouped import in_groups
 from ...sketches.registry import card
 from ..frame.marks import facts, note
 from ..frame.visiting import turn
@@ -152,7 +151,7 @@ def title(name: str) -> str:
 def _size(draft: Draft) -> Draft:
     """Rows and columns by hand, where the mechanism has them."""
     one = draft.one
-    if not isinstance(one, GroupedSketch):
+    if not in_groups(one):
         return draft
     left, right = st.columns(2, gap="medium")
     rows = left.number_input(
@@ -197,8 +196,7 @@ def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
     """
     sketch = draft.sketch
     if width is not None:
-        inner = replace(draft.one, width=width)
-        sketch = sketch.with_inner(inner) if isinstance(sketch, Classes) else inner
+        sketch = sketch.with_one_answer(replace(draft.one, width=width))
     if rows is not None:
         sketch = sketch.with_rows(rows)
     if sketch == draft.sketch:

@@ -81,7 +81,7 @@ class ReleaseRequest:
     @cached_property
     def kind(self) -> Plain | Choosing:
         """How it is released."""
-        if isinstance(self.sketch, Adaptive):
+        if self.sketch.chooses:
             return Choosing(self.sketch, self.budget, self.bought)
         return Plain(self.sketch, self.budget, self.bought) if self.first is None else self.first.forecast().made
 

@@ -23,8 +23,6 @@ from ...formatting.escapes import csv_of, in_html, in_markdown
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.release_store import public_name
-from ...sketches.sums_of_products import Products
-from ...sketches.tables.tables import Tables
 from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
 from ..frame.marks import draw, main_action, note
 from ..frame.session import Opened, Session
@@ -120,7 +118,7 @@ def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str
         )
         what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
         shown = f"What it is, what it promises, its picture and {what}"
-        if release.sketch.name == Tables.name:
+        if release.sketch.asked_for == "tables":
             shown = "What it is, what it promises, all columns and the pairs that go together"
             shown += "" if compared is None else ", and the difference to the other file"
         elif not has_picture(release):
@@ -131,7 +129,7 @@ def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str
 
 def has_picture(release: Release) -> bool:
     """Whether a report asks for a picture: of sets and products it has none, of tables those of all columns."""
-    return not release.domain.holds_sets and release.sketch.name not in (Products.name, Tables.name)
+    return not release.domain.holds_sets and release.sketch.asked_for == "places"
 
 
 def overview(release: Release) -> tuple[Step, ...]:
