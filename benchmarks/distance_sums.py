@@ -27,14 +27,14 @@ from core.domain import Domain
 from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.distances.profiles import Power, gram_of_queries
 from core.geometry.distances.strategy import Strategy
+from core.lab.published.counts_and_sums import CountsAndSums
+from core.lab.published.interval_tree import IntervalTree
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.distances.distance import Distance
 from core.sketches.linear import LinearSketch
 from core.sketches.plan import plan
-from core.sketches.published.counts_and_sums import CountsAndSums
-from core.sketches.published.interval_tree import IntervalTree
 
 RECORDS = 1000
 QUERIES = np.linspace(0.0, 1.0, 41)[:, None]

@@ -1,6 +1,6 @@
 """The experiments of "Efficiently Computing Similarities to Private Datasets" (ICLR 2024), against its own algorithms.
 
-The paper's figures are curves without numbers, so its algorithms run here beside ours (`core.sketches.published`):
+The paper's figures are curves without numbers, so its algorithms run here beside ours (`core.lab.published`):
 distance sums (section 11.1), kernel sums of embeddings with and without a projection (11.2), and smooth kernels
 (section 8). Classification by average distance (11.3) is `embeddings_classifier`. Errors are relative errors of sums,
 one for every draw of points, hashes and noise; all of them count. Each experiment alone, at more sizes:
@@ -15,13 +15,13 @@ import numpy as np
 
 from core.domain import Domain, Vector
 from core.geometry.kernels import Gaussian, SmoothSquared
+from core.lab.published.exponential_sum import ExponentialSum
+from core.lab.published.interval_tree import IntervalTree
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.hashed.features import Features
 from core.sketches.linear import LinearSketch
 from core.sketches.projected import Projected
-from core.sketches.published.exponential_sum import ExponentialSum
-from core.sketches.published.interval_tree import IntervalTree
 
 from .distance_sums import LINE, POPULATIONS, RECORDS, repeated
 from .measuring import ERROR, Comparison, Rival, Settings

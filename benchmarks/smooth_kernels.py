@@ -26,6 +26,7 @@ from rich.table import Table
 from core.domain import Domain, Numeric, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.kernels import Kernel, Smooth, SmoothL1, SmoothSquared, of_coordinates
+from core.lab.published.exponential_sum import ExponentialSum
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
@@ -34,7 +35,6 @@ from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
-from core.sketches.published.exponential_sum import ExponentialSum
 
 ROWS, QUERIES, LARGEST = 1000, 200, 20_000
 FEW_DIMENSIONS = 16

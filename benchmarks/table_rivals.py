@@ -30,12 +30,12 @@ import pandas as pd
 
 from core.domain import Categorical, Column, Domain, Numeric
 from core.geometry.kernels import Gaussian
+from core.lab.published.aim import AIM
+from core.lab.published.markov_model import MeasuredCliques, fitted_marginals, model_size
+from core.lab.published.mst import MST
 from core.privacy.budget import Budget
 from core.releases.job import release
 from core.releases.release import Release
-from core.sketches.published.aim import AIM
-from core.sketches.published.markov_model import MeasuredCliques, fitted_marginals, model_size
-from core.sketches.published.mst import MST
 from core.sketches.tables.chosen import ChosenTables
 from core.sketches.tables.table_axes import number_axes
 from core.sketches.tables.tables import Tables

@@ -1,8 +1,8 @@
 """The cards of all mechanisms, found where they lie, and sketches by the names that release files give them.
 
-Every file below this folder may write ``CARD = MechanismSpec("name", ...)`` (or ``SOMETHING_CARD``, for a second one).
-The text of the files says which names there are, so that a list of them loads nothing; a file is imported when its
-mechanism is asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as
+Every file of `ROOMS` (our mechanisms, and published ones of others to compare them with) may write
+``CARD = MechanismSpec("name", ...)``, or ``SOMETHING_CARD`` for a second one. The text of the files says which names
+there are, so that a list of them loads nothing; a file is imported when its mechanism is asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as
 an entry point of the group ``frostglass.mechanisms``, whose value is the card.
 """
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .linear import LinearSketch
 
 ENTRY_POINTS = "frostglass.mechanisms"
+ROOMS = ("sketches", "lab/published")
 MAX_NESTING = 4
 """Sketches inside each other: classes of projected points of a sketch are two inside the first."""
 _CARD = re.compile(r"^(\w*CARD) = (MechanismSpec\(.*?^\))", re.MULTILINE | re.DOTALL)
@@ -45,9 +46,9 @@ class _Found:
 
 @cache
 def _found() -> tuple[_Found, ...]:
-    """All cards of this folder and of installed packages; the latter cannot take the name of one of ours."""
-    folder = Path(__file__).parent
-    ours = [found for path in folder.rglob("*.py") for found in _in_file(path, folder)]
+    """All cards of our rooms and of installed packages; the latter cannot take the name of one of ours."""
+    core = Path(__file__).parents[1]
+    ours = [found for room in ROOMS for path in sorted((core / room).rglob("*.py")) for found in _in_file(path, core)]
     taken = {found.name for found in ours}
     others = [
         _Found(point.name, LAST, True, point.load)
@@ -57,8 +58,8 @@ def _found() -> tuple[_Found, ...]:
     return (*ours, *others)
 
 
-def _in_file(path: Path, folder: Path) -> Iterator[_Found]:
-    module = ".".join((__package__, *path.relative_to(folder).with_suffix("").parts))
+def _in_file(path: Path, core: Path) -> Iterator[_Found]:
+    module = ".".join((__package__.rpartition(".")[0], *path.relative_to(core).with_suffix("").parts))
     for variable, text in _CARD.findall(path.read_text(encoding="utf-8")):
         call = ast.parse(text, mode="eval").body
         said: dict[str | None, Any] = {

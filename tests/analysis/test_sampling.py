@@ -15,9 +15,9 @@ from core.analysis.sampling import not_meant_for, sample
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Laplacian
+from core.lab.published.privbayes import PrivBayes
 from core.privacy.budget import Budget
 from core.releases.job import release
-from core.sketches.published.privbayes import PrivBayes
 from tests.analysis.poured import box_of, clusters, exact_sums, poured
 from tests.depth import deep, draws
 

@@ -34,7 +34,7 @@ def test_a_forecast_in_words_shows_both_promises_side_by_side(command):
 
 
 def test_a_mechanism_that_chooses_first_is_forecast_by_a_table_of_its_size(command, monkeypatch):
-    monkeypatch.setattr("core.sketches.published.synthetic_records.POINTS", 64)  # enough for a table in words
+    monkeypatch.setattr("core.lab.published.synthetic_records.POINTS", 64)  # enough for a table in words
     shape = ("--mechanism", "privbayes", "--kernel", "gaussian", "--bandwidth", "2", "--size", "4")
     result = command("forecast", *BOUNDS, *shape, "--epsilon", "1", "--records", "3000")
     assert result.exit_code == 0, result.output

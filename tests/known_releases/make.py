@@ -28,6 +28,10 @@ from core.domain import (
 from core.domain.round_columns import position
 from core.geometry import kernels
 from core.geometry.projections.projection import FastProjection
+from core.lab.published.grid_cells import Marginals
+from core.lab.published.huang_roth import HuangRoth
+from core.lab.published.mwem import MWEM
+from core.lab.published.privbayes import PrivBayes
 from core.releases.engine.building import ExactTable
 from core.releases.job import release
 from core.releases.manifest import FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION
@@ -45,10 +49,6 @@ from core.sketches.linear import LinearSketch
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part
 from core.sketches.projected import Projected
-from core.sketches.published.huang_roth import HuangRoth
-from core.sketches.published.marginals import Marginals
-from core.sketches.published.mwem import MWEM
-from core.sketches.published.privbayes import PrivBayes
 from core.sketches.registry import card
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables

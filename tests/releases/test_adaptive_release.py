@@ -9,6 +9,7 @@ import pytest
 
 from core.domain import Domain, PrivacyUnit
 from core.errors import BudgetError, RequestError
+from core.lab.published.grid_cells import Marginals
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale
 from core.privacy.events import Selections, total_rho
@@ -21,7 +22,6 @@ from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget
-from core.sketches.published.marginals import Marginals
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 EVERYONE = Domain.of(x=(0, 1), y=(0, 1), missing="refuse")

@@ -7,6 +7,7 @@ from core import Budget, Classes, Domain, Ledger, Moments, Race, load, release
 from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
+from core.lab.published.mwem import MWEM
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
@@ -17,7 +18,6 @@ from core.releases.payment import LedgerAccount
 from core.releases.release_store import shelf_of
 from core.releases.seal import seal
 from core.sketches.plan import plan
-from core.sketches.published.mwem import MWEM
 from core.sources import open_source
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

@@ -8,13 +8,13 @@ import pytest
 from core import load
 from core.domain import Categorical, Domain, Numeric
 from core.geometry.kernels import Gaussian, Smooth
+from core.lab.published.counts_and_sums import CountsAndSums
+from core.lab.published.exponential_sum import ExponentialSum
+from core.lab.published.interval_tree import IntervalTree
+from core.lab.published.markov_model import MeasuredCliques
+from core.lab.published.mst import SpanningTree
 from core.sketches.distances.directions import Directions
 from core.sketches.linear import LinearSketch
-from core.sketches.published.counts_and_sums import CountsAndSums
-from core.sketches.published.exponential_sum import ExponentialSum
-from core.sketches.published.interval_tree import IntervalTree
-from core.sketches.published.markov_model import MeasuredCliques
-from core.sketches.published.spanning_tree import SpanningTree
 from core.sketches.registry import cards
 from tests.sketches.checking import check_mechanism
 

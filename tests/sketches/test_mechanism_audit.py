@@ -8,6 +8,7 @@ import pytest
 
 from core.domain import Domain
 from core.geometry import kernels
+from core.lab.published.privbayes import PrivBayes
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours
@@ -16,7 +17,6 @@ from core.sketches import mechanism_audit
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_neighbours
-from core.sketches.published.privbayes import PrivBayes
 
 LEVEL = 1 - 1e-8
 DOMAIN = Domain.of(height=(50, 250), city=["Bern", "Basel", "Chur"], scale="box")

@@ -28,6 +28,7 @@ from core import (
     RequestError,
     kernels,
 )
+from core.lab.published.mwem import MWEM
 from core.privacy.accounting import epsilon_spent, keeps_promise
 from core.privacy.events import Gaussian as GaussianNoise
 from core.privacy.events import PureParts, event_of, pure_sum, total_rho
@@ -41,7 +42,6 @@ from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.part import Part, words_for
 from core.sketches.parts import MAX_PARTS, Parts
 from core.sketches.plan import JointPlan, plan, plan_parts
-from core.sketches.published.mwem import MWEM
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws
 

@@ -27,16 +27,16 @@ from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values
 from core.figures.report.report_html import report_html
 from core.geometry import kernels
+from core.lab.published.grid_cells import Marginals
+from core.lab.published.huang_roth import HuangRoth
+from core.lab.published.mwem import MWEM
+from core.lab.published.privbayes import PrivBayes
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.job import release
 from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.mechanism_spec import PublicInputs
-from core.sketches.published.huang_roth import HuangRoth
-from core.sketches.published.marginals import Marginals
-from core.sketches.published.mwem import MWEM
-from core.sketches.published.privbayes import PrivBayes
 from core.sketches.registry import card
 from tests.releases_for_tests import counted_release, small_release
 

@@ -9,6 +9,7 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian
+from core.lab.published.huang_roth import HuangRoth
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
@@ -18,7 +19,6 @@ from core.releases.job import release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.plan import plan
-from core.sketches.published.huang_roth import HuangRoth
 
 DOMAIN = Domain.of(x=(0, 10))
 

@@ -27,9 +27,9 @@ from core.figures.report.report_html import report_html
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.formatting.escapes import in_html
 from core.geometry import kernels
+from core.lab.published.huang_roth import HuangRoth
+from core.lab.published.mwem import MWEM
 from core.releases.release import load
-from core.sketches.published.huang_roth import HuangRoth
-from core.sketches.published.mwem import MWEM
 from core.sources.samples import bundled_releases
 from core.ui.explore import density_view as drawing_module
 from core.ui.explore.asking_on_pictures import few_elements

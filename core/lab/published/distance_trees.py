@@ -1,0 +1,316 @@
+"""What the tree mechanisms share: complete binary trees in one row of a table, one row a coordinate.
+
+Sums of distances from a few places of every coordinate, and the convex function that runs through them.
+
+F(q) = Σ|x - q| over the records' values in one coordinate, scaled to [0, 1], is convex, and a function is of this form
+for weights >= 0 and values among given places exactly when it runs straight between them: then it is Σ_j w_j |q - t_j|.
+What is known of F at places t_k is always such a function of weights at the t_k, as |t_k - x| is straight between two
+neighbouring places and the record's weight can be moved to both. So noisy sums are read by the weights w >= 0 that fit
+them best, least squares by each one's noise, and the answer is Σ w_j |q - t_j|: convex, no steeper than Σ w_j, the
+number of records, and right for queries outside the bounds too.
+
+This is what "huang-roth" releases; which places are asked is chosen in `huang_roth`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ...domain import Domain
+from ...errors import RequestError
+from ...parameters import Several, Whole, parameter
+from ...privacy.budget import Budget
+from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
+from ...sketches.answers import Answers, check_level
+from ...sketches.linear import MAX_COUNTERS, LinearSketch
+
+MAX_LEVELS = 20
+LEVELS, HOW_MANY_LEVELS = Whole("The number of levels of a tree", 1, MAX_LEVELS), "how many levels it has"
+QUERIES_OF_AN_AVERAGE = 257
+
+
+class TreeSketch(LinearSketch):
+    """A mechanism with a tree for every coordinate, of a number of levels that is given or chosen later."""
+
+    answers: ClassVar[str] = "distance"
+
+    if TYPE_CHECKING:  # a field of each
+
+        @property
+        def levels(self) -> int | None:
+            """Levels below the root; None until they are chosen."""
+
+    @property
+    def metric(self) -> str:
+        return "l1"
+
+    @property
+    def depth(self) -> int:
+        """Levels below the root; RequestError before they are chosen."""
+        if self.levels is None:
+            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
+        return self.levels
+
+    @property
+    def setup_bytes(self) -> int:
+        return 0
+
+    @property
+    def sized(self) -> bool:
+        return self.levels is not None
+
+    def sized_for(self, budget: Budget, records: float) -> Self:
+        """With at least one leaf a record, as in the papers."""
+        if self.sized:
+            return self
+        levels = min(max(1, math.ceil(math.log2(max(records, 2.0)))), MAX_LEVELS)
+        return replace(self, levels=levels)  # type: ignore[call-arg]  # a field of each
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return exact_l1_sums(queries, records)
+
+    @cached_property
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.domain.bounds(self.metric)
+
+
+def pour_counts(points: np.ndarray, low: np.ndarray, high: np.ndarray, table: np.ndarray) -> None:
+    """Add 1 to every node above each record's leaf, the nearest of an even grid from bound to bound.
+
+    Parameters
+    ----------
+    points : np.ndarray
+        float64 (n, d), inside the bounds.
+    low, high : np.ndarray
+        Bounds, float64 (d,).
+    table : np.ndarray
+        int64 (d, 2 · leaves), changed in place; node 1 is the root, leaves are in the second half.
+    """
+
+    def trees(first: int, last: int) -> None:
+        for j in range(first, last):
+            _pour_counts(points[:, j], low[j], high[j] - low[j], table[j])
+
+    over_ranges(len(table), trees)
+
+
+@njit(nogil=True, cache=True)
+def _pour_counts(values, low, length, tree):
+    leaves = len(tree) // 2
+    for value in values:
+        # Clamped, so that memory is safe whatever comes.
+        node = leaves + np.int64(min(max((value - low) / length * (leaves - 1) + 0.5, 0.0), leaves - 1.0))
+        while node > 0:
+            tree[node] += 1
+            node >>= 1
+
+
+def check_counters(counters: int) -> None:
+    """RequestError when the trees of all coordinates together are too large."""
+    if counters > MAX_COUNTERS:
+        raise RequestError(
+            f"The trees have {counters:,} counters, and a sketch may have at most {MAX_COUNTERS:,}: take fewer levels."
+        )
+
+
+def exact_l1_sums(queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """Sums of L1 distances, pair by pair, float64 (n,)."""
+    sums = np.zeros(len(queries))
+    for asked, kept in zip(queries.T, records.T, strict=True):
+        sums += np.abs(asked[:, None] - kept).sum(axis=1)
+    return sums
+
+
+def average_over_queries(sketch: LinearSketch, counter_variance: float) -> float:
+    """The mean noise variance over queries spread evenly along the diagonal of the bounds.
+
+    Coordinates have noise of their own, so the average over the whole box is the same.
+    """
+    low, high = sketch.domain.bounds(sketch.metric)
+    along = (np.arange(QUERIES_OF_AN_AVERAGE) + 0.5)[:, None] / QUERIES_OF_AN_AVERAGE
+    return float(np.mean(sketch.noise_variance(counter_variance, low + along * (high - low))))
+
+
+STEPS = 128
+"""Of the public grid in every coordinate; places are numbered 0 to 128."""
+UNASKED = -1
+_ROW = Several("The places of a coordinate", Whole("A place that is asked", UNASKED, STEPS), 1, STEPS + 1)
+"""More would repeat some, and a stranger's file could name more than memory can fit to."""
+SCALE = 1 << 31
+"""The most that a record adds to a counter: for a place t, the distance max(t, 1 - t) that can occur there."""
+ROOM = 4
+"""Counters have room for so many times the records, so that the number of records is exact; see `records_in`."""
+
+
+@dataclass(frozen=True)
+class AskedDistances(LinearSketch):
+    """Sums of distances from chosen grid places, one row of counters a coordinate.
+
+    RequestError when the places are not what they should be.
+    """
+
+    domain: Domain
+    # For every coordinate the places of the grid that are asked, -1 for a counter that nothing was asked of; all
+    # coordinates have as many.
+    places: tuple[tuple[int, ...], ...] = parameter(Several("The places that are asked", _ROW, 1))
+    name: ClassVar[str] = "huang-roth"
+    described: ClassVar[str] = "sketch of asked distances"
+    answers: ClassVar[str] = "distance"
+    linear_decode: ClassVar[bool] = False
+
+    def _check(self) -> None:
+        super()._check()
+        if len(self.places) != self.domain.dimensions:
+            raise RequestError("Every coordinate needs a list of places that are asked.")
+        if len({len(row) for row in self.places}) > 1:
+            raise RequestError("All coordinates need equally many places, at least one.")
+        if len(self.places) * len(self.places[0]) > MAX_COUNTERS:
+            raise RequestError(f"At most {MAX_COUNTERS:,} places can be asked: give fewer columns.")
+
+    @property
+    def metric(self) -> str:
+        return "l1"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.places), len(self.places[0])
+
+    @property
+    def setup_bytes(self) -> int:
+        return 64 * len(self.places) * len(self.places[0])
+
+    @property
+    def largest_entry(self) -> int:
+        return SCALE * ROOM
+
+    @cached_property
+    def borders(self) -> bool:
+        """Whether both ends of every coordinate are asked, so that they tell the number of records."""
+        return all(0 in row and STEPS in row for row in self.places)
+
+    def add(self, table: np.ndarray, points: np.ndarray) -> None:
+        low, high = self.domain.bounds(self.metric)
+
+        def counters(first: int, last: int) -> None:
+            for flat in range(first, last):
+                j, k = divmod(flat, table.shape[1])
+                if self.places[j][k] != UNASKED:
+                    table[j, k] += _sum_of_distances(
+                        points[:, j], low[j], high[j] - low[j], self.places[j][k] / STEPS, _unit(self.places[j][k])
+                    )
+
+        over_ranges(table.size, counters, at_least=8)
+
+    def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """For any T places a coordinate, as they are paid for before they are chosen; see `places_sensitivity`."""
+        return places_sensitivity(*self.shape, self.borders, neighbours)
+
+    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
+        return exact_l1_sums(queries, records)
+
+    def weights(self, table: np.ndarray, coordinate: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places in [0, 1] and weights of the convex function that is read off one row of a table."""
+        asked = [k for k, place in enumerate(self.places[coordinate]) if place != UNASKED]
+        places = [self.places[coordinate][k] for k in asked]
+        return fitted_weights(places, table[coordinate, asked])
+
+    def answer(
+        self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
+    ) -> Answers:
+        """Sums over the coordinates of the convex functions; how far they are off, no theory says."""
+        check_level(level)
+        low, high = self.domain.bounds(self.metric)
+        sums = np.zeros(len(points))
+        for j, column in enumerate(points.T):
+            width = high[j] - low[j]
+            sums += width * distances_from(*self.weights(table, j), (column - low[j]) / width)
+        unknown = np.full(len(points), math.inf)
+        return Answers(sums, -unknown, unknown, sums / max(float(records), 1.0), unknown, math.inf)
+
+    def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
+        """Unknown: weights that cannot be negative are no linear function of the noise."""
+        return math.inf if points is None else np.full(len(points), math.inf)
+
+    def total(self, table: np.ndarray) -> float:
+        """Distances from both ends sum to the range for every record; the mean over the coordinates."""
+        if not self.borders:
+            return super().total(table)
+        ends = [table[j, row.index(0)] + float(table[j, row.index(STEPS)]) for j, row in enumerate(self.places)]
+        return float(np.mean(ends)) / SCALE
+
+    def total_variance(self, counter_variance: float) -> float:
+        return 2 * counter_variance / SCALE**2 / len(self.places) if self.borders else math.inf
+
+
+def every_place(domain: Domain) -> AskedDistances:
+    """The sums at all places of the grid: what the exact values of any choice are taken from."""
+    return AskedDistances(domain, (tuple(range(STEPS + 1)),) * domain.dimensions)
+
+
+def places_sensitivity(coordinates: int, asked: int, borders: bool, neighbours: Neighbours) -> Sensitivity:
+    """How far one record moves the sums at any T places a coordinate, among them both ends where `borders` says so.
+
+    A record at x adds S|x - t| / max(t, 1 - t), from 0 to S, to the counter of the place t: at most S, so T S for T
+    places, and T S^2 in the squared L2 norm. The two ends get S in all, as the distances from them sum to the range:
+    with both of them T - 1 takes the place of T, reached by a record at one end where no other place is nearer to it
+    than to the other end.
+
+    Replace: every counter stays between 0 and S, so it moves by S at most, the two ends too: T S and T S^2, reached by
+    a record that goes from one end to the other where all places are ends, and but for a hundredth by places next to
+    them.
+
+    Entries are cut to whole numbers, which moves no sum of two ends beyond S, as ⌊a⌋ + ⌊b⌋ <= ⌊a + b⌋.
+    """
+    parts = asked - 1 if borders and neighbours is Neighbours.ADD_REMOVE else asked
+    return Sensitivity(coordinates * parts * SCALE, coordinates * parts * SCALE**2, parts=coordinates * parts)
+
+
+def records_in(row: np.ndarray) -> int:
+    """The exact number of records behind one exact row of `every_place`.
+
+    Each adds S, S - 1 or S - 2 to the two ends together, and there are fewer than S / 2 of them (`ROOM`).
+    """
+    return -(-(int(row[0]) + int(row[STEPS])) // SCALE)
+
+
+def reach_of(place: int) -> float:
+    """The largest distance from a place of the grid, as a share of the range."""
+    return max(place, STEPS - place) / STEPS
+
+
+def fitted_weights(places: list[int], counters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places in [0, 1], both ends among them, and the weights >= 0 whose distances fit the counters best."""
+    nodes = np.array(sorted({0, STEPS, *places})) / STEPS
+    if not places:
+        return nodes, np.zeros(len(nodes))
+    reach = np.array([reach_of(place) for place in places])
+    # Divided by the reach, all counters have noise of one size.
+    model = np.abs(np.array(places)[:, None] / STEPS - nodes) / reach[:, None]
+    return nodes, nnls(model, np.asarray(counters, np.float64) / SCALE)[0]
+
+
+def distances_from(nodes: np.ndarray, weights: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Σ_j w_j |q - t_j|, float64 (n,)."""
+    return np.abs(queries[:, None] - nodes) @ weights
+
+
+def _unit(place: int) -> float:
+    return SCALE / reach_of(place)
+
+
+@njit(nogil=True, cache=True)
+def _sum_of_distances(values, low, length, place, unit):
+    """Of the records' values in one coordinate, in whole numbers; each adds at most SCALE."""
+    total = np.int64(0)
+    for value in values:
+        share = min(max((value - low) / length, 0.0), 1.0)
+        total += min(np.int64(abs(share - place) * unit), SCALE)
+    return total
