@@ -1,9 +1,10 @@
 """The cards of all mechanisms, found where they lie, and sketches by the names that release files give them.
 
-Every file of `ROOMS` (our mechanisms, and published ones of others to compare them with) may write
-``CARD = MechanismSpec("name", ...)``, or ``SOMETHING_CARD`` for a second one. The text of the files says which names
-there are, so that a list of them loads nothing; a file is imported when its mechanism is asked for. Mechanisms from elsewhere are either handed to `register`, or named by an installed package as
-an entry point of the group ``frostglass.mechanisms``, whose value is the card.
+Every file of `ROOMS` (our mechanisms, and published ones of others to compare them with) may write ``CARD =
+MechanismSpec("name", ...)``, or ``SOMETHING_CARD`` for a second one. The text of the files says which names there are,
+so that a list of them loads nothing; a file is imported when its mechanism is asked for. Mechanisms from elsewhere are
+either handed to `register`, or named by an installed package as an entry point of the group ``frostglass.mechanisms``,
+whose value is the card.
 """
 
 from __future__ import annotations
