@@ -38,8 +38,8 @@ from ..privacy.zcdp import largest_rho
 from .capabilities import Capabilities, check_circles, check_points
 from .linear import LinearSketch
 
+# Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source.
 Read = Callable[[LinearSketch], np.ndarray]
-"""Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source."""
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,7 @@ def _shared(
     return prices, noises, (*chosen, *measured)
 
 
-Shared = tuple[tuple[Fraction, ...], tuple[NoiseScale, ...]]
-"""Prices of choices and noise of tables."""
+Shared = tuple[tuple[Fraction, ...], tuple[NoiseScale, ...]]  # Prices of choices and noise of tables.
 
 
 def less_noisy(one: Shared, other: Shared) -> Shared:
@@ -227,21 +226,14 @@ def price_of(rho: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.floor(8 * rho * 10**80)), 10**40)
 
 
-SCALE = 1 << 8
-"""Parts of a record in which scores are counted."""
-LARGEST_TOTAL = float(1 << 50)
-"""Records that are expected at most, whatever the noise says, so that scores fit 64 bits."""
+SCALE = 1 << 8  # Parts of a record in which scores are counted.
+LARGEST_TOTAL = float(1 << 50)  # Records that are expected at most, whatever the noise says, so that scores fit 64 bits
 
 
 def pair_score(counts: np.ndarray, expected: np.ndarray) -> int:
     """L1 distance of a pair's counts from what is expected of it, in SCALEths of a record.
 
-    Parameters
-    ----------
-    counts : np.ndarray
-        Exact, int64.
-    expected : np.ndarray
-        int64 of the same shape, in SCALEths of a record; the same for all neighbours.
+    `counts`: exact, int64. `expected`: int64 of the same shape, in SCALEths of a record; the same for all neighbours.
     """
     return int(np.abs(SCALE * counts - expected).sum())
 

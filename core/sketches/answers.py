@@ -39,20 +39,11 @@ class Answers:
     def of_groups(cls, estimates: np.ndarray, weights: np.ndarray, records: float, level: float) -> Self:
         """Answers from independent, equally distributed estimates.
 
-        Each group of rows is unbiased and independent of the others, so the spread of their estimates measures
-        sampling error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees
-        of freedom. RequestError when the level is not strictly between 0 and 1.
-
-        Parameters
-        ----------
-        estimates : np.ndarray
-            float64 (G, n), one estimate a group.
-        weights : np.ndarray
-            float64 (G,), the groups' shares of the rows, which add up to 1.
-        records : float
-            The number of records, for densities.
-        level : float
-            Probability with which the interval holds the exact kernel sum.
+        Each group of rows is unbiased and independent of the others, so the spread of their estimates measures sampling
+        error and noise together, whatever the data: mean +- t * s / sqrt(G), Student's t with G - 1 degrees of freedom.
+        RequestError when the level is not strictly between 0 and 1. `estimates`: float64 (G, n), one estimate a group.
+        `weights`: float64 (G,), the groups' shares of the rows, which add up to 1. `records`: the number of records,
+        for densities. `level`: probability with which the interval holds the exact kernel sum.
         """
         check_level(level)
         degrees = len(weights) - 1
@@ -68,14 +59,8 @@ class Answers:
     def of_errors(cls, estimate: np.ndarray, standard_error: np.ndarray, records: float, level: float) -> Self:
         """Answers whose standard errors are known from public facts, with normal intervals.
 
-        RequestError when the level is not strictly between 0 and 1.
-
-        Parameters
-        ----------
-        estimate, standard_error : np.ndarray
-            float64 (n,).
-        records, level : float
-            As in `of_groups`.
+        RequestError when the level is not strictly between 0 and 1. `estimate`, `standard_error`: float64 (n,).
+        `records`, `level`: as in `of_groups`.
         """
         check_level(level)
         reach = ndtri(0.5 + level / 2.0) * standard_error

@@ -27,50 +27,44 @@ class Capabilities(Validated):
     domain: Domain
     name: ClassVar[str]
     described: ClassVar[str] = "sketch"
+    # What is summed over the records: "closeness" to the query, or "distance" from it.
     answers: ClassVar[str] = "closeness"
-    """What is summed over the records: "closeness" to the query, or "distance" from it."""
+    # What a release is asked for: answers at "places"; "tables", counts and means by the names of columns (`reading`);
+    # or "products", how columns follow from each other (`matrix`).
     asked_for: ClassVar[str] = "places"
-    """What a release is asked for: answers at "places"; "tables", counts and means by the names of columns (`reading`);
-    or "products", how columns follow from each other (`matrix`).
-    """
+    # Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
+    # stretch or a box can be counted, and a page can draw it by itself.
     on_grid: ClassVar[bool] = False
-    """Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
-    stretch or a box can be counted, and a page can draw it by itself.
-    """
+    # Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none.
     device_loop: ClassVar[str] = ""
-    """Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none."""
+    # Share of the budget that a count of records of its own gets, where that beats reading it off the table.
     count_share: ClassVar[Fraction] = Fraction(1, 100)
-    """Share of the budget that a count of records of its own gets, where that beats reading it off the table."""
+    # Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped.
     reads_mapped: ClassVar[bool] = False
-    """Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped."""
+    # Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it.
     linear_decode: ClassVar[bool] = True
-    """Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it."""
+    # Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller.
     gaussian_only: ClassVar[bool] = False
-    """Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller."""
+    # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`.
     takes_rows: ClassVar[bool] = False
-    """Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`."""
+    # Whether its answers are means over independent groups of rows: see `core.sketches.grouped`.
     in_groups: ClassVar[bool] = False
-    """Whether its answers are means over independent groups of rows: see `core.sketches.grouped`."""
-    by_column: ClassVar[bool] = False
-    """Whether the sums of distances along every column can be read apart."""
-    has_cells: ClassVar[bool] = False
-    """Whether its rows are cut into cells that its `columns` know, as RACE's are."""
+    by_column: ClassVar[bool] = False  # Whether the sums of distances along every column can be read apart.
+    has_cells: ClassVar[bool] = False  # Whether its rows are cut into cells that its `columns` know, as RACE's are.
+    # Whether its size, where it is not settled, must have the number of records; if not, a rough one will do.
     needs_records: ClassVar[bool] = True
-    """Whether its size, where it is not settled, must have the number of records; if not, a rough one will do."""
+    # Whether nothing else of it follows the bounds, so that it can be made within others: see `within`.
     free_of_bounds: ClassVar[bool] = True
-    """Whether nothing else of it follows the bounds, so that it can be made within others: see `within`."""
+    # Whether the mean of all records can be read off it, by `mean` and `sum_variance`.
     has_means: ClassVar[bool] = False
-    """Whether the mean of all records can be read off it, by `mean` and `sum_variance`."""
+    # Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value.
     takes_circles: ClassVar[bool] = False
-    """Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value."""
+    # Whether records without a number have a cell, where their column has a category for them; else they follow the
+    # domain's rule for missing values, as if there were none.
     keeps_gaps: ClassVar[bool] = False
-    """Whether records without a number have a cell, where their column has a category for them; else they follow the
-    domain's rule for missing values, as if there were none.
-    """
+    # What records that resemble the real ones are drawn from: "cells" or "records" of its own (`drawn`), "tables", or a
+    # "population" that explains its answers.
     drawn_from: ClassVar[str] = "population"
-    """What records that resemble the real ones are drawn from: "cells" or "records" of its own (`drawn`), "tables", or
-    a "population" that explains its answers.
-    """
 
     @property
     def by_axis(self) -> bool:
@@ -115,8 +109,8 @@ class Capabilities(Validated):
         """The column that says a record's class; "" where it tells none apart."""
         return ""
 
+    # The rule of decision that new tables a class are read by; None for the first of `class_rules`.
     read_by: ClassVar[str | None] = None
-    """The rule of decision that new tables a class are read by; None for the first of `class_rules`."""
 
     @property
     def class_rules(self) -> tuple[str, ...]:
@@ -173,12 +167,8 @@ def check_points(domain: object, kernel: Kernel | None = None) -> None:
 def check_circles(domain: Domain, mechanism: str, takes: bool, kernel: Kernel | None = None) -> None:
     """Refuse columns whose values lie on a circle where the mechanism, or its kernel, cannot see them so.
 
-    Parameters
-    ----------
-    takes : bool
-        Whether the mechanism takes them: by their coordinates alone, or value by value.
-    kernel : Kernel | None
-        Its kernel, if any; one of the straight-line distance sees a circle in the plane.
+    `takes`: whether the mechanism takes them: by their coordinates alone, or value by value. `kernel`: its kernel, if
+    any; one of the straight-line distance sees a circle in the plane.
 
     Raises
     ------

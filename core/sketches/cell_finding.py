@@ -32,15 +32,9 @@ class Ruler:
 def find_cells(points: np.ndarray, rulers: Sequence[Ruler], found: np.ndarray) -> None:
     """Write the cell of every point along every axis.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        Encoded, float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category is the one
-        of the largest coordinate, the first of several.
-    rulers : Sequence[Ruler]
-        One an axis.
-    found : np.ndarray
-        Of integers, (axes, n). Cells hold their lower end, and the last one both.
+    `points`: encoded, float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category is
+    the one of the largest coordinate, the first of several. `rulers`: one an axis. `found`: of integers, (axes, n).
+    Cells hold their lower end, and the last one both.
     """
     by_coordinate = np.ascontiguousarray(points.T)
     whole = np.array([(ruler.coordinate, ruler.most, ruler.categories, ruler.nowhere) for ruler in rulers], np.int64)

@@ -35,13 +35,15 @@ from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch
 from .mechanism_spec import MechanismSpec
 from .registry import card_of, sketch_from_parameters
 
-MOST_NAMED = 64
-"""Classifiers that a file names as those it was chosen among."""
+MOST_NAMED = 64  # Classifiers that a file names as those it was chosen among.
 
 
 @dataclass(frozen=True)
 class Classes(LinearSketch):
     """One slab of counters a class, each filled by the same sketch with the records of its class.
+
+    RequestError when the label is not a column of categories, the inner sketch is of another domain or has classes
+    itself, or the rule is none of its rules.
 
     Parameters
     ----------
@@ -55,12 +57,6 @@ class Classes(LinearSketch):
         The rule of decision that it is to be read by, where one was chosen; None for the usual one.
     among : tuple[str, ...]
         What it was chosen among on held-out records, under the promise of the file; nothing where it was not chosen.
-
-    Raises
-    ------
-    RequestError
-        When the label is not a column of categories, the inner sketch is of another domain or has classes itself, or
-        the rule is none of its rules.
     """
 
     domain: Domain
@@ -91,7 +87,6 @@ class Classes(LinearSketch):
 
     @property
     def label_column(self) -> Categorical:
-        """The column of classes."""
         return cast(Categorical, self.domain.columns[self.domain.names.index(self.label)])
 
     @property
@@ -213,7 +208,6 @@ class Classes(LinearSketch):
         return replace(self, domain=domain, inner=self.inner.within(domain.without(self.label)))
 
     def with_inner(self, inner: LinearSketch) -> Self:
-        """The same classes, each with another sketch."""
         return replace(self, inner=inner)
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
@@ -290,7 +284,6 @@ class Classes(LinearSketch):
         return Sensitivity(moved, moved, unit_shifts=True)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        """The exact sums over records of all classes."""
         return self.inner.exact(queries, self.unlabelled(records))
 
     def exact_of_classes(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -315,7 +308,6 @@ class Classes(LinearSketch):
         return np.array([self.inner.total(slab) for slab in table])
 
     def total_variance(self, counter_variance: float) -> float:
-        """Variance of the total of each class."""
         return self.inner.total_variance(counter_variance)
 
     def parameters(self) -> dict[str, Any]:

@@ -23,20 +23,17 @@ from .linear import LinearSketch
 MAX_ROWS = 1_000_000
 ROWS, HOW_MANY_ROWS = Whole("The number of rows of a sketch", 1, MAX_ROWS), "how many rows it has"
 GROUPS = Whole("The number of groups of rows", 2, 1000)
+# Unless said: more make intervals shorter for their coverage, fewer make the rows cover more evenly.
 LEAST_GROUPS, MOST_GROUPS = 4, 10
-"""Unless said: more make intervals shorter for their coverage, fewer make the rows cover more evenly."""
-ROWS_TRIED = (100, 200, 500, 1000, 2000)
-"""Numbers of rows that the RACE paper tried (CCS 2021, section 5.1)."""
-CHANCE = "chance in its random rows"
-"""What the error of such a sketch comes from where it is not noise."""
+ROWS_TRIED = (100, 200, 500, 1000, 2000)  # Numbers of rows that the RACE paper tried (CCS 2021, section 5.1).
+CHANCE = "chance in its random rows"  # What the error of such a sketch comes from where it is not noise.
 
+# For one row of one hash or frequency, and one coordinate of it, of one core of an EPYC processor with AVX-512.
 ROW_SECONDS, TERM_SECONDS = 1.8e-9, 4.5e-11
-"""For one row of one hash or frequency, and one coordinate of it, of one core of an EPYC processor with AVX-512."""
 ROW_SETUP_SECONDS, TERM_SETUP_SECONDS = 2e-6, 2e-7
 
 
 def in_groups(sketch: LinearSketch) -> TypeGuard[GroupedSketch]:
-    """Whether a sketch is one of rows in groups, which its class says."""
     return sketch.in_groups
 
 
@@ -118,5 +115,4 @@ class GroupedSketch(LinearSketch):
 
 
 def mean_of_rows(values: np.ndarray) -> tuple[float, float]:
-    """The mean over a sketch's rows, and its standard error."""
     return float(values.mean()), float(values.std()) / max(1.0, len(values) - 1.0) ** 0.5

@@ -32,14 +32,11 @@ from .capabilities import Capabilities, check_circles, check_points
 if TYPE_CHECKING:
     from .distances.ball import Rows
 
-MAX_COUNTERS = 1 << 28
-"""Of a table that is read as an array: 2 GiB in memory."""
+MAX_COUNTERS = 1 << 28  # Of a table that is read as an array: 2 GiB in memory.
 
 
-ANY_LEVEL = 0.95
-"""Of intervals that nobody looks at."""
-Counts = Any
-"""Numbers of records, of the `count_shape` of a sketch: one number, or an array of one a class."""
+ANY_LEVEL = 0.95  # Of intervals that nobody looks at.
+Counts = Any  # Numbers of records, of the `count_shape` of a sketch: one number, or an array of one a class.
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,6 @@ class LinearSketch(Capabilities, ABC):
         return one
 
     def within(self, domain: Domain) -> LinearSketch:
-        """The same for a domain with other bounds."""
         return replace(self, domain=domain)
 
     def smoothed(self, bandwidth: Bandwidth) -> LinearSketch:
@@ -114,12 +110,8 @@ class LinearSketch(Capabilities, ABC):
     def finding_centre(self, radius: float | None) -> LinearSketch:
         """The sketch whose noisy table says around which centre this one has less noise; see `centred_by`.
 
-        RequestError when it has no centre.
-
-        Parameters
-        ----------
-        radius : float | None
-            Records farther than this from the middle of the bounds are moved towards it, where that is of use.
+        RequestError when it has no centre. `radius`: records farther than this from the middle of the bounds are moved
+        towards it, where that is of use.
         """
         raise RequestError(
             f"A centre can be bought for directions and moments, and the mechanism {self.name!r} has none."
@@ -214,10 +206,7 @@ class LinearSketch(Capabilities, ABC):
     ) -> Encoded:
         """What `answer` estimates from each of several tables, float64 (tables, n), for searches that need no errors.
 
-        Parameters
-        ----------
-        tables : Sequence[np.ndarray]
-            Each as ``table`` of `answer`, and so are the others.
+        `tables`: each as ``table`` of `answer`, and so are the others.
         """
         return np.array([self.answer(table, records, points, counter_variance, ANY_LEVEL).estimate for table in tables])
 
@@ -269,7 +258,6 @@ class LinearSketch(Capabilities, ABC):
         return self.record_sensitivity(neighbours).scaled(self.domain.unit.records)
 
     def count_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        """How far one person moves `count`."""
         return self.record_count_sensitivity(neighbours).scaled(self.domain.unit.records)
 
     def sensitivities(self, neighbours: Neighbours) -> tuple[Sensitivity, ...]:

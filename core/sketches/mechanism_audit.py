@@ -40,14 +40,7 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
 
     The time is that of drawing 2 · `runs` noisy tables. An attack sees the whole loss on tables of a few rows only: the
     more rows share it, the less likely it is that all of them show it at once. RequestError when the sketch cannot keep
-    such a promise.
-
-    Parameters
-    ----------
-    runs : int
-        Runs on each of the two data sets.
-    level : float
-        Probability with which the bound holds.
+    such a promise. `runs`: runs on each of the two data sets. `level`: probability with which the bound holds.
     """
     if sketch.parts:
         return _audit_parts(sketch, budget, runs, level)
@@ -136,12 +129,8 @@ def worst_records(
 ) -> tuple[pd.DataFrame, int, int | None]:
     """The records that are tried, in natural units, and those among them that somebody would best have.
 
-    Parameters
-    ----------
-    neighbours : Neighbours
-        None for the second record where it is hidden whether somebody is there.
-    noises : Sequence[NoiseScale]
-        Of its tables, in deviations of which differences are measured.
+    `neighbours`: None for the second record where it is hidden whether somebody is there. `noises`: of its tables, in
+    deviations of which differences are measured.
     """
     tried = records_tried(sketch)
     parts = zip(sketch.split(sketch.zeros()), noises, strict=False)
@@ -210,27 +199,16 @@ def _encoded(sketch: LinearSketch, natural: pd.DataFrame) -> np.ndarray | Sets |
     return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))
 
 
-CROWD = 60
-"""Records that both data sets have, all in one place, so that the one that differs stands out."""
-REMEMBERED = 256
-"""Exact tables that are kept, of those sketches that were chosen lately."""
-EARLIER_SHARE = 4
-"""One run in so many is made beforehand, to learn which choices are likelier on which data set."""
+CROWD = 60  # Records that both data sets have, all in one place, so that the one that differs stands out.
+REMEMBERED = 256  # Exact tables that are kept, of those sketches that were chosen lately.
+EARLIER_SHARE = 4  # One run in so many is made beforehand, to learn which choices are likelier on which data set.
 
 
 def audit_adaptive(mechanism: Adaptive, budget: Budget, *, runs: int = 2_000, level: float = 0.95) -> AuditReport:
     """Attack everything that a mechanism gives away, its choices included.
 
-    RequestError when the mechanism cannot keep such a promise.
-
-    Parameters
-    ----------
-    mechanism : Adaptive
-        Of a settled size.
-    runs : int
-        Runs on each of the two data sets.
-    level : float
-        Probability with which the bound holds.
+    RequestError when the mechanism cannot keep such a promise. `mechanism`: of a settled size. `runs`: runs on each of
+    the two data sets. `level`: probability with which the bound holds.
     """
     plan = mechanism.plan(budget)
     data, neighbour = (np.asfortranarray(points) for points in _neighbours(mechanism, budget.neighbours))
@@ -292,5 +270,4 @@ def _reader(points: np.ndarray) -> Callable[[LinearSketch], np.ndarray]:
 
 
 def _choices(made: Outcome) -> str:
-    """What was chosen, as a text."""
     return json.dumps(made.sketch.parameters(), sort_keys=True)

@@ -53,16 +53,9 @@ def check_norm(facts: PublicInputs) -> None:
 def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: int | None = None) -> LinearSketch:
     """The mechanism for sums of distances that is best as a rule: the first that may be recommended.
 
-    RequestError when there is no such norm, or a radius where none is used.
-
-    Parameters
-    ----------
-    norm : str
-        "l1", "l2", "squared", "lp:P", "capped:C", "above" or "below".
-    radius : float | None
-        Of "l2" and "squared": records farther than this from the middle of the bounds are moved towards it.
-    seed : int | None
-        Of random directions, for "l2"; fresh when None.
+    RequestError when there is no such norm, or a radius where none is used. `norm`: "l1", "l2", "squared", "lp:P",
+    "capped:C", "above" or "below". `radius`: of "l2" and "squared": records farther than this from the middle of the
+    bounds are moved towards it. `seed`: of random directions, for "l2"; fresh when None.
     """
     # None of these sketches depends on the promise before it is sized.
     facts = PublicInputs(domain, Budget(1), norm=norm, seed=seed, radius=radius)

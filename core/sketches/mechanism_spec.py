@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from .adaptive import Adaptive
     from .linear import LinearSketch
 
-KERNEL_OPTIONS = frozenset({"--kernel", "--bandwidth", "--power"})
-"""Options that say what closeness is."""
+KERNEL_OPTIONS = frozenset({"--kernel", "--bandwidth", "--power"})  # Options that say what closeness is.
 PROJECTION_OPTIONS = frozenset({"--project", "--projection", "--radius"})
+# Questions that mechanisms are recommended and compared for, in words.
 ANSWERED = {"closeness": "closeness, and not of distances", "distance": "distances, and not of closeness"}
-"""Questions that mechanisms are recommended and compared for, in words."""
+# Norms that are the L1 distance: of one column, the straight line too.
 L1_NORMS = {False: ("l1", "lp:1"), True: ("l1", "lp:1", "l2")}
-"""Norms that are the L1 distance: of one column, the straight line too."""
 LAST = 100
 
 

@@ -14,16 +14,16 @@ from .linear import LinearSketch
 from .registry import card_of
 
 MAX_NAME = 100
-LARGEST_RATIO = 1e9
-"""Between the deviations of the noise of two parts."""
-COLUMNS_NAMED = 3
-"""In a part's own name."""
+LARGEST_RATIO = 1e9  # Between the deviations of the noise of two parts.
+COLUMNS_NAMED = 3  # In a part's own name.
 FIELDS = ("name", "columns", "scale", "category_distance", "mechanism", "parameters", "noise")
 
 
 @dataclass(frozen=True)
 class Part:
     """One question of a release.
+
+    RequestError when it is no sketch that could be a part, or a number is out of range.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ class Part:
     noise : float | None
         How large the deviation of its counters' noise is beside that of the other parts; None until the forecast
         chooses it.
-
-    Raises
-    ------
-    RequestError
-        When it is no sketch that could be a part, or a number is out of range.
     """
 
     sketch: LinearSketch
@@ -109,12 +104,10 @@ class PartKind(Described):
         return dict(zip(FIELDS, facts, strict=True))
 
     def read(self, value: object) -> dict[str, Any]:
-        """The fields, unchecked: the outer domain makes the sketch."""
         return exact_fields(value, "part of a release", FIELDS)
 
 
-OWN = ("columns", "scale", "category_distance")
-"""Of a domain: what parts may have of their own."""
+OWN = ("columns", "scale", "category_distance")  # Of a domain: what parts may have of their own.
 
 
 def joined(domains: Sequence[Domain]) -> Domain:
@@ -146,7 +139,6 @@ def _rules(domain: Domain) -> dict[str, object]:
 
 
 def of_part(domain: Domain, own: Domain) -> Domain:
-    """The columns of a part, as another domain declares them."""
     return restricted(domain, list(own.names), own.scale, own.category_distance)
 
 

@@ -64,7 +64,8 @@ class Encodings:
 class Parts(LinearSketch):
     """The tables of several sketches, side by side.
 
-    Use `Parts.of` to make one: it puts the domain together from those of the parts.
+    Use `Parts.of` to make one: it puts the domain together from those of the parts. RequestError when parts declare a
+    column differently, protect different people, follow different rules, or share a name.
 
     Parameters
     ----------
@@ -72,11 +73,6 @@ class Parts(LinearSketch):
         All columns that any part uses.
     members : tuple[Part, ...]
         One question each.
-
-    Raises
-    ------
-    RequestError
-        When parts declare a column differently, protect different people, follow different rules, or share a name.
     """
 
     domain: Domain
@@ -84,8 +80,8 @@ class Parts(LinearSketch):
     name: ClassVar[str] = "parts"
     described: ClassVar[str] = "release of parts"
     answers: ClassVar[str] = "several"
+    # Of all numbers of records together, which every part that needs one reads.
     count_share: ClassVar[Fraction] = Fraction(1, 50)
-    """Of all numbers of records together, which every part that needs one reads."""
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -121,7 +117,6 @@ class Parts(LinearSketch):
 
     @property
     def _plain_domain(self) -> Domain:
-        """The domain without what is each part's own."""
         return replace(self.domain, scale="none", category_distance=1.0)
 
     @property
@@ -130,7 +125,6 @@ class Parts(LinearSketch):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Counters of every part."""
         return tuple(math.prod(sketch.shape) for sketch in self._sketches)
 
     @property
@@ -175,12 +169,10 @@ class Parts(LinearSketch):
         return self.with_sketches([sketch.reseeded(seed) for sketch in self._sketches])
 
     def with_sketches(self, sketches: Sequence[LinearSketch]) -> Self:
-        """The same parts of other sketches, such as of a settled size."""
         pairs = zip(self.members, sketches, strict=True)
         return replace(self, members=tuple(replace(part, sketch=sketch) for part, sketch in pairs))
 
     def with_noise(self, ratios: Sequence[float]) -> Self:
-        """The same parts with noise in these ratios."""
         pairs = zip(self.members, ratios, strict=True)
         return replace(self, members=tuple(replace(part, noise=float(ratio)) for part, ratio in pairs))
 
@@ -294,7 +286,6 @@ class Parts(LinearSketch):
         return _together([sketch.record_count_sensitivity(neighbours) for sketch in self._counting])
 
     def count_sensitivities(self, neighbours: Neighbours) -> tuple[Sensitivity, ...]:
-        """Of every number of records that is not public."""
         pairs = zip(self._counting, self.public_counts(neighbours), strict=True)
         return tuple(sketch.count_sensitivity(neighbours) for sketch, public in pairs if not public)
 
@@ -334,7 +325,6 @@ class Parts(LinearSketch):
 
 
 def _together(moved: Sequence[Sensitivity]) -> Sensitivity:
-    """Of vectors that lie side by side."""
     return Sensitivity(
         sum(one.l1 for one in moved),
         sum(one.l2_squared for one in moved),
@@ -347,7 +337,6 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def holds(sketch: Parts) -> str:
-    """What is in the table, in words."""
     return "; ".join(f"{part.name}: {card_of(part.sketch).holds(part.sketch)}" for part in sketch.members)
 
 

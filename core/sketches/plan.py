@@ -44,12 +44,10 @@ class Plan:
 
     @property
     def noises(self) -> tuple[NoiseScale, ...]:
-        """Of the one table."""
         return (self.noise,)
 
     @property
     def count_noises(self) -> tuple[NoiseScale | None, ...]:
-        """Of the one number of records, where it goes into the release."""
         return (self.count_noise,) if self.counts else ()
 
 

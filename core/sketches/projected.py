@@ -33,19 +33,15 @@ from .linear import MAX_COUNTERS, InnerKind
 from .mechanism_spec import MechanismSpec, PublicInputs, columns
 from .registry import card_of, sketch_from_parameters
 
-INNER_GROUPS = 2
-"""Groups inside each group of rows: the fewest that a sketch has."""
-WORTH_PROJECTING = 64
-"""Dimensions from which a projection is tried."""
-PROJECTION_ERROR = 0.02
-"""Expected error that a projection may add to an average closeness."""
+INNER_GROUPS = 2  # Groups inside each group of rows: the fewest that a sketch has.
+WORTH_PROJECTING = 64  # Dimensions from which a projection is tried.
+PROJECTION_ERROR = 0.02  # Expected error that a projection may add to an average closeness.
+# Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts.
 SLACK = 1.0 + 2.0**-20
-"""Projected coordinates are clamped to bounds that much wider, so that it is never for rounding that the clamp acts."""
+# Of one core, for one coordinate of a record that is projected the fast way, as measured; the others take less.
 COORDINATE_SECONDS = 6e-9
-"""Of one core, for one coordinate of a record that is projected the fast way, as measured; the others take less."""
 RADIUS = Number("The radius of a projected sketch", 1e-300, 1e100)
-_PARTS = 35
-"""Label of the stream of public randomness that the groups' seeds come from."""
+_PARTS = 35  # Label of the stream of public randomness that the groups' seeds come from.
 
 
 @njit(nogil=True, cache=True)
@@ -72,6 +68,9 @@ def _clip_to_ball(points: Floats, centre: Floats, radius: float, first: int, las
 class Projected(GroupedSketch):
     """A grouped kernel sketch (RACE, random features) of projected points.
 
+    RequestError when a parameter is out of range, or the kernel is not one of the Euclidean distance with one
+    bandwidth.
+
     Parameters
     ----------
     domain : Domain
@@ -84,11 +83,6 @@ class Projected(GroupedSketch):
         Records further than this from the middle of the bounds (from the origin, for angles) are moved towards it until
         they are not; queries are left where they are. None stands for the whole box. A public fact, such as 1 for
         embeddings of length 1.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or the kernel is not one of the Euclidean distance with one bandwidth.
     """
 
     domain: Domain
@@ -159,11 +153,9 @@ class Projected(GroupedSketch):
 
     @property
     def point_kernel(self) -> Kernel:
-        """The kernel itself: the truth is that of the points before the projection."""
         return self.inner.kernel
 
     def with_inner(self, inner: GroupedSketch) -> Self:
-        """The same projection of another sketch."""
         return replace(self, inner=inner)
 
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:

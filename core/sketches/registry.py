@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "frostglass.mechanisms"
 ROOMS = ("sketches", "lab/published")
-MAX_NESTING = 4
-"""Sketches inside each other: classes of projected points of a sketch are two inside the first."""
+MAX_NESTING = 4  # Sketches inside each other: classes of projected points of a sketch are two inside the first.
 _CARD = re.compile(r"^(\w*CARD) = (MechanismSpec\(.*?^\))", re.MULTILINE | re.DOTALL)
 _registered: dict[str, MechanismSpec] = {}
 
@@ -75,7 +74,6 @@ def _in_file(path: Path, core: Path) -> Iterator[_Found]:
 
 
 def command_names() -> tuple[str, ...]:
-    """Names of mechanisms on the command line, in the order of lists; no mechanism is loaded for it."""
     known = [(card.rank, card.name) for card in _registered.values() if card.command]
     return tuple(name for _, name in sorted([*known, *((one.rank, one.name) for one in _found() if one.command)]))
 
@@ -119,7 +117,6 @@ def register(card: MechanismSpec) -> None:
 
 
 def unregister(name: str) -> None:
-    """Forget a mechanism that `register` made known."""
     del _registered[name]
 
 

@@ -92,7 +92,6 @@ class Layout:
 
     @classmethod
     def of(cls, domain: Domain) -> Layout:
-        """The layout of a domain's coordinates."""
         groups, squared = [0], [True]
         for column in domain.columns:
             first, category = groups[-1] + 1, isinstance(column, Categorical)
@@ -102,17 +101,14 @@ class Layout:
 
     @property
     def coordinates(self) -> int:
-        """How many coordinates z has."""
         return len(self.groups)
 
     @property
     def numbers(self) -> int:
-        """How many coordinates are numbers."""
         return sum(self.squared) - 1
 
     @property
     def labels(self) -> int:
-        """How many columns of categories there are."""
         return self.groups[-1] - self.numbers
 
     @property
@@ -165,29 +161,22 @@ def _moved(q: int, c: int, k: int, m: int) -> int:
     return 2 * (numbers + labels + (c - m) * q + m * k)
 
 
-UNIT = 1 << 15
-"""What 1 counts, so that a number is off by a 65,536th of its range at most."""
+UNIT = 1 << 15  # What 1 counts, so that a number is off by a 65,536th of its range at most.
 LARGEST = float(UNIT)
 EXACT_ROWS = 1 << 22
-BLOCK_NUMBERS = 1 << 15
-"""Of a block: 256 KiB of float64."""
+BLOCK_NUMBERS = 1 << 15  # Of a block: 256 KiB of float64.
 LEAST_ROWS, MOST_ROWS = 256, 8192
 
 
 def block_rows(coordinates: int) -> int:
-    """Rows of a block."""
     return min(MOST_ROWS, max(LEAST_ROWS, BLOCK_NUMBERS // coordinates))
 
 
 def products(points: np.ndarray, middle: np.ndarray, factor: np.ndarray) -> Integers:
     """The sum of z zᵀ over records, int64 (d + 1, d + 1), in units of `UNIT`².
 
-    Parameters
-    ----------
-    points : np.ndarray
-        Encoded records, float64 (n, d).
-    middle, factor : np.ndarray
-        float64 (d,): a coordinate x counts round((x - middle) · factor), at most `UNIT` in size; the first of z is 1.
+    `points`: encoded records, float64 (n, d). `middle`, `factor`: float64 (d,): a coordinate x counts round((x -
+    middle) · factor), at most `UNIT` in size; the first of z is 1.
     """
     size = points.shape[1] + 1
     rows = block_rows(size)
@@ -213,7 +202,6 @@ def products(points: np.ndarray, middle: np.ndarray, factor: np.ndarray) -> Inte
 
 @njit(nogil=True, cache=True)
 def round_records(points: Floats, start: int, middle: Floats, factor: Floats, units: Floats) -> None:
-    """As `round_block`, of points and units by record."""
     for i in range(len(units)):
         here, there = points[start + i], units[i]
         there[0] = LARGEST
@@ -238,8 +226,7 @@ def round_block(points: Floats, start: int, middle: Floats, factor: Floats, unit
 
 
 METRIC = "l2"
-MAX_COORDINATES = 4_096
-"""Of an encoded record; the table has half their square."""
+MAX_COORDINATES = 4_096  # Of an encoded record; the table has half their square.
 AREA = float(UNIT**2)
 
 
@@ -247,15 +234,12 @@ AREA = float(UNIT**2)
 class Products(LinearSketch):
     """Sums of the products of all pairs of coordinates, of all coordinates, and of ones.
 
+    RequestError when the columns have too many coordinates.
+
     Parameters
     ----------
     domain : Domain
         The public facts about the records.
-
-    Raises
-    ------
-    RequestError
-        When the columns have too many coordinates.
     """
 
     domain: Domain
@@ -278,7 +262,6 @@ class Products(LinearSketch):
 
     @cached_property
     def layout(self) -> Layout:
-        """Which product lies where."""
         return Layout.of(self.domain)
 
     @property
@@ -331,7 +314,6 @@ class Products(LinearSketch):
         return 1 + self.layout.numbers + self.layout.labels
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        """The exact sums of (<z, z'>/G)²."""
         return ((self.vectors(queries) @ self.vectors(records).T / self._most) ** 2).sum(axis=1)
 
     def answer(

@@ -47,18 +47,12 @@ from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .markov_model import MOST_IN_MODEL, MeasuredCliques, drawing_order, model_size
 from .mst import ChoosesPairs, one_way
 
-CHOICES_SHARE = Fraction(1, 10)
-"""Share of the budget that pays for choices, as in the paper."""
-ROUNDS_AN_AXIS = 16
-"""Rounds at most, by which the first noise is set, as in the paper."""
-FIRST = 16
-"""Weight of the first tables; any would do, and the last round's is rounded down to a whole number."""
-ITERATIONS = 500
-"""Steps of a fit between rounds, whose model only guides the next choice."""
-HALF_NORMAL = math.sqrt(2.0 / math.pi)
-"""Mean absolute value of a normal number."""
-PAIR = 2
-"""What a pair counts where a single attribute counts 1: the asked pairs share 2 (d - 1) of its axes, and d - 1."""
+CHOICES_SHARE = Fraction(1, 10)  # Share of the budget that pays for choices, as in the paper.
+ROUNDS_AN_AXIS = 16  # Rounds at most, by which the first noise is set, as in the paper.
+FIRST = 16  # Weight of the first tables; any would do, and the last round's is rounded down to a whole number.
+ITERATIONS = 500  # Steps of a fit between rounds, whose model only guides the next choice.
+HALF_NORMAL = math.sqrt(2.0 / math.pi)  # Mean absolute value of a normal number.
+PAIR = 2  # What a pair counts where a single attribute counts 1: the asked pairs share 2 (d - 1) of its axes, and d - 1
 
 
 @dataclass(frozen=True)
@@ -70,10 +64,8 @@ class AIM(ChoosesPairs):
 
     seed: Resolved[int] = parameter(Seed("The seed of chosen marginals"), None)
     name: ClassVar[str] = "aim"
-    largest_model: ClassVar[int] = MOST_IN_MODEL
-    """Cells that the model may hold when all is spent."""
-    iterations: ClassVar[int] = ITERATIONS
-    """Steps of a fit between rounds at most."""
+    largest_model: ClassVar[int] = MOST_IN_MODEL  # Cells that the model may hold when all is spent.
+    iterations: ClassVar[int] = ITERATIONS  # Steps of a fit between rounds at most.
 
     def _check(self) -> None:
         super()._check()
@@ -151,12 +143,10 @@ class _Rounds:
 
     @property
     def left(self) -> int:
-        """Of the capacity."""
         return self.mechanism.capacity - sum(weight**2 for weight in self.weights)
 
     @property
     def released(self) -> tuple[MeasuredCliques, np.ndarray]:
-        """Everything that was measured."""
         return self.mechanism._released(tuple(self.cliques), tuple(self.weights)), np.concatenate(self.tables)
 
     def measure(self, clique: tuple[int, ...], weight: int) -> None:

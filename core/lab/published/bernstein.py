@@ -45,10 +45,9 @@ from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec, sides
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
-BLOCK = 1 << 22
-"""Numbers of an intermediate result: 32 MiB."""
+BLOCK = 1 << 22  # Numbers of an intermediate result: 32 MiB.
+# Shares of the bounds below this are none: the library's binomial probabilities overflow on the smallest of them.
 NO_SHARE = 1e-200
-"""Shares of the bounds below this are none: the library's binomial probabilities overflow on the smallest of them."""
 
 
 @lru_cache(maxsize=20)
@@ -89,19 +88,13 @@ def combined(values: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
 
 
 MAX_DEGREE, MAX_ITERATIONS, MAX_DIMENSIONS = 1_000, 1_000, 8
-MAX_POINTS = 1 << 17
-"""Of a lattice: every record is compared with each of them."""
-POINTS_OFFERED = 1 << 15
-"""Sizes that nobody asked for stop here, so that a record takes about a tenth of a millisecond."""
-DEFAULT_ITERATIONS = 20
-"""Most of what iterating gains in closeness, before noise grows: figures in `iterated_operator`."""
+MAX_POINTS = 1 << 17  # Of a lattice: every record is compared with each of them.
+POINTS_OFFERED = 1 << 15  # Sizes that nobody asked for stop here, so that a record takes about a tenth of a millisecond
+DEFAULT_ITERATIONS = 20  # Most of what iterating gains in closeness, before noise grows: figures in `iterated_operator`
 DEGREES_OFFERED = (2, 3, 4, 6, 8, 10, 14, 20, 28, 40, 56, 80, 110, 160, 220, 320, 450, 640)
-TYPICAL_CROWDING = 10.0
-"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-_BLOCK = 1 << 16
-"""Numbers of an intermediate result: half a megabyte, which a second-level cache holds."""
-_PLACES, _REFERENCE = 50, 200
-"""Label of the stream of public random places, and how many there are."""
+TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
+_BLOCK = 1 << 16  # Numbers of an intermediate result: half a megabyte, which a second-level cache holds.
+_PLACES, _REFERENCE = 50, 200  # Label of the stream of public random places, and how many there are.
 
 
 @dataclass(frozen=True)
@@ -280,7 +273,6 @@ class Bernstein(LinearSketch):
 
     @cached_property
     def _norms(self) -> tuple[int, int]:
-        """The largest L1 norm and squared L2 norm of all public places tried."""
         tried = self._inside(self._tried_shares())
         block = max(1, _BLOCK // len(self.lattice))
         norms = [largest_norms(self._encoded(tried[i : i + block])) for i in range(0, len(tried), block)]

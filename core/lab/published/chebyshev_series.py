@@ -49,11 +49,9 @@ from ...geometry.kernels import Kernel, of_coordinates
 from ...runtime.compiled_code import njit
 from ...sketches.hashed.phases import add_up
 
-NODES = {1: 4096, 2: 128, 3: 40}
-"""Chebyshev nodes a coordinate at which a kernel is taken, for so many coordinates."""
+NODES = {1: 4096, 2: 128, 3: 40}  # Chebyshev nodes a coordinate at which a kernel is taken, for so many coordinates.
 BYTES_A_NODE = 64
-AT_ONCE = 1 << 20
-"""Nodes times queries that are worked on together."""
+AT_ONCE = 1 << 20  # Nodes times queries that are worked on together.
 DAMPINGS = ("jackson", "none")
 
 
@@ -68,7 +66,6 @@ class ChebyshevFit:
 
     @cached_property
     def point_kernel(self) -> Kernel:
-        """The kernel of encoded points."""
         return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
 
     @property
@@ -96,7 +93,6 @@ class ChebyshevFit:
         return shares
 
     def at_nodes(self, points: np.ndarray) -> np.ndarray:
-        """The kernel between points and nodes, float64 (n, nodes, ..., nodes)."""
         values = self.point_kernel.evaluate(points, self.nodes)
         return values.reshape(-1, *[self._steps] * self.domain.dimensions)
 
@@ -174,7 +170,6 @@ def largest_l2_shift(orders: int, dimensions: int) -> float:
 
 
 def _extreme(points: np.ndarray) -> np.ndarray:
-    """The corners of the convex hull of points in the plane."""
     return points[ConvexHull(points).vertices]
 
 
@@ -228,12 +223,7 @@ def _pour(points, first, last, orders, amplitude, table):
 def pour_products(points: np.ndarray, orders: int, amplitude: int, table: np.ndarray) -> None:
     """Add every record's products of T_0, ..., T_(t-1) to a table, as whole numbers of at most ``amplitude``.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (d, n), from -1 to 1.
-    table : np.ndarray
-        int64 (t^d,), changed in place.
+    `points`: float64 (d, n), from -1 to 1. `table`: int64 (t^d,), changed in place.
     """
 
     def records(start: int, stop: int, sums: np.ndarray) -> None:

@@ -78,7 +78,6 @@ class HierarchicalHistogram(CountedGrid):
 
     @property
     def depth(self) -> int:
-        """Levels below the root; RequestError before they are chosen."""
         if self.levels is None:
             raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
         return self.levels
@@ -157,7 +156,6 @@ class HierarchicalHistogram(CountedGrid):
         return Sensitivity(moved, moved, parts=movable if moved == 2 * movable else 1, unit_shifts=True)
 
     def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
-        """The consistent leaves, of any sign."""
         return self._consistent(table)
 
     def _consistent(self, table: np.ndarray) -> np.ndarray:
@@ -179,7 +177,6 @@ class HierarchicalHistogram(CountedGrid):
 
     @property
     def _children(self) -> int:
-        """Of every node above the leaves."""
         return self.branches ** len(self.grid.numeric)
 
     def _share_of_own(self, height: int) -> float:
@@ -196,7 +193,6 @@ class HierarchicalHistogram(CountedGrid):
         return counts
 
     def _spread(self, counts: np.ndarray) -> np.ndarray:
-        """The count of its parent for every child."""
         for axis in self.grid.numeric:
             counts = np.repeat(counts, self.branches, axis=axis)
         return counts
@@ -211,7 +207,6 @@ class HierarchicalHistogram(CountedGrid):
         return (details / np.cumsum(leaves)[:, None]).sum(axis=0)
 
     def total(self, table: np.ndarray) -> float:
-        """The sum of the consistent roots."""
         return float(self._consistent(table).sum())
 
     def total_variance(self, counter_variance: float) -> float:
@@ -280,7 +275,6 @@ class FlatHistogram(CountedGrid):
 
     @cached_property
     def _counting(self) -> Marginals:
-        """The marginal of all axes, which is how a record is counted."""
         return Marginals(self.domain, self.metric, self.grid.counts, (tuple(range(len(self.grid.counts))),))
 
     @property
@@ -299,15 +293,12 @@ class FlatHistogram(CountedGrid):
         return self._counting.record_sensitivity(neighbours)
 
     def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
-        """The noisy counts as they are, of any sign."""
         return table.reshape(self.grid.counts).astype(np.float64)
 
     def _gains(self, queries: np.ndarray) -> np.ndarray:
-        """The sum over cells of the squared kernel."""
         return self.reading.squares(queries)[0]
 
     def total(self, table: np.ndarray) -> float:
-        """The sum of all counters."""
         return float(table.sum(dtype=np.float64))
 
     def total_variance(self, counter_variance: float) -> float:

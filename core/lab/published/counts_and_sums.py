@@ -23,8 +23,8 @@ from ...sketches.answers import Answers, check_level
 from ...sketches.mechanism_spec import MechanismSpec, only_l1, trees
 from .distance_trees import HOW_MANY_LEVELS, LEVELS, TreeSketch, average_over_queries, check_counters
 
+# Places are whole numbers of 2^-24ths of the range, and a record counts 2^24: counts and sums share one noise.
 PLACE_BITS = 24
-"""Places are whole numbers of 2^-24ths of the range, and a record counts 2^24: counts and sums share one noise."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,12 @@ class CountsAndSums(TreeSketch):
         return counter_variance * self._read(self.zeros(), points)[1]
 
     def total(self, table: np.ndarray) -> float:
-        """The mean of the roots."""
         return float(table[:, 0, 1].mean()) / (1 << PLACE_BITS)
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions / (1 << PLACE_BITS) ** 2
 
     def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Answers, and the sums of the squares of what each counter is multiplied by, float64 (n,) each."""
         sums, squares = np.zeros(len(points)), np.zeros(len(points))
         for tree, column, low, high in zip(table, points.T, *self._bounds, strict=True):
             counts, places = tree

@@ -54,7 +54,6 @@ class TreeSketch(LinearSketch):
 
     @property
     def depth(self) -> int:
-        """Levels below the root; RequestError before they are chosen."""
         if self.levels is None:
             raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
         return self.levels
@@ -85,14 +84,8 @@ class TreeSketch(LinearSketch):
 def pour_counts(points: np.ndarray, low: np.ndarray, high: np.ndarray, table: np.ndarray) -> None:
     """Add 1 to every node above each record's leaf, the nearest of an even grid from bound to bound.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d), inside the bounds.
-    low, high : np.ndarray
-        Bounds, float64 (d,).
-    table : np.ndarray
-        int64 (d, 2 · leaves), changed in place; node 1 is the root, leaves are in the second half.
+    `points`: float64 (n, d), inside the bounds. `low`, `high`: bounds, float64 (d,). `table`: int64 (d, 2 · leaves),
+    changed in place; node 1 is the root, leaves are in the second half.
     """
 
     def trees(first: int, last: int) -> None:
@@ -122,7 +115,6 @@ def check_counters(counters: int) -> None:
 
 
 def exact_l1_sums(queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """Sums of L1 distances, pair by pair, float64 (n,)."""
     sums = np.zeros(len(queries))
     for asked, kept in zip(queries.T, records.T, strict=True):
         sums += np.abs(asked[:, None] - kept).sum(axis=1)
@@ -139,15 +131,13 @@ def average_over_queries(sketch: LinearSketch, counter_variance: float) -> float
     return float(np.mean(sketch.noise_variance(counter_variance, low + along * (high - low))))
 
 
-STEPS = 128
-"""Of the public grid in every coordinate; places are numbered 0 to 128."""
+STEPS = 128  # Of the public grid in every coordinate; places are numbered 0 to 128.
 UNASKED = -1
+# More would repeat some, and a stranger's file could name more than memory can fit to.
 _ROW = Several("The places of a coordinate", Whole("A place that is asked", UNASKED, STEPS), 1, STEPS + 1)
-"""More would repeat some, and a stranger's file could name more than memory can fit to."""
+# The most that a record adds to a counter: for a place t, the distance max(t, 1 - t) that can occur there.
 SCALE = 1 << 31
-"""The most that a record adds to a counter: for a place t, the distance max(t, 1 - t) that can occur there."""
-ROOM = 4
-"""Counters have room for so many times the records, so that the number of records is exact; see `records_in`."""
+ROOM = 4  # Counters have room for so many times the records, so that the number of records is exact; see `records_in`.
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,6 @@ class ExponentialSum(GroupedSketch):
 
     @property
     def _seeds(self) -> list[int]:
-        """A seed of its own for each structure."""
         words = PublicRandom(self.seed, _TERMS).words(len(self._rates), 2)
         return [int(high) << 64 | int(low) for high, low in words]
 
@@ -219,7 +218,6 @@ def exponential_terms(error: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _gamma_on_axis(y: float) -> float:
-    """|Gamma(1 + iy)|."""
     return math.sqrt(math.pi * y / math.sinh(min(math.pi * y, 700.0)))
 
 

@@ -55,8 +55,7 @@ from ...sketches.mechanism_spec import MechanismSpec
 from .torus import check_torus
 from .wave_sketch import WaveSketch, orders
 
-AMPLITUDE = 1 << 24
-"""A cosine is cut to a multiple of 2^-24: far below what the noise of one record leaves of it."""
+AMPLITUDE = 1 << 24  # A cosine is cut to a multiple of 2^-24: far below what the noise of one record leaves of it.
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,6 @@ class FourierSeries(WaveSketch):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The kernel's own coefficients."""
         return self.kernel_coefficients
 
     def sized_for(self, budget: Budget, records: float) -> Self:
@@ -109,12 +107,10 @@ CARD = MechanismSpec(
 )
 
 
+# A record's L2 norm: cutting toward zero takes less than 1 from each of thousands of numbers.
 FUNCTIONAL_NOISE_AMPLITUDE = 1 << 30
-"""A record's L2 norm: cutting toward zero takes less than 1 from each of thousands of numbers."""
-PENALTIES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
-"""Tried where none is given; the paper's experiments have 0.01."""
-ENOUGH = 1.01
-"""Of sizes whose expected squared errors are that close to the least, the smallest table is chosen."""
+PENALTIES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)  # Tried where none is given; the paper's experiments have 0.01.
+ENOUGH = 1.01  # Of sizes whose expected squared errors are that close to the least, the smallest table is chosen.
 
 
 @dataclass(frozen=True)
@@ -171,7 +167,6 @@ class FunctionalNoise(WaveSketch):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The kernel's coefficients, smoothed."""
         if self.penalty is None:
             raise RequestError("There is no penalty yet; give one, or let `sized_for` choose it.")
         eigenvalues = self.eigenvalues

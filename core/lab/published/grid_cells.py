@@ -52,12 +52,10 @@ class CellAxis:
 
     @property
     def coordinates(self) -> int:
-        """How many of the encoded coordinates it takes."""
         return self.categories or 1
 
     @property
     def width(self) -> float:
-        """Width of a cell of numbers, in the coordinate's unit."""
         return (self.high - self.low) / self.count
 
     def positions(self, places: np.ndarray) -> np.ndarray:
@@ -100,7 +98,6 @@ class Cells(Validated):
 
     @cached_property
     def axes(self) -> tuple[CellAxis, ...]:
-        """The axes, in the order of the coordinates."""
         low, high = self.domain.bounds(self.metric)
         return tuple(
             CellAxis(place, float(low[place]), float(high[place]), count, categories)
@@ -114,19 +111,14 @@ class Cells(Validated):
 
     @cached_property
     def numeric(self) -> tuple[int, ...]:
-        """The axes that are coordinates of numbers."""
         return tuple(place for place, axis in enumerate(self.axes) if not axis.categories)
 
     def index(self, points: np.ndarray) -> np.ndarray:
         """The cell of every point along every axis.
 
-        Returns int64 (n, axes) in Fortran order. Cells hold their lower end, and the last one both.
-
-        Parameters
-        ----------
-        points : np.ndarray
-            Encoded, float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category is the
-            one of the largest coordinate, the first of several.
+        Returns int64 (n, axes) in Fortran order. Cells hold their lower end, and the last one both. `points`: encoded,
+        float64 (n, dimensions); what lies outside the bounds is in the outermost cell. The category is the one of the
+        largest coordinate, the first of several.
         """
         found = np.empty((len(self.axes), len(points)), np.int64)
         rulers = [
@@ -137,18 +129,12 @@ class Cells(Validated):
         return found.T
 
     def centres(self, axis: int) -> np.ndarray:
-        """Centres of the cells of an axis of numbers, float64 (count,)."""
         return self.axes[axis].positions(np.arange(self.counts[axis]) + 0.5)
 
     def points(self, indices: np.ndarray) -> np.ndarray:
         """The centres of cells as encoded points.
 
-        Returns float64 (m, dimensions) in Fortran order.
-
-        Parameters
-        ----------
-        indices : np.ndarray
-            int64 (m, axes), as `index` gives them.
+        Returns float64 (m, dimensions) in Fortran order. `indices`: int64 (m, axes), as `index` gives them.
         """
         return self._points(indices, 0.5)
 
@@ -214,8 +200,7 @@ def _axes(domain: Domain) -> list[tuple[int, int]]:
 MAX_COUNTERS = 1 << 26
 MAX_CLIQUES = 10_000
 _CLIQUE = Several("The axes of a marginal", Whole("The axis of a marginal", 0, MAX_AXES - 1), 1, MAX_AXES)
-BLOCK = 1 << 16
-"""Records whose cells are held in memory at once."""
+BLOCK = 1 << 16  # Records whose cells are held in memory at once.
 
 
 @dataclass(frozen=True)
@@ -248,7 +233,6 @@ class Marginals(LinearSketch):
 
     @cached_property
     def cells(self) -> Cells:
-        """The grid."""
         return Cells(self.domain, self.norm, self.counts)
 
     @property
@@ -257,12 +241,10 @@ class Marginals(LinearSketch):
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shape of each marginal."""
         return tuple(tuple(self.counts[axis] for axis in clique) for clique in self.cliques)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Number of cells of each marginal."""
         return tuple(map(math.prod, self.shapes))
 
     @cached_property
@@ -320,7 +302,6 @@ class Marginals(LinearSketch):
         return Answers.of_errors(sums / len(self.cliques), error, records, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
-        """Of a mean of as many counters as there are cliques."""
         variance = counter_variance / len(self.cliques)
         return variance if points is None else np.full(len(points), variance)
 

@@ -42,16 +42,11 @@ from ...sketches.grids.query_axes import Places, Terms, product_terms
 from ...sketches.linear import LinearSketch
 from .grid_cells import Cells
 
-DIRECT = 1 << 14
-"""Cells of the largest grid that is read cell by cell for every query, where there is another way."""
-LARGEST_DIRECT = 1 << 20
-"""Cells of the largest one at all: beyond, an answer takes seconds and gigabytes."""
-PAIRS = 1 << 21
-"""Pairs of a query and a cell whose kernel is held in memory at once."""
-BLOCK = 1 << 22
-"""Numbers that an intermediate result may hold otherwise: 32 MiB."""
-AT_ONCE = 1 << 14
-"""Queries that are looked at together, to find out what they share."""
+DIRECT = 1 << 14  # Cells of the largest grid that is read cell by cell for every query, where there is another way.
+LARGEST_DIRECT = 1 << 20  # Cells of the largest one at all: beyond, an answer takes seconds and gigabytes.
+PAIRS = 1 << 21  # Pairs of a query and a cell whose kernel is held in memory at once.
+BLOCK = 1 << 22  # Numbers that an intermediate result may hold otherwise: 32 MiB.
+AT_ONCE = 1 << 14  # Queries that are looked at together, to find out what they share.
 
 
 @dataclass(frozen=True)
@@ -79,12 +74,10 @@ class GridSums:
 
     @cached_property
     def _terms(self) -> Terms | None:
-        """Weights and products of the axes whose sum is the kernel, where it is such a sum."""
         return product_terms(self.kernel)
 
     @property
     def _products(self) -> Terms:
-        """The same where it is one, for what is only asked then."""
         if self._terms is None:
             raise ValueError("The kernel is no sum of products.")
         return self._terms
@@ -100,12 +93,7 @@ class GridSums:
     def sums(self, weights: np.ndarray, queries: np.ndarray) -> np.ndarray:
         """Sums over cells of weight times the kernel between centre and query, float64 (n,).
 
-        Parameters
-        ----------
-        weights : np.ndarray
-            float64, in the shape of the grid.
-        queries : np.ndarray
-            float64 (n, dimensions), encoded.
+        `weights`: float64, in the shape of the grid. `queries`: float64 (n, dimensions), encoded.
         """
         if self._direct:
             flat = weights.reshape(-1)
@@ -121,15 +109,8 @@ class GridSums:
     def squares(self, queries: np.ndarray, sides: tuple[int, ...] = (1,)) -> np.ndarray:
         """Sums over blocks of cells of the square of the kernel's sum in the block.
 
-        Returns float64 (sides, n).
-
-        Parameters
-        ----------
-        queries : np.ndarray
-            float64 (n, dimensions), encoded.
-        sides : tuple[int, ...]
-            Cells that blocks have along every axis of numbers, each divides their numbers of cells. Categories are kept
-            apart.
+        Returns float64 (sides, n). `queries`: float64 (n, dimensions), encoded. `sides`: cells that blocks have along
+        every axis of numbers, each divides their numbers of cells. Categories are kept apart.
         """
         if self._direct:
             blocks = map(self._closeness, self._blocks(queries))
@@ -211,10 +192,8 @@ def _summed(values: np.ndarray, side: int) -> np.ndarray:
 
 MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
-PLACES = 64
-"""Public random places inside the bounds at which average noise is computed."""
-_PLACES = 41
-"""Label of their stream of public randomness."""
+PLACES = 64  # Public random places inside the bounds at which average noise is computed.
+_PLACES = 41  # Label of their stream of public randomness.
 
 
 class GridSketch(LinearSketch):
@@ -236,10 +215,7 @@ class GridSketch(LinearSketch):
     def cell_counts(self, table: np.ndarray, records: float, counter_variance: float) -> np.ndarray:
         """How many records each cell has, as far as a release knows it; float64 in the shape of the grid.
 
-        Parameters
-        ----------
-        table, records, counter_variance : np.ndarray, float, float
-            As for `answer`.
+        `table`, `records`, `counter_variance`: as for `answer`.
         """
 
     def drawn(
@@ -266,7 +242,6 @@ class GridSketch(LinearSketch):
 
     @cached_property
     def reading(self) -> GridSums:
-        """How counts of cells are summed."""
         return GridSums(self.grid, self.point_kernel)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -317,38 +292,26 @@ class CountedGrid(GridSketch):
 
 
 def check_axes(domain: Domain, kernel: Kernel, what: str) -> None:
-    """RequestError unless the columns have few enough axes."""
     if len(Cells.of(domain, kernel.metric, 1).axes) > MAX_AXES:
         raise RequestError(f"A {what} may have at most {MAX_AXES} coordinates, as its cells are all combinations.")
 
 
 Sized = TypeVar("Sized", bound=GridSketch)
 MOST_CELLS = 1 << 22
+# Cells of the largest grid that is chosen, and of one whose kernel is no single product of its columns.
 MOST_CELLS_OF_TERMS = 1 << 18
-"""Cells of the largest grid that is chosen, and of one whose kernel is no single product of its columns."""
+# Widths of cells that are tried, in reaches of the kernel.
 PITCHES = tuple(2.0 ** (-step / 2) for step in range(-4, 13))
-"""Widths of cells that are tried, in reaches of the kernel."""
-TOO_FAR = 4.0
-"""Finer grids are not tried when the squared error of one is so many times the least."""
-STEPS = 8
-"""Places in a cell at which the kernel is compared with its centre's."""
-OFFSETS = (0.5, 0.25, 0.0)
-"""Places of a query in its cell, from its lower end."""
+TOO_FAR = 4.0  # Finer grids are not tried when the squared error of one is so many times the least.
+STEPS = 8  # Places in a cell at which the kernel is compared with its centre's.
+OFFSETS = (0.5, 0.25, 0.0)  # Places of a query in its cell, from its lower end.
 
 
 def best_cells(sketch: Sized, sized: Callable[[tuple[int, ...]], Sized], budget: Budget, records: float) -> Sized:
     """The sketch with the numbers of cells, one a coordinate of numbers, that suit the budget.
 
-    RequestError when even the coarsest grid is too large.
-
-    Parameters
-    ----------
-    sketch : Sized
-        Whose cells are not looked at.
-    sized : Callable[[tuple[int, ...]], Sized]
-        The sketch with given numbers of cells.
-    records : float
-        A public guess of their number.
+    RequestError when even the coarsest grid is too large. `sketch`: whose cells are not looked at. `sized`: the sketch
+    with given numbers of cells. `records`: A public guess of their number.
     """
     coarsest = Cells.of(sketch.domain, sketch.metric, 1)
     most = MOST_CELLS if is_product_of_columns(sketch.kernel) else MOST_CELLS_OF_TERMS

@@ -72,15 +72,13 @@ from .distance_trees import (
 )
 
 CONSTANTS = ("practical", "guaranteed")
+# Share of the budget for comparisons; the rest measures. The second is that of Dwork and Roth's Theorem 3.28.
 COMPARING = {"practical": Fraction(1, 4), "guaranteed": Fraction(8, 9)}
-"""Share of the budget for comparisons; the rest measures. The second is that of Dwork and Roth's Theorem 3.28."""
+# Share for a count of records of its own, where the ends do not tell it and it is not public.
 COUNTING = Fraction(1, 50)
-"""Share for a count of records of its own, where the ends do not tell it and it is not public."""
 FAILURE = 0.05
-OFFERED = (*range(4, 34), 41, 49, 57, 65)
-"""Numbers of places that `sized_for` tries."""
-MOST_DIMENSIONS = 64
-"""Each has a part of the budget only, and a grid of sums that is read first."""
+OFFERED = (*range(4, 34), 41, 49, 57, 65)  # Numbers of places that `sized_for` tries.
+MOST_DIMENSIONS = 64  # Each has a part of the budget only, and a grid of sums that is read first.
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,6 @@ class HuangRoth(Adaptive):
 
     @property
     def first(self) -> AskedDistances:
-        """The sums at all places of the grid."""
         return every_place(self.domain)
 
     @property
@@ -206,7 +203,6 @@ class _Learner:
         self._fit = fitted_weights([], np.empty(0))
 
     def _ask(self, place: int) -> None:
-        """Measure the sum at a place, and learn from it."""
         self.places.append(place)
         self.answers.append(int(add_noise(self._exact[place : place + 1], self._noise, self._source)[0]))
         self._fit = fitted_weights(self.places, np.array(self.answers, np.float64))

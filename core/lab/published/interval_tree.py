@@ -79,14 +79,12 @@ class IntervalTree(TreeSketch):
         return counter_variance * self._read(self.zeros(), points)[1]
 
     def total(self, table: np.ndarray) -> float:
-        """The mean of the roots."""
         return float(table[:, 1].mean())
 
     def total_variance(self, counter_variance: float) -> float:
         return counter_variance / self.domain.dimensions
 
     def _read(self, table: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Answers, and the sums of the squares of what each counter is multiplied by, float64 (n,) each."""
         sums, squares = np.zeros(len(points)), np.zeros(len(points))
         for tree, column, low, high in zip(table, points.T, *self._bounds, strict=True):
             last = (1 << self.depth) - 1

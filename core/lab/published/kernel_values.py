@@ -30,12 +30,10 @@ from ...errors import RequestError
 from ...geometry.kernels import Angular, Kernel, Mixture, Product, Stationary, stationary
 from ...runtime.compiled_code import njit
 
-BITS = 30
-"""Closeness is counted in units of 2^-30."""
-_PARTS = 7
-"""An octave has 2^7 parts."""
+BITS = 30  # Closeness is counted in units of 2^-30.
+_PARTS = 7  # An octave has 2^7 parts.
+# Octaves: nearer is no distance, and further is that far; 2^-40 and 2^40 bandwidths where squares are taken.
 _FIRST, _LAST = -80, 80
-"""Octaves: nearer is no distance, and further is that far; 2^-40 and 2^40 bandwidths where squares are taken."""
 _ANGLES = 1024
 
 
@@ -204,14 +202,8 @@ _ONE = 1 << 30
 def add_bounded(values, l1, l2_squared, table):
     """Add every row of ``values`` to a table, scaled down where it exceeds a bound.
 
-    Parameters
-    ----------
-    values : np.ndarray
-        int64 (n, m), at most 2^30 in absolute value and with sums of squares below 2^62; written over.
-    l1, l2_squared : int
-        The largest norms that one row may have.
-    table : np.ndarray
-        int64 (m,), changed in place.
+    `values`: int64 (n, m), at most 2^30 in absolute value and with sums of squares below 2^62; written over. `l1`,
+    `l2_squared`: the largest norms that one row may have. `table`: int64 (m,), changed in place.
     """
     for i in range(len(values)):
         row = values[i]
@@ -230,7 +222,6 @@ def add_bounded(values, l1, l2_squared, table):
 
 @njit(nogil=True, cache=True)
 def _norms(row):
-    """The L1 norm and the squared L2 norm of a row."""
     length, square = np.int64(0), np.int64(0)
     for p in range(len(row)):
         length += abs(row[p])
@@ -243,8 +234,7 @@ def largest_norms(values: np.ndarray) -> tuple[int, int]:
     return max(1, int(np.abs(values).sum(axis=1).max())), max(1, int((values * values).sum(axis=1).max()))
 
 
-NOTHING = 1e-200
-"""Squares below this are lost in those of rounding, and so is what is divided by them."""
+NOTHING = 1e-200  # Squares below this are lost in those of rounding, and so is what is divided by them.
 
 
 def mean_square(closeness: np.ndarray, what: str) -> float:

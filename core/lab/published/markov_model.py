@@ -51,18 +51,9 @@ Axes = tuple[int, ...]
 def marginal(potentials: Mapping[Axes, np.ndarray], counts: Sequence[int], wanted: Axes, total: float) -> np.ndarray:
     """The marginal of some axes.
 
-    Returns float64, in the shape of the wanted axes.
-
-    Parameters
-    ----------
-    potentials : Mapping[tuple[int, ...], np.ndarray]
-        Logarithms of the factors by their axes, in the shape of these; an axis that none has is uniform.
-    counts : Sequence[int]
-        Cells of each axis.
-    wanted : tuple[int, ...]
-        In increasing order.
-    total : float
-        What the cells add up to.
+    Returns float64, in the shape of the wanted axes. `potentials`: logarithms of the factors by their axes, in the
+    shape of these; an axis that none has is uniform. `counts`: cells of each axis. `wanted`: in increasing order.
+    `total`: what the cells add up to.
     """
     left = [_in_order(axes, table) for axes, table in potentials.items()]
     left += [((axis,), np.zeros(counts[axis])) for axis in wanted]
@@ -105,12 +96,10 @@ def _summed(table: np.ndarray, place: int) -> np.ndarray:
     return np.asarray(np.log(np.exp(table - most).sum(axis=place)) + most.squeeze(place))
 
 
-ITERATIONS = 3_000
-"""Steps of mirror descent; a few hundred bring the loss within a per cent of its least."""
+ITERATIONS = 3_000  # Steps of mirror descent; a few hundred bring the loss within a per cent of its least.
 
 
 def check_installed() -> None:
-    """RequestError where the package is missing."""
     check_extra("mbi", "marginals", "A model of marginals")
 
 
@@ -178,12 +167,7 @@ def fitted_marginals(
 def drawing_order(counts: Sequence[int], cliques: Iterable[Sequence[int]]) -> tuple[Node, ...]:
     """Every axis after its parents, which are in increasing order.
 
-    Parameters
-    ----------
-    counts : Sequence[int]
-        Cells of each axis.
-    cliques : Iterable[Sequence[int]]
-        The axes of each marginal.
+    `counts`: cells of each axis. `cliques`: the axes of each marginal.
     """
     beside: dict[int, set[int]] = {axis: set() for axis in range(len(counts))}
     for clique in cliques:
@@ -212,8 +196,7 @@ def _join(beside: dict[int, set[int]], axes: Iterable[int]) -> None:
 
 LARGEST_WEIGHT = 1 << 20
 MOST_CLIQUES = 10_000
-MOST_IN_MODEL = 1 << 20
-"""Cells that the model holds; a stranger's file should not keep anyone for hours."""
+MOST_IN_MODEL = 1 << 20  # Cells that the model holds; a stranger's file should not keep anyone for hours.
 _CLIQUE = Several("A set of axes", Whole("An axis", 0, MAX_AXES - 1), 1, 2)
 
 
@@ -251,17 +234,14 @@ class MeasuredCliques(SyntheticSketch):
 
     @cached_property
     def marginals(self) -> Marginals:
-        """In the order of the table."""
         return Marginals(self.domain, self.metric, self.counts, self.cliques)
 
     @cached_property
     def order(self) -> tuple[Node, ...]:
-        """In which axes are drawn."""
         return drawing_order(self.counts, self.cliques)
 
     @cached_property
     def _repeated(self) -> np.ndarray:
-        """The weight of every counter, int64."""
         return np.repeat(np.array(self.weights, np.int64), self.marginals.sizes)
 
     @property
@@ -303,12 +283,7 @@ class MeasuredCliques(SyntheticSketch):
     ) -> list[np.ndarray]:
         """Marginals of the model that fits a noisy table.
 
-        Parameters
-        ----------
-        wanted : tuple[tuple[int, ...], ...]
-            Their axes.
-        iterations : int | None
-            Steps at most; None for as many as a released table gets.
+        `wanted`: their axes. `iterations`: steps at most; None for as many as a released table gets.
         """
         limit = {} if iterations is None else {"iterations": iterations}
         total = max(1.0, self.total(table))

@@ -55,8 +55,7 @@ from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
-_ROWS_AT_ONCE = 16
-"""Rows that are taken off all later ones together, while a cache holds them: 256 kB at most."""
+_ROWS_AT_ONCE = 16  # Rows that are taken off all later ones together, while a cache holds them: 256 kB at most.
 
 
 @njit(nogil=True, cache=True)
@@ -90,23 +89,18 @@ def inverse_root(matrix):
     return inverse
 
 
-MAX_POINTS = 2_048
-"""Every record costs M^2 multiplications, and M^2 numbers are kept."""
+MAX_POINTS = 2_048  # Every record costs M^2 multiplications, and M^2 numbers are kept.
 POINTS_OFFERED = (25, 50, 100, 200, 400, 800)
-JITTER = 1e-5
-"""c, unless rounding may do more to K; see `MeanEmbedding.jitter`."""
+JITTER = 1e-5  # c, unless rounding may do more to K; see `MeanEmbedding.jitter`.
+# By how much closeness in whole numbers is off at most, for each part of a kernel: 1e-10, and cut a few times.
 OFF = 3e-9
-"""By how much closeness in whole numbers is off at most, for each part of a kernel: 1e-10, and cut a few times."""
+# Two records' sums are taken to differ by 1 + 2^-10 of what theory says, so that rounding is allowed for.
 SLACK_BITS = 10
-"""Two records' sums are taken to differ by 1 + 2^-10 of what theory says, so that rounding is allowed for."""
-TYPICAL_CROWDING = 10.0
-"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-_BLOCK = 1 << 21
-"""Numbers of an intermediate result of an answer: 16 MiB."""
-_BAND = 192
-"""Rows of the basis that are multiplied together: a multiple of a tile's."""
+TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
+_BLOCK = 1 << 21  # Numbers of an intermediate result of an answer: 16 MiB.
+_BAND = 192  # Rows of the basis that are multiplied together: a multiple of a tile's.
+# Labels of the streams of public random points, and how many places are tried.
 _POINTS, _PLACES, _REFERENCE = 51, 52, 400
-"""Labels of the streams of public random points, and how many places are tried."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +193,6 @@ class MeanEmbedding(LinearSketch):
 
     @cached_property
     def _offered(self) -> tuple[MeanEmbedding, ...]:
-        """Sizes to choose from; all but their noise is worked out once."""
         return tuple(replace(self, points=m) for m in POINTS_OFFERED)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
@@ -339,7 +332,6 @@ class MeanEmbedding(LinearSketch):
             yield self.point_kernel.evaluate(points[first : first + block], self.synthetic) @ self.basis.T
 
     def _expected_error(self, budget: Budget, records: float) -> float:
-        """See `sized_for`; squared."""
         noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
         x, q = np.split(self._random_places(_PLACES + 1, 2 * _REFERENCE), 2)
         truth = self.point_kernel.evaluate(q, x)

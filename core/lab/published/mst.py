@@ -63,11 +63,9 @@ from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals
 from .markov_model import check_installed, fitted_marginals
 from .synthetic_records import A_COORDINATE, Node, SyntheticSketch, drawn_in_order, noise_scale
 
-MOST_COUNTERS = 1 << 20
-"""So many are fitted within a minute or so; a stranger's file should not keep anyone for hours."""
+MOST_COUNTERS = 1 << 20  # So many are fitted within a minute or so; a stranger's file should not keep anyone for hours.
 
-Edge = tuple[int, int]
-"""Two axes, in increasing order."""
+Edge = tuple[int, int]  # Two axes, in increasing order.
 _EDGE = Several("An edge of a tree", Whole("An end of an edge", 0, MAX_AXES - 1), 2, 2)
 
 
@@ -100,7 +98,6 @@ class SpanningTree(SyntheticSketch):
 
     @cached_property
     def marginals(self) -> Marginals:
-        """Those of all axes, then those of all edges."""
         ones = tuple((axis,) for axis in range(len(self.counts)))
         return Marginals(self.domain, self.metric, self.counts, (*ones, *self.edges))
 
@@ -150,8 +147,7 @@ def joined(part: list[int], edge: Edge) -> list[int]:
 
 
 CELLS_TRIED = (4, 8, 16, 32, 64, 128)
-MAX_COUNTERS = 1 << 24
-"""Of all pairs together: 128 MiB."""
+MAX_COUNTERS = 1 << 24  # Of all pairs together: 128 MiB.
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,6 @@ class ChoosesPairs(Adaptive):
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """Cells of each axis; RequestError before they are chosen."""
         if self.cells is None:
             raise RequestError("The mechanism has no number of cells yet; give one, or let `sized_for` choose it.")
         return Cells.of(self.domain, self.metric, self.cells).counts
@@ -228,7 +223,6 @@ class ChoosesPairs(Adaptive):
         return Marginals(self.domain, self.metric, self.counts, self._pairs or ((0,),))
 
     def score_sensitivity(self, neighbours: Neighbours) -> int:
-        """How far one person moves any score."""
         return score_sensitivity(neighbours, self.domain.unit.records)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -242,8 +236,7 @@ def one_way(pairs: Mapping[tuple[int, ...], np.ndarray], axis: int) -> np.ndarra
     return np.asarray(pairs[clique].sum(axis=tuple(at for at, other in enumerate(clique) if other != axis)))
 
 
-TREE_SHARE = Fraction(1, 3)
-"""Share of the budget that pays for the choice of the tree, as in the paper."""
+TREE_SHARE = Fraction(1, 3)  # Share of the budget that pays for the choice of the tree, as in the paper.
 
 
 @dataclass(frozen=True)

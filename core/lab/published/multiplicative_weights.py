@@ -39,10 +39,9 @@ from .grid_cells import COUNTS, Cells
 from .grid_sketch import GridSketch
 from .kernel_values import BITS, KernelValues
 
-CYCLES = 10
-"""Times that all measurements are gone through after each new one, at most."""
+CYCLES = 10  # Times that all measurements are gone through after each new one, at most.
+# An average that no distribution over the cells has, as noise may ask for, is come nearer to by no more at a time.
 LARGEST_STEP = 2.0
-"""An average that no distribution over the cells has, as noise may ask for, is come nearer to by no more at a time."""
 
 
 def reweighted(
@@ -50,20 +49,10 @@ def reweighted(
 ) -> np.ndarray:
     """The distribution after measurements, which are taken up one after the other.
 
-    Returns float64 (cells,), new.
-
-    Parameters
-    ----------
-    weights : np.ndarray
-        float64 (cells,), they add up to 1.
-    values : np.ndarray
-        float64 (measurements, cells), in [0, 1]: the functions that were averaged.
-    averages : np.ndarray
-        float64 (measurements,), what was measured.
-    error : float
-        Differences up to this are agreement.
-    known : int
-        How many of the measurements, the first ones, the weights know already.
+    Returns float64 (cells,), new. `weights`: float64 (cells,), they add up to 1. `values`: float64 (measurements,
+    cells), in [0, 1]: the functions that were averaged. `averages`: float64 (measurements,), what was measured.
+    `error`: differences up to this are agreement. `known`: how many of the measurements, the first ones, the weights
+    know already.
     """
     found = np.array(weights, dtype=np.float64)
     values, averages = np.ascontiguousarray(values), np.clip(averages, 0.0, 1.0)
@@ -101,18 +90,14 @@ def _take_up(weights, values, averages, error, newest):
 
 ONE = 1 << BITS
 MAX_CELLS = 1 << 18
-MAX_PAIRS = 1 << 25
-"""Of a place and a cell: 256 MiB for the measured ones, half of it for all places."""
+MAX_PAIRS = 1 << 25  # Of a place and a cell: 256 MiB for the measured ones, half of it for all places.
 MAX_QUERIES, MAX_ROUNDS = 1 << 13, 1 << 10
 QUERIES = Whole("The number of places to pick from", 1, MAX_QUERIES)
+# Cells times the square of the rounds: every round goes through all before it, some minutes of work at most.
 MAX_UPDATES = 1 << 30
-"""Cells times the square of the rounds: every round goes through all before it, some minutes of work at most."""
-LEAST_ERROR = 1e-7
-"""Averages that differ by less agree, even without noise."""
-BLOCK = 1 << 20
-"""Pairs of a record and a place whose kernel is held in memory at once."""
-_PLACES = 42
-"""Label of the stream of public randomness that spreads the places."""
+LEAST_ERROR = 1e-7  # Averages that differ by less agree, even without noise.
+BLOCK = 1 << 20  # Pairs of a record and a place whose kernel is held in memory at once.
+_PLACES = 42  # Label of the stream of public randomness that spreads the places.
 
 
 @dataclass(frozen=True)
@@ -147,7 +132,6 @@ class MultiplicativeWeights(GridSketch):
 
     @property
     def shape(self) -> tuple[int]:
-        """One sum a round."""
         return (len(self.chosen),)
 
     @property
@@ -168,7 +152,6 @@ class MultiplicativeWeights(GridSketch):
 
     @cached_property
     def _values(self) -> KernelValues:
-        """Closeness of records to the picked places; to none of them last."""
         return KernelValues(self.point_kernel, self.places[[place for place in self.chosen if place < self.queries]])
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
@@ -254,7 +237,6 @@ class MultiplicativeWeights(GridSketch):
 
 
 def most_rounds(cells: int) -> int:
-    """How many rounds an imitation of so many cells may have."""
     return min(MAX_ROUNDS, MAX_PAIRS // cells, math.isqrt(MAX_UPDATES // cells))
 
 

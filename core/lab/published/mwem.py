@@ -47,18 +47,14 @@ from .multiplicative_weights import (
     reweighted,
 )
 
+# Cells that a reach of the kernel is cut into, and places in a box of one reach a side, where there is room.
 CELLS_A_REACH, QUERIES_A_REACH = 2.0, 2.0
-"""Cells that a reach of the kernel is cut into, and places in a box of one reach a side, where there is room."""
+# Of a grid and places that are chosen from public facts.
 MOST_CELLS, MOST_QUERIES, LEAST_QUERIES = 1 << 14, 1 << 11, 1 << 6
-"""Of a grid and places that are chosen from public facts."""
-FEWEST_ROUNDS, MOST_ROUNDS = 4, 256
-"""Rounds that are chosen from public facts."""
-SHARE_OF_BOUND = 0.25
-"""Of the rounds that the bound on the error suggests."""
-NOISE_OF_ANSWER = 0.1
-"""Noise of a measurement beside a typical answer, at most."""
-LARGEST_SUM = 1 << 61
-"""Of units, so that scores stay far from the ends of 64 bits."""
+FEWEST_ROUNDS, MOST_ROUNDS = 4, 256  # Rounds that are chosen from public facts.
+SHARE_OF_BOUND = 0.25  # Of the rounds that the bound on the error suggests.
+NOISE_OF_ANSWER = 0.1  # Noise of a measurement beside a typical answer, at most.
+LARGEST_SUM = 1 << 61  # Of units, so that scores stay far from the ends of 64 bits.
 
 
 @dataclass(frozen=True)
@@ -189,7 +185,6 @@ class MWEM(Adaptive):
 
     @cached_property
     def _closeness(self) -> np.ndarray:
-        """Closeness of the centre of every cell to every place, float32 (queries, cells)."""
         found = np.empty((self.queries, self.first.grid.size), dtype=np.float32)
         centres, places = self.first.grid.centre_points(), self.first.places
         at_once = max(1, BLOCK // len(centres))

@@ -137,7 +137,6 @@ class BayesianNetwork(SyntheticSketch):
         return nodes
 
     def _places(self, table: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-        """Each axis in the order of the network, given its parents' cells."""
         return drawn_in_order(self.network, self.conditionals(table), self.counts, uniforms)
 
 
@@ -158,18 +157,14 @@ def _check_network(nodes: tuple[Node, ...], axes: int) -> None:
         raise refusal
 
 
-SCALE = 1 << 8
-"""Parts of a record in which scores are counted."""
+SCALE = 1 << 8  # Parts of a record in which scores are counted.
 LARGEST_PRODUCT = 1 << 61
 
 
 def dependence(joint: np.ndarray) -> int:
     """floor(SCALE f) of a joint table of counts, exact.
 
-    Parameters
-    ----------
-    joint : np.ndarray
-        int64 (rows, columns), not negative; one axis is an attribute, the other all combinations of its parents.
+    `joint`: int64 (rows, columns), not negative; one axis is an attribute, the other all combinations of its parents.
     """
     records = int(joint.sum())
     if records == 0:
@@ -185,16 +180,11 @@ def dependence_sensitivity(neighbours: Neighbours) -> int:
     return SCALE * (4 if neighbours is Neighbours.ADD_REMOVE else 6)
 
 
-CELLS = 16
-"""Cells of every coordinate of numbers, as in the paper's experiments."""
-NETWORK_SHARE = Fraction(3, 10)
-"""β: share of the budget that pays for the network, as in the paper's experiments."""
-USEFULNESS = 4
-"""θ: the least ratio of an average count to its noise's scale, as in the paper's experiments."""
-MAX_COUNTERS = 1 << 24
-"""Of all tables of k + 1 axes together: 128 MiB."""
-_FIRST = 52
-"""Label of the stream of public randomness that picks the first attribute."""
+CELLS = 16  # Cells of every coordinate of numbers, as in the paper's experiments.
+NETWORK_SHARE = Fraction(3, 10)  # β: share of the budget that pays for the network, as in the paper's experiments.
+USEFULNESS = 4  # θ: the least ratio of an average count to its noise's scale, as in the paper's experiments.
+MAX_COUNTERS = 1 << 24  # Of all tables of k + 1 axes together: 128 MiB.
+_FIRST = 52  # Label of the stream of public randomness that picks the first attribute.
 
 
 @dataclass(frozen=True)
@@ -234,7 +224,6 @@ class PrivBayes(Adaptive):
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """Cells of each axis."""
         return Cells.of(self.domain, self.metric, self.cells).counts
 
     @property
@@ -260,7 +249,6 @@ class PrivBayes(Adaptive):
 
     @cached_property
     def _families(self) -> tuple[tuple[int, ...], ...]:
-        """All sets of k + 1 axes."""
         if self.degree is None:
             raise RequestError("The network has no degree yet; give one, or let `sized_for` choose it.")
         return tuple(combinations(range(len(self.counts)), self.degree + 1))

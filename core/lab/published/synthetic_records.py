@@ -29,25 +29,14 @@ from ...sketches.answers import Answers, check_level
 from ...sketches.linear import LinearSketch
 from .grid_cells import Cells, Marginals
 
-BLOCK = 1 << 21
-"""Pairs of a query and a point whose kernel is held in memory at once."""
+BLOCK = 1 << 21  # Pairs of a query and a point whose kernel is held in memory at once.
 
 
 def weighted_sums(kernel: Kernel, queries: np.ndarray, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Sums over points of weight times kernel, at queries.
 
-    Returns float64 (n,), or (n, k).
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Of encoded points.
-    queries : np.ndarray
-        float64 (n, d), encoded.
-    points : np.ndarray
-        float64 (m, d), encoded.
-    weights : np.ndarray
-        float64 (m,), of any sign; or (m, k), k sets of weights at once.
+    Returns float64 (n,), or (n, k). `kernel`: of encoded points. `queries`: float64 (n, d), encoded. `points`: float64
+    (m, d), encoded. `weights`: float64 (m,), of any sign; or (m, k), k sets of weights at once.
     """
     return _in_blocks(queries, len(points), weights.shape[1:], lambda some: kernel.evaluate(some, points) @ weights)
 
@@ -66,7 +55,6 @@ def squared_norms(kernel: Kernel, queries: np.ndarray, points: np.ndarray) -> np
 
 
 def _in_blocks(queries: np.ndarray, points: int, shape: tuple[int, ...], answer) -> np.ndarray:
-    """Answers to as many queries at a time as memory allows, one after the other."""
     answers = np.empty((len(queries), *shape))
     size = max(1, BLOCK // max(points, 1))
     for start in range(0, len(queries), size):
@@ -74,15 +62,11 @@ def _in_blocks(queries: np.ndarray, points: int, shape: tuple[int, ...], answer)
     return answers
 
 
-POINTS = 1 << 14
-"""Synthetic records that are drawn."""
-A_COORDINATE = Whole("The number of cells", 1, 1 << 12)
-"""Cells of a coordinate of numbers."""
-_POINTS = 51
-"""Label of their stream of public randomness."""
+POINTS = 1 << 14  # Synthetic records that are drawn.
+A_COORDINATE = Whole("The number of cells", 1, 1 << 12)  # Cells of a coordinate of numbers.
+_POINTS = 51  # Label of their stream of public randomness.
 
-Node = tuple[int, tuple[int, ...]]
-"""An axis and its parents, in increasing order."""
+Node = tuple[int, tuple[int, ...]]  # An axis and its parents, in increasing order.
 
 
 class SyntheticSketch(LinearSketch):
@@ -106,15 +90,11 @@ class SyntheticSketch(LinearSketch):
     def _places(self, table: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """Where synthetic records lie, as shares of each axis' length, float64 (m, axes).
 
-        Parameters
-        ----------
-        uniforms : np.ndarray
-            Public random numbers, (m, axes), one a record and axis.
+        `uniforms`: public random numbers, (m, axes), one a record and axis.
         """
 
     @property
     def cells(self) -> Cells:
-        """The grid."""
         return self.marginals.cells
 
     @property
@@ -180,7 +160,6 @@ class SyntheticSketch(LinearSketch):
         return Answers(number * density, -unknown, unknown, density, unknown, math.inf)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
-        """Unknown: noise passes through a model."""
         return math.inf if points is None else np.full(len(points), math.inf)
 
     def total(self, table: np.ndarray) -> float:
@@ -200,16 +179,9 @@ def drawn_in_order(
 ) -> np.ndarray:
     """Records drawn axis by axis, each given the cells of its parents, as shares of each axis' length, (m, axes).
 
-    Parameters
-    ----------
-    nodes : Sequence[Node]
-        Every axis once, after its parents.
-    weights : Sequence[np.ndarray]
-        Of each node, float64 (parents' cells, cells): how likely each cell is given the parents', up to a factor.
-    counts : Sequence[int]
-        Cells of each axis.
-    uniforms : np.ndarray
-        float64 (m, axes), in (0, 1).
+    `nodes`: every axis once, after its parents. `weights`: of each node, float64 (parents' cells, cells): how likely
+    each cell is given the parents', up to a factor. `counts`: cells of each axis. `uniforms`: float64 (m, axes), in (0,
+    1).
     """
     drawn, cells = np.empty_like(uniforms), np.empty(uniforms.shape, np.int64)
     for (child, parents), densities in zip(nodes, weights, strict=True):
@@ -224,16 +196,9 @@ def drawn_in_order(
 def along_cells(weights: np.ndarray, rows: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     """Draws from densities that are constant on cells: cell plus share of the cell, float64 (m,).
 
-    One uniform number says both, as the inverse of the distribution function does.
-
-    Parameters
-    ----------
-    weights : np.ndarray
-        float64 (r, c), not negative: r densities over c cells. A row that is all zero is even.
-    rows : np.ndarray
-        int64 (m,), whose density each draw has.
-    uniforms : np.ndarray
-        float64 (m,), in (0, 1).
+    One uniform number says both, as the inverse of the distribution function does. `weights`: float64 (r, c), not
+    negative: r densities over c cells. A row that is all zero is even. `rows`: int64 (m,), whose density each draw has.
+    `uniforms`: float64 (m,), in (0, 1).
     """
     cells = weights.shape[1]
     even = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, 1.0)

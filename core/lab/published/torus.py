@@ -31,14 +31,12 @@ from ...geometry.kernels import Kernel, Mixture, Product, of_coordinates
 from ...geometry.kernels.kernel import Stationary
 from ...parameters import Number, Several
 
+# Steps of half a period at which a kernel is sampled, along each of so many coordinates.
 NODES = {1: 1 << 16, 2: 1 << 9, 3: 1 << 6}
-"""Steps of half a period at which a kernel is sampled, along each of so many coordinates."""
+# The highest frequency a coordinate: an eighth of the steps, or fewer where they would be too many counters.
 HIGHEST = {1: 1 << 13, 2: 128, 3: 16}
-"""The highest frequency a coordinate: an eighth of the steps, or fewer where they would be too many counters."""
-BYTES_A_NODE = 96
-"""Memory at the peak of sampling a kernel, from above."""
-PERIODS = tuple(1.0 + step / 16.0 for step in range(17))
-"""Periods that are tried, in widths of the box."""
+BYTES_A_NODE = 96  # Memory at the peak of sampling a kernel, from above.
+PERIODS = tuple(1.0 + step / 16.0 for step in range(17))  # Periods that are tried, in widths of the box.
 PERIOD = Several("The period", Number("A period, in widths of the bounds,", 1.0, 2.0))
 _PLACES_TRIED = 65
 
@@ -82,12 +80,10 @@ class Torus:
 
     @cached_property
     def point_kernel(self) -> Kernel:
-        """The kernel of encoded points."""
         return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
 
     @property
     def dimensions(self) -> int:
-        """Coordinates, 1 to 3."""
         return self.domain.dimensions
 
     @cached_property
@@ -130,12 +126,7 @@ class Torus:
         """The largest difference between the kernel and a sum of waves, over all differences of records.
 
         Found on the steps that the kernel is sampled at, 0 included, and beyond half a period on some of them: nothing
-        is sharp there.
-
-        Parameters
-        ----------
-        coefficients : np.ndarray
-            Of the waves, float64 (highest + 1,) * d, like the first entries of `spectrum`.
+        is sharp there. `coefficients`: of the waves, float64 (highest + 1,) * d, like the first entries of `spectrum`.
         """
         steps = NODES[self.dimensions]
         made = dctn(padded(coefficients, steps + 1), type=1)
@@ -163,12 +154,8 @@ def _spectrum(torus: Torus) -> tuple[np.ndarray, np.ndarray]:
 def closed(domain: Domain, kernel: Kernel, period: tuple[float, ...] | None, mistaken: float) -> tuple[float, ...]:
     """The periods of a torus: as given, or the shortest that keep the ends of the box apart.
 
-    Parameters
-    ----------
-    period : tuple[float, ...] | None
-        In widths of the box, from 1 to 2 of them.
-    mistaken : float
-        By how much the closeness of any two records may be off then, along one coordinate.
+    `period`: in widths of the box, from 1 to 2 of them. `mistaken`: by how much the closeness of any two records may be
+    off then, along one coordinate.
 
     Raises
     ------
@@ -211,12 +198,8 @@ def largest_shift(squares: np.ndarray) -> float:
 
     The sum of cosines is computed on a grid. At the place where it is least its gradient is zero, and the nearest grid
     place is at most half a step away along each coordinate, where it is higher by at most half of the largest second
-    derivative: sum of a_m (|m_1| + ... + |m_d|)^2 (half a step)^2 / 2.
-
-    Parameters
-    ----------
-    squares : np.ndarray
-        a_m >= 0 for m >= 0 in each coordinate, float64 (highest + 1,) * d; even in every coordinate.
+    derivative: sum of a_m (|m_1| + ... + |m_d|)^2 (half a step)^2 / 2. `squares`: a_m >= 0 for m >= 0 in each
+    coordinate, float64 (highest + 1,) * d; even in every coordinate.
     """
     dimensions, highest = squares.ndim, squares.shape[0] - 1
     steps = max(NODES[dimensions], 8 * highest)
@@ -226,9 +209,9 @@ def largest_shift(squares: np.ndarray) -> float:
     return (float(cosines.flat[0]) - float(cosines.min()) + slack) * (1.0 + 2.0**-30)
 
 
+# Squared share of the records that a wave of one turn in the width of the bounds has. Heaps of equal values have more
+# and smooth records less: no size suits both, and this one is between.
 POWER = 0.35
-"""Squared share of the records that a wave of one turn in the width of the bounds has. Heaps of equal values have more
-and smooth records less: no size suits both, and this one is between."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,12 +227,8 @@ class ScaleFree:
         """Mean squared error of a record's share in an answer where records are, if a series has other weights.
 
         The mean square over evenly spread queries is the sum of power times squared differences of coefficients, by
-        Parseval; where records are, it is taken to be larger as answers are.
-
-        Parameters
-        ----------
-        kernel, weights : np.ndarray
-            The kernel's own coefficients and those of the series, float64 (M + 1,) * d.
+        Parseval; where records are, it is taken to be larger as answers are. `kernel`, `weights`: the kernel's own
+        coefficients and those of the series, float64 (M + 1,) * d.
         """
         power = self.power[tuple(map(slice, kernel.shape))]
         kept = full_sum(power * kernel**2) - full_sum(power * (kernel - weights) ** 2)

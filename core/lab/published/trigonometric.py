@@ -52,16 +52,12 @@ from .chebyshev_series import (
     pour_products,
 )
 
-AMPLITUDE = 1 << 24
-"""A product of cosines is cut to a multiple of 2^-24."""
+AMPLITUDE = 1 << 24  # A product of cosines is cut to a multiple of 2^-24.
 MOST_ORDERS = {1: 2048, 2: 64, 3: 20}
-PLACES_TRIED = 12
-"""Queries at which a size is judged."""
+PLACES_TRIED = 12  # Queries at which a size is judged.
 GROWTH = 1.25
-TYPICAL_CROWDING = 10.0
-"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-_PLACES = 38
-"""Label of the stream of public randomness for places at which noise is averaged."""
+TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
+_PLACES = 38  # Label of the stream of public randomness for places at which noise is averaged.
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,6 @@ class Trigonometric(LinearSketch):
 
     @property
     def side(self) -> int:
-        """t; RequestError before it is chosen."""
         if self.orders is None:
             raise RequestError("There is no number of orders yet; give one, or let `sized_for` choose it.")
         return self.orders
@@ -173,7 +168,6 @@ class Trigonometric(LinearSketch):
         return replace(answers, low=answers.low - off, high=answers.high + off)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
-        """The sum of the squared coefficients, times a counter's variance."""
         places = self._places_inside() if points is None else points
         gains = [(weights**2).sum(axis=1) for weights, _ in self.fit.blocks(places)]
         variances = np.concatenate([np.zeros(0), *gains]) * counter_variance / AMPLITUDE**2
@@ -227,13 +221,11 @@ class Trigonometric(LinearSketch):
         return ChebyshevFit(self.domain, self.kernel, self.side, self.damping)
 
     def _places_inside(self) -> np.ndarray:
-        """Public random places inside the bounds."""
         low, high = self.domain.bounds(self.metric)
         return low + (high - low) * PublicRandom(0, _PLACES).uniforms(64, len(low))
 
 
 def _orders(dimensions: int) -> Iterator[int]:
-    """Numbers of orders worth trying, rising."""
     sizes = itertools.accumulate(itertools.repeat(None), lambda size, _: max(size + 1, int(size * GROWTH)), initial=1)
     return itertools.takewhile(lambda size: size <= MOST_ORDERS[dimensions], sizes)
 

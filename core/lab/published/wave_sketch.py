@@ -40,8 +40,7 @@ from ...sketches.linear import LinearSketch
 from .torus import BYTES_A_NODE, HIGHEST, NODES, PERIOD, Torus, check_torus, closed, largest_shift, scale_free
 
 LEAST_QUERIES = 64
-BLOCK = 32
-"""Points at a time: their multiples up to a few hundred fill a second-level cache at most."""
+BLOCK = 32  # Points at a time: their multiples up to a few hundred fill a second-level cache at most.
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -176,12 +175,7 @@ def pour_waves(shares: np.ndarray, waves: np.ndarray, amplitudes: np.ndarray, ta
 def read_waves(shares: np.ndarray, waves: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """The sum of waves with given weights at every query, float64 (n,).
 
-    Parameters
-    ----------
-    shares, waves : np.ndarray
-        As for `pour_waves`, of queries.
-    sums : np.ndarray
-        float64 (1 + 2 H,), what every wave is multiplied by.
+    `shares`, `waves`: as for `pour_waves`, of queries. `sums`: float64 (1 + 2 H,), what every wave is multiplied by.
     """
     highest = int(waves.max())
     out = np.empty(shares.shape[1])
@@ -193,8 +187,7 @@ def read_waves(shares: np.ndarray, waves: np.ndarray, sums: np.ndarray) -> np.nd
     return out
 
 
-GROWTH = 1.25
-"""Highest frequencies that are tried grow by this factor."""
+GROWTH = 1.25  # Highest frequencies that are tried grow by this factor.
 
 
 @dataclass(frozen=True)
@@ -213,8 +206,8 @@ class WaveSketch(LinearSketch):
     )
     # Of each coordinate, in widths of the bounds; see `torus`.
     period: Resolved[tuple[float, ...]] = parameter(PERIOD, None, settled="its period")
+    # By how much closeness may be off where the ends of the torus meet, if the period is not given.
     mistaken: ClassVar[float]
-    """By how much closeness may be off where the ends of the torus meet, if the period is not given."""
 
     def _check(self) -> None:
         super()._check()
@@ -243,7 +236,6 @@ class WaveSketch(LinearSketch):
 
     @property
     def order(self) -> int:
-        """M; RequestError before it is chosen."""
         if self.highest is None:
             raise RequestError("There is no highest frequency yet; give one, or let `sized_for` choose it.")
         return self.highest
@@ -269,16 +261,13 @@ class WaveSketch(LinearSketch):
 
     @cached_property
     def torus(self) -> Torus:
-        """Where the waves live."""
         return self.torus_of(self.kernel)
 
     def torus_of(self, kernel: Kernel) -> Torus:
-        """The same torus for another kernel."""
         return Torus(self.domain, kernel, self.period)
 
     @cached_property
     def waves(self) -> np.ndarray:
-        """The frequencies, int64 (H, d)."""
         return self.torus.waves(self.order)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
@@ -382,7 +371,6 @@ class WaveSketch(LinearSketch):
 
 
 def orders(dimensions: int) -> Iterator[int]:
-    """Highest frequencies worth trying, rising."""
     order = 1
     while order <= HIGHEST[dimensions]:
         yield order

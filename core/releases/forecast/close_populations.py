@@ -34,29 +34,20 @@ from .one_trial import Trial
 from .reference_population import DEFAULT_SPREAD, REFERENCE_POINTS, mean_closeness, placed_close, reference_population
 from .trial import SKEWED_POINTS, SKEWED_QUERIES, kernel_of, tried_on
 
-SEEN = 0.3
-"""Average closeness of two records, where bounds leave room for as little."""
+SEEN = 0.3  # Average closeness of two records, where bounds leave room for as little.
+# Share of the gathered records that lie at the lower bound in every column, and where the bandwidth fits the bounds.
+# The more there are, the less often a histogram is put first that a kernel with a peak would make wrong there, and the
+# more ordinary records pay for it.
 NONE, FEWER = 0.4, 0.25
-"""Share of the gathered records that lie at the lower bound in every column, and where the bandwidth fits the bounds.
-The more there are, the less often a histogram is put first that a kernel with a peak would make wrong there, and the
-more ordinary records pay for it."""
-FITTING = 0.2
-"""Average closeness of two records of the usual spread from which on the bandwidth fits the bounds."""
-WIDEST_MEDIAN = 0.1
-"""Median of the others, in shares of the bounds, at most."""
-ROOM = 0.15
-"""Share of the bounds at either end that the middle of a heap keeps away from."""
+FITTING = 0.2  # Average closeness of two records of the usual spread from which on the bandwidth fits the bounds.
+WIDEST_MEDIAN = 0.1  # Median of the others, in shares of the bounds, at most.
+ROOM = 0.15  # Share of the bounds at either end that the middle of a heap keeps away from.
 
 
 def close_errors(sketch: LinearSketch, budget: Budget, records: float) -> tuple[float, ...]:
     """Errors of a sum, root mean square, on both populations; none where closeness of points is not what is asked.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of a settled size.
-    records : float
-        How many there are, in all classes.
+    `sketch`: of a settled size. `records`: how many there are, in all classes.
     """
     one, share = sketch.one_answer
     if one.domain.holds_sets or one.answers != "closeness" or not one.linear_decode:

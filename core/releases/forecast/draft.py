@@ -23,10 +23,10 @@ from .nearness import kernel_apart
 from .public_records import PublicRecords
 from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions, recommend
 
+# How many, by what? How dense is it here? How far is everyone? Which group is this like? What predicts what?
 TABLE, DENSITY, DISTANCE, GROUP, REGRESSION = "table", "density", "distance", "group", "regression"
-"""How many, by what? How dense is it here? How far is everyone? Which group is this like? What predicts what?"""
+# What is known beforehand of records: how many there are, how close they lie, and public ones like them.
 Guessed = tuple[float, float | None, PublicRecords | None]
-"""What is known beforehand of records: how many there are, how close they lie, and public ones like them."""
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ def _between(seen: Forecast) -> str:
     return f"{low} to {high}"
 
 
+# What may speak against more rows, by the name that `core.releases.forecast.sketch_sizes.Rows` gives it.
 COSTS = {
     "time": "making the file would take more than a minute",
     "file": "the file would be larger than 32 MB",
@@ -149,7 +150,6 @@ COSTS = {
     "memory": "opening the file would take more than a gigabyte of memory",
     "limit": "no sketch may have more",
 }
-"""What may speak against more rows, by the name that `core.releases.forecast.sketch_sizes.Rows` gives it."""
 
 
 def size_limit(stopped_by: str) -> str:
@@ -163,22 +163,15 @@ def size_and_time(seen: Forecast) -> str:
     return f"{size(seen.file_bytes)}, {wait(seen.seconds)}"
 
 
+# A column is drowned when distances along it are known no better than to this share of its range, and those along
+# another column so many times better.
 DROWNED, TIMES = 0.02, 10.0
-"""A column is drowned when distances along it are known no better than to this share of its range, and those along
-another column so many times better."""
 
 
 def column_errors(sketch: LinearSketch, noise: NoiseScale, records: float) -> dict[str, float]:
     """Standard deviation of the average distance along each column alone, as a share of the column's range.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of a settled size.
-    noise : NoiseScale
-        Of its counters.
-    records : float
-        How many there are at least.
+    `sketch`: of a settled size. `noise`: of its counters. `records`: how many there are at least.
 
     Returns
     -------

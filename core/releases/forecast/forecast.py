@@ -34,14 +34,10 @@ from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
 from .sketch_sizes import choose_size, file_bytes, seconds_to_make
 from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
 
-SAMPLE_SPREAD = 1.25
-"""How far a forecast from a public sample may be off either way."""
-RANGE_SPREAD = 1.3
-"""How far a relative error may be beyond those of all kinds of population, either way."""
-REHEARSAL_SPREAD = 3.0
-"""The same of a rehearsal, which knows one kind of population."""
-TOLD_FROM_NOISE = 1.0
-"""Answers of fewer standard deviations of the noise have no relative error worth stating."""
+SAMPLE_SPREAD = 1.25  # How far a forecast from a public sample may be off either way.
+RANGE_SPREAD = 1.3  # How far a relative error may be beyond those of all kinds of population, either way.
+REHEARSAL_SPREAD = 3.0  # The same of a rehearsal, which knows one kind of population.
+TOLD_FROM_NOISE = 1.0  # Answers of fewer standard deviations of the noise have no relative error worth stating.
 
 
 @dataclass(frozen=True)
@@ -163,16 +159,8 @@ def forecast_planned(
 ) -> Forecast:
     """The forecast of a release whose noise is planned already, such as one part of several.
 
-    RequestError as `forecast` does.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of a settled size.
-    planned : Plan
-        Its noise, and that of its number of records.
-    records, density, sample, set_size : float | None, float | None, object, float | None
-        As for `forecast`.
+    RequestError as `forecast` does. `sketch`: of a settled size. `planned`: its noise, and that of its number of
+    records. `records`, `density`, `sample`, `set_size`: as for `forecast`.
     """
     one, share = sketch.one_answer
     records = checked_records(records) * share
@@ -305,8 +293,7 @@ def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error:
     )
 
 
-_reference = lru_cache(maxsize=4)(reference_population)
-"""Kept for the several mechanisms that are rehearsed on it."""
+_reference = lru_cache(maxsize=4)(reference_population)  # Kept for the several mechanisms that are rehearsed on it.
 
 
 @lru_cache(maxsize=64)

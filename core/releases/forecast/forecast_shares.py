@@ -30,10 +30,9 @@ from ...sketches.plan import JointPlan, Plan, plan, plan_parts
 from .forecast import Forecast, forecast, forecast_planned
 from .sketch_sizes import choose_size
 
+# For parts whose size is settled: how many there are changes all errors alike, and their ratios not.
 ANY_RECORDS = 10_000.0
-"""For parts whose size is settled: how many there are changes all errors alike, and their ratios not."""
-DIGITS = 4
-"""Significant ones of a ratio, as a forecast has no more."""
+DIGITS = 4  # Significant ones of a ratio, as a forecast has no more.
 
 
 def settle(
@@ -46,16 +45,9 @@ def settle(
 ) -> Parts:
     """The same parts with a size and a share each; those that have both stay as they are.
 
-    RequestError when a part cannot keep such a promise, or has no size and the number of records is left out.
-
-    Parameters
-    ----------
-    budget : Budget
-        The promise of everything together.
-    records : float | None
-        How many there are at least, as anybody may know; needed where a size follows from it.
-    density, sample, set_size : float | None, object, float | None
-        See `core.releases.forecast.forecast.forecast`.
+    RequestError when a part cannot keep such a promise, or has no size and the number of records is left out. `budget`:
+    the promise of everything together. `records`: how many there are at least, as anybody may know; needed where a size
+    follows from it. `density`, `sample`, `set_size`: see `core.releases.forecast.forecast.forecast`.
     """
     if parts.settled:
         return parts
@@ -99,10 +91,7 @@ def forecast_parts(
 ) -> dict[str, Forecast]:
     """What to expect of every part, by name, when all of them are released under one promise.
 
-    Parameters
-    ----------
-    parts, budget, records, density, sample, set_size : Parts, Budget, float | None, float | None, object, float | None
-        As for `settle`.
+    `parts`, `budget`, `records`, `density`, `sample`, `set_size`: as for `settle`.
     """
     guesses = (records, density, sample, set_size)
     return _outlooks(settle(parts, budget, *guesses), budget, guesses)

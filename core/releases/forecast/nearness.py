@@ -15,17 +15,16 @@ from ...formatting.numbers import number, percent, significant
 from ...geometry.kernels import Euclidean, Gaussian, Kernel, stationary
 from ...sources.samples import Sample
 
+# Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range.
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
-"""Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range."""
 DEFAULT_SHARE = 0.05
+# Steps of nearness where a kernel is suggested: what its bandwidths are multiplied by.
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)
-"""Steps of nearness where a kernel is suggested: what its bandwidths are multiplied by."""
-POWER = 4
-"""Power of the Euclidean kernel: a single hash lets far records count, and four of them hardly do."""
+POWER = 4  # Power of the Euclidean kernel: a single hash lets far records count, and four of them hardly do.
+# Bandwidths of more columns than a grid is for, in shares of how far two records are typically apart.
 NARROW, USUAL, WIDE = 0.25, 0.5, 1.0
-"""Bandwidths of more columns than a grid is for, in shares of how far two records are typically apart."""
+# Up to here a grid of counts serves best, and it serves the Gaussian kernel most quickly; beyond, random cells do.
 FEW_DIMENSIONS = 3
-"""Up to here a grid of counts serves best, and it serves the Gaussian kernel most quickly; beyond, random cells do."""
 
 
 def widest_range(domain: Domain) -> float:
@@ -65,10 +64,7 @@ def half_distance(power: int) -> float:
 def length_apart(domain: Domain, spread: float) -> float:
     """How far two records are typically apart in a straight line, in shares of the bounds.
 
-    Parameters
-    ----------
-    spread : float
-        Standard deviation of a column in shares of its bounds; see `core.releases.spread`.
+    `spread`: standard deviation of a column in shares of its bounds; see `core.releases.spread`.
     """
     return math.sqrt(2.0 * domain.dimensions) * spread
 

@@ -19,15 +19,13 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
 
+# Rows and groups of rows that a trial draws: more make a steadier forecast, fewer a quicker one.
 TRIAL_ROWS, LEAST_GROUPS, MOST_GROUPS = 4_000, 24, 200
-"""Rows and groups of rows that a trial draws: more make a steadier forecast, fewer a quicker one."""
-LARGEST_SIMULATED = 200_000
-"""Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled."""
+LARGEST_SIMULATED = 200_000  # Hash coefficients that a trial may draw; larger groups of rows are tried small and scaled
 RESAMPLES = 200
+# As many as a sketch is asked whose answers have one law everywhere: reading a grid is most of its trial.
 GRID_QUERIES = 60
-"""As many as a sketch is asked whose answers have one law everywhere: reading a grid is most of its trial."""
-GROUPED_RECORDS = 500
-"""Records that random rows are tried on: enough, as the part that averages out is told apart."""
+GROUPED_RECORDS = 500  # Records that random rows are tried on: enough, as the part that averages out is told apart.
 MEAN_TO_RMS = math.sqrt(2.0 / math.pi)
 
 

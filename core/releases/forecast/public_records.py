@@ -34,8 +34,7 @@ from ...sketches.hashed.minhash import MinHash
 from ...sketches.linear import LinearSketch
 from .one_trial import GRID_QUERIES, GROUPED_RECORDS, MEAN_TO_RMS, Trial, errors_of_means, group_errors, of_many_groups
 
-MOST_REMEMBERED = 64
-"""Trials."""
+MOST_REMEMBERED = 64  # Trials.
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +67,9 @@ class PublicRecords:
 
 
 TURNS = 3
-MOST_ASKED, MOST_SETS_ASKED = 100, 300
-"""Places of a turn."""
-DRAWS = 12
-"""Of the directions of a sketch that is no mean over groups of rows."""
-OUTSKIRTS = 0.03
-"""Queries below this share of the average density are left out: a relative error means little there."""
+MOST_ASKED, MOST_SETS_ASKED = 100, 300  # Places of a turn.
+DRAWS = 12  # Of the directions of a sketch that is no mean over groups of rows.
+OUTSKIRTS = 0.03  # Queries below this share of the average density are left out: a relative error means little there.
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +101,7 @@ def sampled_trial(sketch: LinearSketch, sample: np.ndarray) -> Trial:
 def sampled_set_trial(sketch: MinHash, trial: MinHash, sample: Sets) -> Trial:
     """A trial on a public sample of sets, by single rows, which are as good as independent.
 
-    Parameters
-    ----------
-    sketch, trial : MinHash
-        What is forecast, and rows of its kind, each a group of its own.
-    sample : Sets
-        In random order.
+    `sketch`, `trial`: what is forecast, and rows of its kind, each a group of its own. `sample`: in random order.
     """
     turns, asked = [], min(MOST_SETS_ASKED, len(sample) // TURNS)
     for turn in range(TURNS):

@@ -30,8 +30,7 @@ from .guesses import checked_density, checked_records
 from .sketch_sizes import limited_size
 from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
 
-SPREAD = 1.0 / 3.0
-"""Of an ordinary column's values: a sixth of its bounds, in units of half of them."""
+SPREAD = 1.0 / 3.0  # Of an ordinary column's values: a sixth of its bounds, in units of half of them.
 
 
 def sums_of_products(domain: Domain) -> Products:
@@ -59,15 +58,13 @@ def reason_of_products(sketch: Products) -> str:
     )
 
 
-TIE = 1.03
-"""Errors this close to each other are alike; the smaller file is better then."""
+TIE = 1.03  # Errors this close to each other are alike; the smaller file is better then.
 
 
 class Question(ABC):
     """What is asked of a release."""
 
-    answers: ClassVar[str] = "closeness"
-    """What is summed: "closeness" or "distance"."""
+    answers: ClassVar[str] = "closeness"  # What is summed: "closeness" or "distance".
 
     @abstractmethod
     def facts(self, domain: Domain, budget: Budget) -> PublicInputs:
@@ -213,6 +210,8 @@ def recommend(
 ) -> list[Recommendation]:
     """Every mechanism for a question, the best first, those that cannot answer last.
 
+    RequestError when a guess is out of range, or no mechanism can answer.
+
     Parameters
     ----------
     domain : Domain
@@ -227,11 +226,6 @@ def recommend(
         The column that says the class of a record, where each class gets a table of its own.
     density, sample, set_size : float | None, object, float | None
         See `core.releases.forecast.forecast.forecast`.
-
-    Raises
-    ------
-    RequestError
-        When a guess is out of range, or no mechanism can answer.
 
     Examples
     --------

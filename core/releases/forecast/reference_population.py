@@ -58,20 +58,16 @@ from ...geometry.kernels import (
 
 REFERENCE_POINTS = 1_500
 STRAGGLER_DEGREES = 6.0
+# Up to here bounds say something about distances: a kernel that is narrow against them is meant to be.
 FEW_DIMENSIONS = 3
-"""Up to here bounds say something about distances: a kernel that is narrow against them is meant to be."""
-LEAST_THICKNESS = {True: 0.05, False: 0.2}
-"""Thickness across the longest axis, in few dimensions and above."""
+LEAST_THICKNESS = {True: 0.05, False: 0.2}  # Thickness across the longest axis, in few dimensions and above.
+# Standard deviation along the longest axis, in shares of the bounds, when no density is stated.
 DEFAULT_SPREAD = 1.0 / 6.0
-"""Standard deviation along the longest axis, in shares of the bounds, when no density is stated."""
-HEAPS, HEAP_SPREAD = 10, 0.03
-"""Of the clustered shape: how many, and their standard deviation in shares of the bounds."""
+HEAPS, HEAP_SPREAD = 10, 0.03  # Of the clustered shape: how many, and their standard deviation in shares of the bounds.
+# Of the shape with few values: the step in shares of the bounds, and the share of points at one value.
 STEP, SPIKE = 1.0 / 9.0, 0.3
-"""Of the shape with few values: the step in shares of the bounds, and the share of points at one value."""
-IN_SIGHT = 0.05
-"""Average closeness of two points that the heaps have at least."""
-NEARER = 4.0
-"""How much closer together than usual the nearest points are that a range of forecasts reckons with."""
+IN_SIGHT = 0.05  # Average closeness of two points that the heaps have at least.
+NEARER = 4.0  # How much closer together than usual the nearest points are that a range of forecasts reckons with.
 
 
 def reference_populations(
@@ -106,12 +102,8 @@ def reference_population(domain: Domain, metric: str, kernel: Kernel | None, den
 def placed(domain: Domain, metric: str, shaped: Callable[[int], np.ndarray]) -> np.ndarray:
     """Points of any shape at the usual spread, inside the bounds and on the steps of the columns.
 
-    Parameters
-    ----------
-    domain, metric : Domain, str
-        What is encoded, and how.
-    shaped : Callable[[int], np.ndarray]
-        From a number of coordinates, points in standard deviations of the usual spread, float64 (n, d).
+    `domain`, `metric`: what is encoded, and how. `shaped`: from a number of coordinates, points in standard deviations
+    of the usual spread, float64 (n, d).
     """
     return _placed(domain, metric, None, None, shaped)
 
@@ -121,14 +113,8 @@ def placed_close(
 ) -> np.ndarray:
     """The same about any place, so close together that the kernel averages no less than a density over pairs.
 
-    Parameters
-    ----------
-    domain, metric, shaped : Domain, str, Callable[[int], np.ndarray]
-        See `placed`.
-    kernel, density : Kernel, float
-        Points that are closer at the usual spread keep it.
-    middle : np.ndarray
-        Where the shape has its zero, in shares of the bounds, float64 (d,).
+    `domain`, `metric`, `shaped`: see `placed`. `kernel`, `density`: points that are closer at the usual spread keep it.
+    `middle`: where the shape has its zero, in shares of the bounds, float64 (d,).
     """
     usual = _placed(domain, metric, None, None, shaped, middle)
     closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
@@ -268,8 +254,8 @@ def _few_values(dimensions: int) -> np.ndarray:
     return np.where(random.uniforms(REFERENCE_POINTS, dimensions) < SPIKE, offset - step, values)
 
 
+# Points of each shape, in standard deviations of the usual spread, from a number of dimensions.
 SHAPES = {"long": _long, "clustered": _clustered, "few values": _few_values}
-"""Points of each shape, in standard deviations of the usual spread, from a number of dimensions."""
 
 
 def _units(domain: Domain, kernel: Kernel | None, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -281,8 +267,7 @@ def _units(domain: Domain, kernel: Kernel | None, low: np.ndarray, high: np.ndar
     return coordinate_bandwidths(stationary(kernel).bandwidth, tuple(column.width for column in domain.columns))
 
 
-USUAL, LOG_SPREAD = 1.0 / 40.0, 1.0
-"""Median in shares of the bounds, and the standard deviation of the logarithm."""
+USUAL, LOG_SPREAD = 1.0 / 40.0, 1.0  # Median in shares of the bounds, and the standard deviation of the logarithm.
 
 
 def gathered_population(domain: Domain, metric: str) -> np.ndarray:
@@ -299,28 +284,20 @@ def _at_one_end(dimensions: int) -> np.ndarray:
 REFERENCE_SETS = 20_000
 MOST_ITEMS = 3_000_000
 QUERIES = 300
-SIZES = (4.0, 12.0, 36.0)
-"""Items of a set on average that are reckoned with when nobody says."""
-LONGEST = 400.0
-"""The longest set, in multiples of the shortest."""
-UNIVERSE = 1.5
-"""Items that there are, in multiples of the sets."""
+SIZES = (4.0, 12.0, 36.0)  # Items of a set on average that are reckoned with when nobody says.
+LONGEST = 400.0  # The longest set, in multiples of the shortest.
+UNIVERSE = 1.5  # Items that there are, in multiples of the sets.
 DEFAULT_POPULARITY, LARGEST_POPULARITY = 2.6, 12.0
+# Sums from which on it is the share of similar sets, and no longer their number, that decides how sure they are.
 LEAST_ANSWER = 100.0
-"""Sums from which on it is the share of similar sets, and no longer their number, that decides how sure they are."""
 
 
 def reference_sets(records: float, density: float | None, size: float) -> Sets:
     """Public random sets in a random order.
 
-    Parameters
-    ----------
-    records : float
-        How many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
-    density : float | None
-        Average similarity of two sets, as far as such sets can have it; None for what is ordinary.
-    size : float
-        Items of a set on average.
+    `records`: how many there are; fewer are made where they are many, as alike to each other as makes answers as sure.
+    `density`: average similarity of two sets, as far as such sets can have it; None for what is ordinary. `size`: items
+    of a set on average.
     """
     count = int(max(QUERIES, min(records, REFERENCE_SETS, MOST_ITEMS / size)))
     random = PublicRandom(0, 11)

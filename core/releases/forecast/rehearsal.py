@@ -22,8 +22,8 @@ from ...privacy.noise.randomness import SeededSource
 from ...sketches.adaptive import Adaptive, AdaptivePlan
 from ...sketches.linear import LinearSketch
 
+# Times that a sketch and a mechanism that chooses run, each with noise of its own; choosing takes longer.
 RUNS, CHOOSING_RUNS = 24, 8
-"""Times that a sketch and a mechanism that chooses run, each with noise of its own; choosing takes longer."""
 LEVEL = 0.95
 
 
@@ -65,16 +65,8 @@ def rehearse(
 ) -> Rehearsal:
     """Run a sketch's noise and decoding on public points.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        With a size.
-    noise : NoiseScale
-        Of every counter, as a plan has it.
-    records : float
-        How many records the points stand for.
-    points, queries : np.ndarray
-        Encoded public points, float64 (n, d) and (m, d) in Fortran order.
+    `sketch`: with a size. `noise`: of every counter, as a plan has it. `records`: how many records the points stand
+    for. `points`, `queries`: encoded public points, float64 (n, d) and (m, d) in Fortran order.
     """
     table, seconds_read = _read(sketch, records, points)
     exact = sketch.exact(queries, points) * (records / len(points))

@@ -75,16 +75,9 @@ def risks(
 ) -> Floats:
     """Integrated squared errors over the integrated squared density: smoothing, and noise with chance.
 
-    Returns float64 (2, bandwidths, populations).
-
-    Parameters
-    ----------
-    pitch : float
-        Cells of the straight ones.
-    heaps : Sequence[tuple[float, float]]
-        Of each population the spread of a heap, and the sum of the heaps' squared shares.
-    variance, records : float, float
-        Of the noise in a counter, and how many records there are.
+    Returns float64 (2, bandwidths, populations). `pitch`: cells of the straight ones. `heaps`: of each population the
+    spread of a heap, and the sum of the heaps' squared shares. `variance`, `records`: of the noise in a counter, and
+    how many records there are.
     """
     bandwidths = np.array(tried)[:, None]
     spread, weight = np.array(heaps).T
@@ -141,28 +134,20 @@ def _gain(ratio: float) -> float:
     return float(Smoothing(Gaussian(ratio), (axis,), middle, (1,)).noise_gains(middle[None])[0])
 
 
+# Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares.
 HEAPS = ((1 / 6, 1.0), (0.05, 0.15), (0.015, 0.15), (0.005, 0.15), (0.0015, 0.15))
-"""Of each population the spread of a heap, in shares of the widest bounds, and the sum of the heaps' squared shares."""
-ORDINARY = 3
-"""As many of them, the ones with the widest heaps, say which bandwidth is the usual one, and are drawn."""
+ORDINARY = 3  # As many of them, the ones with the widest heaps, say which bandwidth is the usual one, and are drawn.
+# Columns along each of which it is said how closely one looks; of more it is one share of all their ranges.
 MOST_SAID = 3
-"""Columns along each of which it is said how closely one looks; of more it is one share of all their ranges."""
-COARSEST = 0.15
-"""Widest cells, and WIDEST the widest bandwidth, in shares of the widest bounds."""
+COARSEST = 0.15  # Widest cells, and WIDEST the widest bandwidth, in shares of the widest bounds.
 WIDEST = 0.25
-MOST_CELLS = 1024
-"""Along one axis: beyond, a picture takes seconds."""
+MOST_CELLS = 1024  # Along one axis: beyond, a picture takes seconds.
 MOST_COUNTERS = 1 << 16
-SEEN = 0.25
-"""A population is shown when so much of its shape, as a squared share, is not lost."""
-APART = 3.0
-"""Bandwidths by which two equal spikes must lie apart for the picture to fall by a third between them."""
-UNLIKE = 3.0
-"""Ranges that differ by more have bandwidths of their own, unless their units are the same."""
-CIRCLES_FROM = 0.25
-"""Steps around a circle in the narrowest bandwidth: at this one a value's neighbours hardly count."""
-MOST_NUMBERS = 3
-"""Columns of numbers for which a grid is fine enough to choose from."""
+SEEN = 0.25  # A population is shown when so much of its shape, as a squared share, is not lost.
+APART = 3.0  # Bandwidths by which two equal spikes must lie apart for the picture to fall by a third between them.
+UNLIKE = 3.0  # Ranges that differ by more have bandwidths of their own, unless their units are the same.
+CIRCLES_FROM = 0.25  # Steps around a circle in the narrowest bandwidth: at this one a value's neighbours hardly count.
+MOST_NUMBERS = 3  # Columns of numbers for which a grid is fine enough to choose from.
 
 
 @dataclass(frozen=True)
@@ -272,14 +257,8 @@ def by_coordinates(domain: Domain) -> Domain | None:
 def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scales:
     """The scales that suit a promise.
 
-    RequestError when the columns are others, or the number of records is not said.
-
-    Parameters
-    ----------
-    domain : Domain
-        From one to three columns of numbers, dates or values around a circle.
-    records : float | None
-        How many there are at least, as anybody may know.
+    RequestError when the columns are others, or the number of records is not said. `domain`: from one to three columns
+    of numbers, dates or values around a circle. `records`: how many there are at least, as anybody may know.
     """
     records = checked_records(records)
     if not has_scales(domain):

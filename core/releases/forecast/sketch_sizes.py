@@ -31,33 +31,25 @@ from .guesses import checked_records
 from .one_trial import root_mean_square
 from .trial import trials
 
+# Numbers of rows at which the sampling error is tried, as far as they are needed.
 TRIED = tuple(128 * 4**k for k in range(7))
-"""Numbers of rows at which the sampling error is tried, as far as they are needed."""
 ROWS_OFFERED = tuple(
     rows
     for decade in (50, 500, 5_000, 50_000, 500_000)
     for step in (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
     if (rows := round(decade * step)) <= MAX_ROWS
 )
-WORTHWHILE = 1.05
-"""Twice the rows must lower the error by this factor where nothing but their cost speaks against them."""
-MOST_SECONDS = 60.0
-"""Of building a release, on two cores."""
+WORTHWHILE = 1.05  # Twice the rows must lower the error by this factor where nothing but their cost speaks against them
+MOST_SECONDS = 60.0  # Of building a release, on two cores.
 MOST_FILE_BYTES = 32_000_000
-MOST_QUERY_SECONDS = 1e-3
-"""Of one core, for one query among many."""
-MOST_MEMORY = 1 << 30
-"""Bytes that drawing the rows may take, half of what opening a file may."""
-CORES = 2
-"""For which times of building are stated."""
-COUNTER_SECONDS = 1.5e-7
-"""Of one core, for drawing a counter's noise and writing it down."""
-FREE = 1 / 60
-"""This share of every limit is no cost worth speaking of: a second, half a megabyte, some microseconds."""
+MOST_QUERY_SECONDS = 1e-3  # Of one core, for one query among many.
+MOST_MEMORY = 1 << 30  # Bytes that drawing the rows may take, half of what opening a file may.
+CORES = 2  # For which times of building are stated.
+COUNTER_SECONDS = 1.5e-7  # Of one core, for drawing a counter's noise and writing it down.
+FREE = 1 / 60  # This share of every limit is no cost worth speaking of: a second, half a megabyte, some microseconds.
+# For sketches whose size follows from the promise, and from their number as well where that is said.
 ANY_RECORDS = 10_000.0
-"""For sketches whose size follows from the promise, and from their number as well where that is said."""
-FLAT = 1.01
-"""An error within one per cent of the least is as good, at the least cost."""
+FLAT = 1.01  # An error within one per cent of the least is as good, at the least cost.
 
 
 @dataclass(frozen=True)
@@ -85,14 +77,8 @@ class Trials:
 def best_rows(sketch: GroupedSketch, records: float, trials: Trials) -> Rows:
     """The number of rows with the least forecast error, or from which on more are not worth their cost.
 
-    Parameters
-    ----------
-    sketch : GroupedSketch
-        With any number of rows or none.
-    records : float
-        A public guess of their number, in all classes.
-    trials : Trials
-        Errors and sizes of files by the number of rows.
+    `sketch`: with any number of rows or none. `records`: A public guess of their number, in all classes. `trials`:
+    errors and sizes of files by the number of rows.
     """
     sampling = cache(trials.sampling)
     tried = [rows for rows in TRIED if _resized(sketch, rows)] or TRIED[:1]

@@ -30,15 +30,12 @@ from .reference_population import (
 )
 
 REFERENCE_QUERIES = 150
-SET_TRIAL_ROWS = 400
-"""Rows that a trial on made-up sets draws, each a group of its own."""
+SET_TRIAL_ROWS = 400  # Rows that a trial on made-up sets draws, each a group of its own.
 LEAST_SAMPLE = 200
-FEW = 300
-"""Points of the far and the near population between which answers are averaged."""
-CLOSE_SETS = 0.1
-"""Average similarity of sets that share staples, as texts share the words of a language."""
+FEW = 300  # Points of the far and the near population between which answers are averaged.
+CLOSE_SETS = 0.1  # Average similarity of sets that share staples, as texts share the words of a language.
+# Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little.
 SKEWED_POINTS, SKEWED_QUERIES = 560, 60
-"""Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little."""
 
 
 def trials(
@@ -50,16 +47,9 @@ def trials(
 ) -> tuple[Trial, ...]:
     """One trial on a public sample, or one on every kind of reference population.
 
-    RequestError when a guess is out of range, or the sample is too small.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of a settled size; the one that an answer is read off.
-    records : float
-        A public guess of the number of records that the trials stand for.
-    density, sample, set_size : float | None, object, float | None
-        See `core.releases.forecast.forecast.forecast`.
+    RequestError when a guess is out of range, or the sample is too small. `sketch`: of a settled size; the one that an
+    answer is read off. `records`: A public guess of the number of records that the trials stand for. `density`,
+    `sample`, `set_size`: see `core.releases.forecast.forecast.forecast`.
     """
     if isinstance(sample, PublicRecords):
         return (sample.trial(sketch, lambda: _on_sample(sketch, encoded(sketch, sample))).of(records),)
@@ -146,8 +136,8 @@ def _reference_trials(sketch: LinearSketch, density: float | None) -> tuple[Tria
     return tried_on(sketch, _populations(sketch.domain, sketch.metric, kernel_of(sketch), density))
 
 
+# Kept for the several sizes of a sketch that are tried on them.
 _populations = lru_cache(maxsize=4)(reference_populations)
-"""Kept for the several sizes of a sketch that are tried on them."""
 
 
 def skewed_trial(sketch: LinearSketch, records: float) -> Trial | None:

@@ -28,8 +28,7 @@ from .forecast import Forecast, forecast_planned
 from .guesses import checked_records
 
 REACH = 1.96
-EMPTY = 1.645
-"""Standard deviations of noise below which a count cannot be told from none (95%, one-sided)."""
+EMPTY = 1.645  # Standard deviations of noise below which a count cannot be told from none (95%, one-sided).
 
 
 def whole_table(
@@ -37,12 +36,8 @@ def whole_table(
 ) -> tuple[Tables, Forecast]:
     """The tables of all columns under a promise, and the error of the count in an average cell of a single column.
 
-    Parameters
-    ----------
-    domain, records, budget : Domain, float | None, Budget
-        Public facts, how many records there are at least, and the promise.
-    by : Sequence[str]
-        Columns by which the others are to be counted; with none, the pairs that can be seen are.
+    `domain`, `records`, `budget`: public facts, how many records there are at least, and the promise. `by`: columns by
+    which the others are to be counted; with none, the pairs that can be seen are.
     """
     records = checked_records(records)
     sketch = Tables.of(domain, by=by).sized_for(budget, records)
@@ -89,12 +84,7 @@ def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
 def cell_error(sketch: Tables, scale: NoiseScale, tables: Sequence[Columns]) -> tuple[float, float]:
     """The root mean square error of a cell of a table, and how many cells a table has, on average over some tables.
 
-    Parameters
-    ----------
-    sketch, scale : Tables, NoiseScale
-        Of a settled size, and the noise of its counters.
-    tables : Sequence[Columns]
-        Some that are measured.
+    `sketch`, `scale`: of a settled size, and the noise of its counters. `tables`: some that are measured.
     """
     noise = Noise(sketch.layout, sketch.weights, scale.variance)
     variances = []

@@ -34,8 +34,7 @@ from ...domain import Domain
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
 
-LINE_BYTES = 64
-"""That come from memory together."""
+LINE_BYTES = 64  # That come from memory together.
 
 
 @intrinsic
@@ -58,20 +57,15 @@ def fetch(typing, array, row, column):
 
 
 PRECISION = 30
+# Units in a radius. A million records cut by half a unit each are a thousandth of a radius: far below any noise.
 UNITS = 1 << PRECISION
-"""Units in a radius. A million records cut by half a unit each are a thousandth of a radius: far below any noise."""
+# Between them squares neither overflow nor underflow; an offset that is shorter counts as none.
 LONGEST, SHORTEST = 1e100, 1e-100
-"""Between them squares neither overflow nor underflow; an offset that is shorter counts as none."""
-BLOCK = 64
-"""Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds."""
-PARTS = 32
-"""Of a squared length. A release says nothing about it, but it is the same for records in any layout."""
-LONG = 64
-"""Coordinates from which a record is added faster by itself than beside others."""
-STRETCH = 256
-"""Coordinates between two looks at how much of the next record to ask for."""
-ALONE = 1 << 18
-"""Coordinates that one thread adds in less time than a second one takes to start."""
+BLOCK = 64  # Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds.
+PARTS = 32  # Of a squared length. A release says nothing about it, but it is the same for records in any layout.
+LONG = 64  # Coordinates from which a record is added faster by itself than beside others.
+STRETCH = 256  # Coordinates between two looks at how much of the next record to ask for.
+ALONE = 1 << 18  # Coordinates that one thread adds in less time than a second one takes to start.
 
 
 @dataclass(frozen=True)
@@ -203,14 +197,8 @@ def _shorten(x, centre, factor, moved):
 def add_rows(rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What `add_vectors` does, for records that lie in rows and go to different slabs of a table.
 
-    Returns the exact squared length of what each record added, and the records slab by slab; int64 (n,) each.
-
-    Parameters
-    ----------
-    centre, radius : np.ndarray, float
-        As for `add_vectors`.
-    sums : np.ndarray
-        int64 (slabs, d), changed in place.
+    Returns the exact squared length of what each record added, and the records slab by slab; int64 (n,) each. `centre`,
+    `radius`: as for `add_vectors`. `sums`: int64 (slabs, d), changed in place.
     """
     slabs, coordinates = rows.slabs, rows.coordinates
     order = np.argsort(slabs, kind="stable")
@@ -233,18 +221,9 @@ def add_rows(rows: Rows, centre: np.ndarray, radius: float, sums: np.ndarray) ->
 def add_vectors(points: np.ndarray, centre: np.ndarray, radius: float, sums: np.ndarray) -> np.ndarray:
     """Add every record's offset from the centre, no longer than the radius, to ``sums`` in units of radius / 2^30.
 
-    Returns int64 (n,), the exact squared length of what each record added, at most 2^60.
-
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d), each coordinate contiguous (Fortran order).
-    centre : np.ndarray
-        float64 (d,).
-    radius : float
-        Above `SHORTEST`; or 0, which stretches or shortens every offset to the length of 2^30 units.
-    sums : np.ndarray
-        int64 (d,), changed in place.
+    Returns int64 (n,), the exact squared length of what each record added, at most 2^60. `points`: float64 (n, d), each
+    coordinate contiguous (Fortran order). `centre`: float64 (d,). `radius`: above `SHORTEST`; or 0, which stretches or
+    shortens every offset to the length of 2^30 units. `sums`: int64 (d,), changed in place.
     """
     coordinates = np.ascontiguousarray(points.T)
     squares = np.zeros(coordinates.shape[1], np.int64)
@@ -266,10 +245,8 @@ def records_alone(dimensions: int) -> int:
     return max(BLOCK, ALONE // dimensions)
 
 
-TOGETHER = 4
-"""Queries that a number of a vector is multiplied with when it is loaded."""
-PRODUCT_STRETCH = 512
-"""Coordinates at a time: those of the queries and of a few vectors fit into a first-level cache."""
+TOGETHER = 4  # Queries that a number of a vector is multiplied with when it is loaded.
+PRODUCT_STRETCH = 512  # Coordinates at a time: those of the queries and of a few vectors fit into a first-level cache.
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -309,16 +286,9 @@ def row_products(rows: np.ndarray, origin: np.ndarray, vectors: np.ndarray) -> t
     """Inner products of queries with vectors, and squared lengths of the queries, all seen from a point.
 
     Returns float64 (n, K) and (n,), which are not finite where a query is not. As exact as any sum of d products of
-    double precision: within d 2^-53 of the sum of their absolute values.
-
-    Parameters
-    ----------
-    rows : np.ndarray
-        float32 or float64 (n, d). Fastest in C order, which saves a copy.
-    origin : np.ndarray
-        float64 (d,), taken off the queries and not the vectors.
-    vectors : np.ndarray
-        float64 (K, d).
+    double precision: within d 2^-53 of the sum of their absolute values. `rows`: float32 or float64 (n, d). Fastest in
+    C order, which saves a copy. `origin`: float64 (d,), taken off the queries and not the vectors. `vectors`: float64
+    (K, d).
     """
     rows = np.require(rows, requirements=["C", "A"]).view()
     rows.flags.writeable = False  # of one type with mapped files, so that nothing is compiled for them

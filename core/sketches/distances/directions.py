@@ -38,11 +38,10 @@ from ..mechanism_spec import MechanismSpec, PublicInputs
 from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, row_products, rows_of
 from .moments import CENTRE, check_centre
 
+# Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one
+# direction, and otherwise scattered.
 SHARED_DIRECTION = 1.0 / 3.0
-"""Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one
-direction, and otherwise scattered."""
-LONGEST_NOISE = 0.8
-"""Length of Gaussian noise in a sum, a record, up to which all dimensions are kept."""
+LONGEST_NOISE = 0.8  # Length of Gaussian noise in a sum, a record, up to which all dimensions are kept.
 
 
 @njit(nogil=True, cache=True)
@@ -64,6 +63,8 @@ def _off_pole(points, pole, first, last, out):
 class Directions(LinearSketch):
     """Sums of cosine similarities.
 
+    RequestError when a parameter is out of range.
+
     Parameters
     ----------
     domain : Domain
@@ -75,11 +76,6 @@ class Directions(LinearSketch):
         A public map to fewer dimensions that comes first, or None.
     pole : tuple[float, ...] | None
         A public direction that is taken off, after the projection; scaled to length 1. None takes nothing off.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     domain: Domain
@@ -100,7 +96,6 @@ class Directions(LinearSketch):
 
     @property
     def dimensions(self) -> int:
-        """Coordinates of the vectors that are summed."""
         return self.domain.dimensions if self.projection is None else self.projection.target
 
     @property
@@ -124,7 +119,6 @@ class Directions(LinearSketch):
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """The centre as float64 (d,)."""
         low, high = self.domain.bounds(self.metric)
         return (low + high) / 2.0 if self.centre is None else np.array(self.centre)
 
@@ -138,7 +132,6 @@ class Directions(LinearSketch):
         return super().encode(batch) if rows is None else rows
 
     def add_rows(self, tables: np.ndarray, rows: Rows) -> None:
-        """What `add` does, to the slab of ``tables`` (slabs, d) that each record goes to."""
         add_rows(rows, self.origin, 0.0, tables)
 
     def add(self, table: np.ndarray, points: np.ndarray | Rows) -> None:
@@ -237,14 +230,8 @@ def dimensions_for(dimensions: int, records: float, budget: Budget, share: float
     dimensions moves it by r sqrt(1/k - 1/d), and noise drawn as a vector of k coordinates by sqrt(k + 1) / (epsilon n):
     the sum of squares is least at k = r epsilon n. Gaussian noise moves a score alike for all k; but where it makes a
     sum longer than its records do, cosines shrink and the pole is lost, so that it may be 0.8 n long, sqrt(k) sigma
-    (the best of 64, 128, 256 and 512 for embeddings of ten classes at four budgets).
-
-    Parameters
-    ----------
-    records : float
-        A public guess of the number of records of one class.
-    share : float
-        Of its epsilon, or of rho, that the table of classes gets.
+    (the best of 64, 128, 256 and 512 for embeddings of ten classes at four budgets). `records`: A public guess of the
+    number of records of one class. `share`: of its epsilon, or of rho, that the table of classes gets.
     """
     moved = 1.0 if budget.neighbours is Neighbours.ADD_REMOVE else 2.0
     if budget.pure:

@@ -36,11 +36,10 @@ from ..answers import Answers
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, columns, only_where
 
+# Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more.
 LARGEST_WEIGHT = 64
-"""Of a column; a column of 64^(3/2) = 512 times shorter range gets its best share of the budget, a shorter one more."""
 QUERIES_AT_ONCE = 4096
-WORTH_IT = 0.98
-"""A finer grid is taken when it brings the mean square error below this part of the coarser one's."""
+WORTH_IT = 0.98  # A finer grid is taken when it brings the mean square error below this part of the coarser one's.
 
 
 class Norm(Kind):
@@ -61,6 +60,8 @@ class StrategyKind(Described):
 class Distance(LinearSketch):
     """Distance sums of public parameters.
 
+    RequestError when a parameter is out of range or does not fit the domain.
+
     Parameters
     ----------
     domain : Domain
@@ -74,11 +75,6 @@ class Distance(LinearSketch):
         What is measured on the grid of every numeric coordinate; None until sized.
     weights : tuple[int, ...] | None
         Shares of the columns in the budget, whole numbers; None until sized.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or does not fit the domain.
     """
 
     domain: Domain
@@ -145,7 +141,6 @@ class Distance(LinearSketch):
 
     @cached_property
     def _parts(self) -> tuple[slice, ...]:
-        """The rows of each block in the table."""
         ends = np.cumsum([block.rows for block in self.blocks]).tolist()
         return tuple(slice(end - block.rows, end) for end, block in zip(ends, self.blocks, strict=True))
 
@@ -232,7 +227,6 @@ class Distance(LinearSketch):
 
     @property
     def _starts(self) -> list[int]:
-        """The first coordinate of each column."""
         return [0, *accumulate(column.width for column in self.domain.columns[:-1])]
 
     def _first_blocks(self, sized: Distance) -> list[Block]:
@@ -299,7 +293,6 @@ class Distance(LinearSketch):
         return Answers.of_errors(read.estimates, np.sqrt(variance), number, level)
 
     def read_at(self, table: np.ndarray, points: np.ndarray) -> Reading:
-        """The sum over all blocks, whose errors are independent of each other."""
         total = np.zeros((len(Reading._fields), len(points)))
         for start in range(0, len(points), QUERIES_AT_ONCE):
             piece = slice(start, start + QUERIES_AT_ONCE)

@@ -34,8 +34,8 @@ from ..mechanism_spec import MechanismSpec, only_where
 from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
 
 LARGEST_COUNT_WEIGHT = 1 << 31
+# Up to here two opposite records are the furthest apart; see `Moments.record_sensitivity`.
 LARGEST_SQUARE_WEIGHT = math.isqrt(3 * UNITS**2 // 2)
-"""Up to here two opposite records are the furthest apart; see `Moments.record_sensitivity`."""
 CENTRE = Several("The centre", Number("A coordinate of the centre"))
 RADIUS = Number("The radius")
 
@@ -57,6 +57,8 @@ def _sum_of_parts(squares, weight):
 class Moments(LinearSketch):
     """Sums of squared Euclidean distances.
 
+    RequestError when a parameter is out of range.
+
     Parameters
     ----------
     domain : Domain
@@ -70,11 +72,6 @@ class Moments(LinearSketch):
     count_weight, square_weight : int | None
         What a record adds for itself, and at most for its squared length, where its offset counts 2^30; None leaves the
         choice to the forecast.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     domain: Domain
@@ -124,7 +121,6 @@ class Moments(LinearSketch):
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """The centre as float64 (d,)."""
         low, high = self.domain.bounds(self.metric)
         return (low + high) / 2.0 if self.centre is None else np.array(self.centre)
 
@@ -181,7 +177,6 @@ class Moments(LinearSketch):
         table[-1] += _sum_of_parts(squares, square)
 
     def add_rows(self, tables: np.ndarray, rows: Rows) -> None:
-        """What `add` does, to the slab of ``tables`` (slabs, d + 2) that each record goes to."""
         count, square = self._weights
         squares, order = add_rows(rows, self.origin, self.radius, tables[:, 1:-1])
         numbers = np.bincount(rows.slabs, minlength=len(tables))

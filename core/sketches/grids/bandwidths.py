@@ -24,10 +24,8 @@ from ...geometry.kernels import Kernel
 from .grid_axes import Axis, along
 from .splines import ORDER, POINTS_A_CELL, coefficients, fitting_points
 
-STEP = math.sqrt(2.0)
-"""Between two bandwidths on offer."""
-WIDEST = 0.25
-"""The widest on offer, in shares of the longest axis."""
+STEP = math.sqrt(2.0)  # Between two bandwidths on offer.
+WIDEST = 0.25  # The widest on offer, in shares of the longest axis.
 
 
 def around(narrowest: float, widest: float) -> tuple[float, ...]:
@@ -143,7 +141,6 @@ def _variance(one: list[_Along], other: list[_Along], noise: float, records: flo
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
-    """The inner product of two symmetric rows of taps about the same middle."""
     half = min(len(one), len(other)) // 2
     first, second = (taps[len(taps) // 2 - half : len(taps) // 2 + half + 1] for taps in (one, other))
     return float(first @ second)

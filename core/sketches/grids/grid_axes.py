@@ -34,7 +34,6 @@ class Axis:
 
     @property
     def coordinates(self) -> int:
-        """How many of the encoded coordinates it takes."""
         return 2 if self.radius else max(1, self.categories)
 
     @property
@@ -70,7 +69,6 @@ class Axis:
         return refined(rough, halvings)
 
     def coarsened(self, counts: np.ndarray, halvings: int) -> np.ndarray:
-        """The transpose of `refined`: counts on the coarser axis with the same sums of products."""
         if self.coarser(halvings).apart:
             return counts
         if self.values:
@@ -158,7 +156,6 @@ class AxisFit:
         return (axis.low + axis.pitch * fitting_points(axis.cells, self.a_cell))[:, None]
 
     def factor(self, points: np.ndarray) -> np.ndarray:
-        """Coefficients of the factor of K(q, .), float64 (n, counters)."""
         values = self._values(points, self.nodes)
         return values if self.axis.apart else self.fitted(values)
 
@@ -195,7 +192,6 @@ class AxisFit:
         return own
 
     def _values(self, points: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """The factor between queries and values of the axis."""
         place = slice(self.axis.coordinate, self.axis.coordinate + nodes.shape[1])
         x, y = (np.tile(self.middle, (len(values), 1)) for values in (points, nodes))
         x[:, place], y[:, place] = points[:, place], nodes
@@ -204,12 +200,8 @@ class AxisFit:
     def profile(self, coarse: AxisFit | None, halvings: int) -> Profile:
         """How well the axis fits the kernel, for queries around the middle of the bounds.
 
-        Parameters
-        ----------
-        coarse : AxisFit | None
-            The same on the coarse grid, where there is one.
-        halvings : int
-            How often its pitch is halved to give this one's.
+        `coarse`: the same on the coarse grid, where there is one. `halvings`: how often its pitch is halved to give
+        this one's.
         """
         queries = self._middle_values(halvings) if self.axis.apart else self._middle_places()
         weights = self.factor(queries)
@@ -239,7 +231,6 @@ class AxisFit:
         return queries
 
     def _middle_places(self) -> np.ndarray:
-        """Queries at three places relative to the grid around the middle."""
         axis = self.axis
         queries = np.tile(self.middle, (3, 1))
         queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))

@@ -38,19 +38,18 @@ from .splines import share_records
 
 MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
+# Numbers up to which it is recommended, unless every combination of their values has a counter of its own.
 MOST_SHARED = 6
-"""Numbers up to which it is recommended, unless every combination of their values has a counter of its own."""
-SCALE = 1 << 32
-"""What one record adds in all: shares are rounded to 2^-32 of a record."""
-NARROWEST = 0.5
-"""The narrowest bandwidth that is read, in cells: a spline is as wide."""
-_PLACES = 36
-"""Label of the stream of public randomness for places at which average noise is computed."""
+SCALE = 1 << 32  # What one record adds in all: shares are rounded to 2^-32 of a record.
+NARROWEST = 0.5  # The narrowest bandwidth that is read, in cells: a spline is as wide.
+_PLACES = 36  # Label of the stream of public randomness for places at which average noise is computed.
 
 
 @dataclass(frozen=True)
 class Histogram(LinearSketch):
     """A histogram of public parameters, read through a kernel.
+
+    RequestError when a parameter is out of range or the table would be too large.
 
     Parameters
     ----------
@@ -71,11 +70,6 @@ class Histogram(LinearSketch):
     finest : float
         Below 1, the grid is made for narrower bandwidths than the kernel's as well, down to this share of it, so that
         readers may choose (`smoothed`). Files say it only then.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or the table would be too large.
     """
 
     domain: Domain
@@ -156,7 +150,6 @@ class Histogram(LinearSketch):
 
     @cached_property
     def numeric(self) -> tuple[int, ...]:
-        """The coordinates that are numbers."""
         kinds = np.repeat(
             [not isinstance(column, Categorical) for column in self.domain.columns],
             [column.width for column in self.domain.columns],
@@ -205,12 +198,10 @@ class Histogram(LinearSketch):
 
     @cached_property
     def smoothing(self) -> Smoothing:
-        """How the table is read."""
         return Smoothing(self.point_kernel, self.axes, self.middle, self.scales, self.halvings)
 
     @cached_property
     def _grids(self) -> tuple[tuple[Axis, ...], ...]:
-        """The axes of each grid, the fine one first."""
         coarse = tuple(axis.coarser(self.halvings) for axis in self.axes)
         return (self.axes, coarse) if self.halvings else (self.axes,)
 
@@ -233,12 +224,10 @@ class Histogram(LinearSketch):
 
     @property
     def scale(self) -> int:
-        """What one record adds to the table in all."""
         return SCALE if self.splined or self.halvings else 1
 
     @property
     def scales(self) -> tuple[int, ...]:
-        """What one record adds to each grid in all."""
         fine = round(self.fine * self.scale)
         return (fine, self.scale - fine) if self.halvings else (self.scale,)
 
@@ -378,7 +367,6 @@ class Histogram(LinearSketch):
         return self.smoothing.estimates([self.grids(table) for table in tables], points)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
-        """The sum of the squared coefficients, times a counter's variance."""
         places = self._places_inside() if points is None else points
         variances = self.smoothing.noise_gains(places) * counter_variance
         return float(variances.mean()) if points is None else variances
@@ -406,7 +394,6 @@ class Histogram(LinearSketch):
         return middle
 
     def _places_inside(self) -> np.ndarray:
-        """Public random places inside the bounds at which noise is averaged, encoded."""
         low, high = self.domain.bounds(self.metric)
         uniforms = PublicRandom(0, _PLACES).uniforms(64, len(low))
         natural = self.domain.decode_points(low + (high - low) * uniforms, self.metric)

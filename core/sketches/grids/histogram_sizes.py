@@ -35,40 +35,29 @@ from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 if TYPE_CHECKING:
     from .histogram import Histogram
 
-COUNTERS_OFFERED = 4_000_000
-"""Automatic sizes stop at tables of about this many counters, so that files stay small."""
+COUNTERS_OFFERED = 4_000_000  # Automatic sizes stop at tables of about this many counters, so that files stay small.
+# Pitches tried for the coarser grid, in reaches of the kernel.
 PITCHES = tuple(2.0 ** (-step / 4) for step in range(-5, 13, 2))
-"""Pitches tried for the coarser grid, in reaches of the kernel."""
+# Steps finer than this against the kernel's reach are no matter: a grid fits it as well with fewer counters.
 FINEST_STEP = 1 / 64
-"""Steps finer than this against the kernel's reach are no matter: a grid fits it as well with fewer counters."""
 MAX_HALVINGS = 7
-LEAST_SHARE = 2.0**-10
-"""Least share of a record that a grid has: its counts are then rounded to 2^-22 of a record."""
-ENOUGH = 1.05
-"""Of sizes whose expected squared errors are that close to the least, the smallest table is chosen."""
+LEAST_SHARE = 2.0**-10  # Least share of a record that a grid has: its counts are then rounded to 2^-22 of a record.
+ENOUGH = 1.05  # Of sizes whose expected squared errors are that close to the least, the smallest table is chosen.
+# A counter a value is taken up to so much more expected squared error, as no crowd at one value can add to it.
 SURE = 1.5
-"""A counter a value is taken up to so much more expected squared error, as no crowd at one value can add to it."""
+# Of records with many shared values, the share at one of them; and of data sets, the share that has such records.
 CROWD, CROWDED = 0.3, 1.0 / 3.0
-"""Of records with many shared values, the share at one of them; and of data sets, the share that has such records."""
+# Cells along an axis up to which a grid is made finer for crowds alone: an answer takes milliseconds then.
 READ_FAST = 8_192
-"""Cells along an axis up to which a grid is made finer for crowds alone: an answer takes milliseconds then."""
-TYPICAL_CROWDING = 10.0
-"""A typical answer is taken to be so many times that of records spread evenly over the bounds."""
-LEAST_SEEN = 0.2
-"""Share of all records that a typical answer is taken to be at least."""
+TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
+LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at least.
 
 
 def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     """The sketch with the cells, and where they pay the coarse grid, that suit the budget.
 
-    RequestError when the kernel is too narrow for any grid.
-
-    Parameters
-    ----------
-    sketch : Histogram
-        A histogram; its cells are not looked at.
-    records : float
-        A public guess of their number.
+    RequestError when the kernel is too narrow for any grid. `sketch`: A histogram; its cells are not looked at.
+    `records`: A public guess of their number.
     """
     low, high = sketch.domain.bounds(sketch.metric)
     reaches = np.array(
@@ -150,7 +139,6 @@ def cells_for(sketch: Histogram) -> tuple[int, ...]:
 
 
 def _most_counters(sketch: Histogram) -> int:
-    """The largest table that is still read fast."""
     single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
     if single or is_product_of_columns(sketch.kernel):
         return COUNTERS_OFFERED
@@ -183,7 +171,6 @@ def _with_grids(
 
 
 def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, records: float) -> float:
-    """Expected squared error of a typical answer, from noise and grids so read, where no values are shared."""
     noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     gains = sum(g / s**2 for g, s in zip(reading.gains_along_axes, sketch.scales, strict=True))
     typical = records * min(1.0, max(LEAST_SEEN, TYPICAL_CROWDING * reading.evenly))
@@ -193,16 +180,8 @@ def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, recor
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:
     """The distance along a coordinate at which a kernel has fallen to exp(-1/2), a Gaussian's bandwidth.
 
-    RequestError when the kernel is too narrow for any grid.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Of encoded points.
-    middle : np.ndarray
-        An encoded point in the middle of the bounds, float64 (d,).
-    coordinate, low, high : int, float, float
-        Which, and its bounds.
+    RequestError when the kernel is too narrow for any grid. `kernel`: of encoded points. `middle`: an encoded point in
+    the middle of the bounds, float64 (d,). `coordinate`, `low`, `high`: which, and its bounds.
     """
     centre = (low + high) / 2.0
     distances = np.geomspace(1e-7, 10.0, 400) * (high - low)

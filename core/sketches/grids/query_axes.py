@@ -75,7 +75,6 @@ class Places:
 
     @property
     def distinct(self) -> tuple[int, ...]:
-        """How many values there are along each axis."""
         return tuple(map(len, self.values))
 
     @property
@@ -86,12 +85,7 @@ class Places:
     def sums(self, table: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
         """Sum over all counters of count times the product of the factors, float64 (n,).
 
-        Parameters
-        ----------
-        table : np.ndarray
-            float64, one axis each.
-        factors : list[np.ndarray]
-            One an axis, float64 (distinct, counters).
+        `table`: float64, one axis each. `factors`: one an axis, float64 (distinct, counters).
         """
         order = self._order(table.shape)
         if self.crossed:
@@ -107,12 +101,7 @@ class Places:
     def combined(self, weights: np.ndarray, factors: list[np.ndarray]) -> np.ndarray:
         """Sum over terms of weight times the product of the factors, float64 (n,).
 
-        Parameters
-        ----------
-        weights : np.ndarray
-            float64 (terms,).
-        factors : list[np.ndarray]
-            One an axis, float64 (distinct, terms).
+        `weights`: float64 (terms,). `factors`: one an axis, float64 (distinct, terms).
         """
         if not self.crossed:
             return math.prod(factor[which] for factor, which in zip(factors, self.which, strict=True)) @ weights
@@ -127,13 +116,7 @@ class Places:
         """Sum over all counters of the square of a weighted sum of products of factors, float64 (n,).
 
         The square of the sum is a sum over pairs of terms, and each of them again the product of one sum an axis.
-
-        Parameters
-        ----------
-        weights : np.ndarray
-            float64 (terms,).
-        terms : list[list[np.ndarray]]
-            The factors of each, one an axis, float64 (distinct, counters).
+        `weights`: float64 (terms,). `terms`: the factors of each, one an axis, float64 (distinct, counters).
         """
         first, second = np.triu_indices(len(terms))
         along_axes = []
@@ -146,12 +129,7 @@ class Places:
     def numbers(self, shape: tuple[int, ...], terms: int) -> int:
         """How many numbers the intermediate results of `sums` and `combined` have at most.
 
-        Parameters
-        ----------
-        shape : tuple[int, ...]
-            Of the table.
-        terms : int
-            Of a combination.
+        `shape`: of the table. `terms`: of a combination.
         """
         if not self.crossed:
             return self.count * max(math.prod(shape) // shape[self._order(shape)[0]], terms)
@@ -166,15 +144,13 @@ class Places:
         return sorted(range(len(shape)), key=lambda axis: self.distinct[axis] / shape[axis])
 
 
-LARGEST_ERROR = 3e-5
-"""How far a sum of products is from its kernel at any distance, at most."""
-MAX_TERMS = 96
-"""Terms of a sum at most: noise is known from all pairs of them."""
+LARGEST_ERROR = 3e-5  # How far a sum of products is from its kernel at any distance, at most.
+MAX_TERMS = 96  # Terms of a sum at most: noise is known from all pairs of them.
+# Ratios of consecutive bandwidths that are tried, until the error is small enough.
 RATIOS = (2.0, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.05)
-"""Ratios of consecutive bandwidths that are tried, until the error is small enough."""
 _MIXTURES = (Euclidean, Exponential, Smooth, SmoothSquared, Manhattan, SmoothL1)
+# Distances in bandwidths at which a kernel is fitted.
 _DISTANCES = np.concatenate([[0.0], np.geomspace(1e-7, 1e6, 1300)])
-"""Distances in bandwidths at which a kernel is fitted."""
 
 Terms = tuple[tuple[float, Kernel], ...]
 
@@ -184,11 +160,7 @@ def product_terms(kernel: Kernel) -> Terms | None:
 
     Returns pairs of a weight above zero and a product; their sum is the kernel up to `LARGEST_ERROR` at every distance
     (times the number of factors, for a product of kernels). None where there is no such sum, or too long a one.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Of encoded points.
+    `kernel`: of encoded points.
     """
     terms = _terms(kernel)
     return terms if terms is not None and len(terms) <= MAX_TERMS else None
@@ -215,7 +187,6 @@ def _terms(kernel: Kernel) -> Terms | None:
 
 
 def _multiplied(parts: list[Terms]) -> Terms | None:
-    """The product of sums, multiplied out."""
     terms = parts[0]
     for part in parts[1:]:
         if len(terms) * len(part) > MAX_TERMS:

@@ -25,20 +25,16 @@ from .grid_axes import Axis, AxisFit, Profile, along_axis, heaps_of
 from .query_axes import Places, product_terms
 from .splines import POINTS_A_CELL, combined, fitting_points
 
+# Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible.
 MAX_FITTED = 1 << 16
-"""Grid points at which a kernel that is no product of its axes is evaluated for every query, at most if possible."""
+# Combinations of values at which a kernel is evaluated in less time than it takes to add up dozens of products.
 MOST_WHOLE = 1 << 13
-"""Combinations of values at which a kernel is evaluated in less time than it takes to add up dozens of products."""
-LARGEST_FITTED = 1 << 20
-"""As many at most: beyond, an answer takes seconds and gigabytes."""
-BLOCK = 1 << 22
-"""Numbers that an intermediate result may hold: 32 MiB."""
+LARGEST_FITTED = 1 << 20  # As many at most: beyond, an answer takes seconds and gigabytes.
+BLOCK = 1 << 22  # Numbers that an intermediate result may hold: 32 MiB.
+# Numbers that the factors of all terms may have along an axis: 256 MiB. Pictures share them, so they are not split.
 BLOCK_OF_FACTORS = 1 << 25
-"""Numbers that the factors of all terms may have along an axis: 256 MiB. Pictures share them, so they are not split."""
-AT_ONCE = 1 << 16
-"""Queries that are looked at together, to find out what they share."""
-OVERLAP = 2.0
-"""Counters of an axis that are added up for the records of one cell, as the splines share them."""
+AT_ONCE = 1 << 16  # Queries that are looked at together, to find out what they share.
+OVERLAP = 2.0  # Counters of an axis that are added up for the records of one cell, as the splines share them.
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,6 @@ class Smoothing:
 
     @cached_property
     def coarse(self) -> Smoothing | None:
-        """The coarse grid by itself, where there is one."""
         if len(self.scales) == 1:
             return None
         return Smoothing(
@@ -85,7 +80,6 @@ class Smoothing:
 
     @cached_property
     def _fits(self) -> tuple[AxisFit, ...]:
-        """The kernel along each axis."""
         return tuple(AxisFit(self.kernel, self.middle, axis, self._points_a_cell) for axis in self.axes)
 
     @cached_property
@@ -119,7 +113,6 @@ class Smoothing:
 
     @property
     def _products(self) -> tuple[tuple[float, Smoothing], ...]:
-        """The same where there are such terms, for what is only asked then."""
         if self._terms is None:
             raise ValueError("The kernel is no sum of products.")
         return self._terms
@@ -135,7 +128,6 @@ class Smoothing:
         return self._terms is not None
 
     def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
-        """Queries, so many at a time that intermediate results stay small."""
         size = max(1, min(4096, BLOCK // len(self._grid)))
         for start in range(0, len(points), size):
             yield points[start : start + size]
@@ -160,7 +152,6 @@ class Smoothing:
         yield from self._halved(points[half:])
 
     def _fitted(self, places: Places) -> list[Factors]:
-        """The factors of every term."""
         return [term._factors(places) for _, term in self._products]
 
     @property
@@ -181,7 +172,6 @@ class Smoothing:
         return estimate, gains, term._misfit(counts[0], heaps, places, fitted[0].fine)
 
     def _estimate(self, counts: list[np.ndarray], places: Places, fitted: list[Factors]) -> np.ndarray:
-        """Estimates alone, float64 (n,)."""
         estimate = np.zeros(places.count)
         for weight, factors in zip(self._weights_of_terms, fitted, strict=True):
             estimate += weight * places.sums(counts[0], factors.fine)
@@ -277,12 +267,7 @@ class Smoothing:
     def read(self, tables: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Estimates, noise gains, and squared errors of the grid, float64 (n,) each, in records.
 
-        Parameters
-        ----------
-        tables : list[np.ndarray]
-            One a grid, as `scales`, in the shape of its axes.
-        points : np.ndarray
-            Encoded queries, float64 (n, d).
+        `tables`: one a grid, as `scales`, in the shape of its axes. `points`: encoded queries, float64 (n, d).
         """
         points = np.asarray(points, dtype=np.float64)
         counts = self._counts(tables)
@@ -299,12 +284,7 @@ class Smoothing:
     def estimates(self, several: Sequence[list[np.ndarray]], points: np.ndarray) -> np.ndarray:
         """What `read` estimates from each of several tables, float64 (tables, n), without errors, which take longest.
 
-        Parameters
-        ----------
-        several : Sequence[list[np.ndarray]]
-            Tables as `read` takes them.
-        points : np.ndarray
-            Encoded queries, float64 (n, d).
+        `several`: tables as `read` takes them. `points`: encoded queries, float64 (n, d).
         """
         points = np.asarray(points, dtype=np.float64)
         every = [self._counts(tables) for tables in several]
@@ -333,7 +313,6 @@ class Smoothing:
         return counts
 
     def _read_whole(self, counts: list[np.ndarray], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`_read` for a kernel that is no sum of products."""
         weights, rough = self._details(points)
         estimate = _combined(counts, weights, rough)
         return estimate, self._gains_of(weights, rough), (self.discretisation * np.maximum(estimate, 0.0)) ** 2
@@ -386,6 +365,5 @@ class Smoothing:
 
 
 def _combined(counts: list[np.ndarray], weights: np.ndarray, rough: np.ndarray | None) -> np.ndarray:
-    """Estimates from coefficients on whole grids, float64 (n,)."""
     estimate = weights @ counts[0].ravel()
     return estimate if rough is None else estimate + rough @ counts[1].ravel()

@@ -19,12 +19,10 @@ from scipy.linalg import solveh_banded
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
 
-ORDER = 4
-"""Grid points that share a number."""
+ORDER = 4  # Grid points that share a number.
+# Grid points beyond either end to which a kernel is fitted, so that the ends of the grid are like its middle.
 MARGIN = 8
-"""Grid points beyond either end to which a kernel is fitted, so that the ends of the grid are like its middle."""
-POINTS_A_CELL = 4
-"""Points in a cell at which the fit is made, where there is no reason to have fewer."""
+POINTS_A_CELL = 4  # Points in a cell at which the fit is made, where there is no reason to have fewer.
 
 
 @njit(nogil=True, cache=True)
@@ -91,16 +89,8 @@ def _share(points, coordinate, low, pitch, cells, categories, values, stride, sc
 def share_records(points: np.ndarray, axes: tuple, scale: int, table: np.ndarray) -> None:
     """Add records to a table, ``scale`` in all for each.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d) in Fortran order.
-    axes : tuple
-        Of the table, each a `grids.Axis`.
-    scale : int
-        What one record adds.
-    table : np.ndarray
-        int64, one counter a combination of grid points and categories, changed in place.
+    `points`: float64 (n, d) in Fortran order. `axes`: of the table, each a `grids.Axis`. `scale`: what one record adds.
+    `table`: int64, one counter a combination of grid points and categories, changed in place.
     """
     rows, lines = [points.T], []
     for axis in axes:
@@ -138,12 +128,8 @@ def fitting_points(cells: int, a_cell: int) -> np.ndarray:
 def coefficients(values: np.ndarray, cells: int, a_cell: int) -> np.ndarray:
     """Coefficients of the splines whose combination is closest to functions in the mean square.
 
-    Returns float64 (n, cells + 3), those of the splines that reach inside the bounds.
-
-    Parameters
-    ----------
-    values : np.ndarray
-        float64 (n, points), the functions at `fitting_points`.
+    Returns float64 (n, cells + 3), those of the splines that reach inside the bounds. `values`: float64 (n, points),
+    the functions at `fitting_points`.
     """
     nodes = np.linspace(0.0, 1.0, cells + 3 + 2 * MARGIN)
     steps = np.linspace(0.0, 1.0, values.shape[1])
@@ -160,7 +146,6 @@ def coefficients(values: np.ndarray, cells: int, a_cell: int) -> np.ndarray:
 
 
 def _line(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """The straight lines between the first and last of each row's values."""
     return values[:, :1] + (values[:, -1:] - values[:, :1]) * steps
 
 

@@ -46,18 +46,20 @@ from .waves import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
 WAVES = ("circle", "quadrant")
+# Of one core, for one row of structured frequencies, and for each layer of its transform.
 FAST_SECONDS, LAYER_SECONDS = 1e-9, 1e-9
-"""Of one core, for one row of structured frequencies, and for each layer of its transform."""
+# Fast frequencies have up to 1.3 times the sampling error of as many dense ones, so that they are taken where they buy
+# 1.5 times as many rows; where noise grows with the rows these are no use, and only time that is hard to bear counts.
 FASTER, FASTER_BY_FAR = 1.5, 6.0
-"""Fast frequencies have up to 1.3 times the sampling error of as many dense ones, so that they are taken where they buy
-1.5 times as many rows; where noise grows with the rows these are no use, and only time that is hard to bear counts."""
+# For which waves are compared where the number of rows is not known yet; from some dozens on that says which.
 USUAL_ROWS = 1000
-"""For which waves are compared where the number of rows is not known yet; from some dozens on that says which."""
 
 
 @dataclass(frozen=True)
 class Features(GroupedSketch):
     """Random features of public parameters.
+
+    RequestError when a parameter is out of range or the kernel has no random features.
 
     Parameters
     ----------
@@ -78,11 +80,6 @@ class Features(GroupedSketch):
         What a record adds to a row: "quadrant", one signed count, has 0.62 of the other's noise variance under pure
         epsilon; "circle", cos and sin in fixed point, has less noise under (epsilon, delta) and a little less sampling
         error.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or the kernel has no random features.
     """
 
     domain: Domain
@@ -190,7 +187,6 @@ class Features(GroupedSketch):
 
     @cached_property
     def group_of_row(self) -> np.ndarray:
-        """int64 (R,), the independent group that each row was drawn in."""
         return np.repeat(np.arange(self.groups), group_sizes(self._chosen_rows, self.groups))
 
     def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -39,10 +39,9 @@ from ...runtime.threads import over_ranges
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from ..mechanism_spec import MechanismSpec, PublicInputs
 
-BUFFER, LARGE_BUFFER = 1 << 22, 1 << 24
-"""Columns that a thread holds, 16 MiB; more where rows cannot be split."""
+BUFFER, LARGE_BUFFER = 1 << 22, 1 << 24  # Columns that a thread holds, 16 MiB; more where rows cannot be split.
+# Sets, and their items, that are poured at a time: many where rows are wide, as each has to be fetched for them.
 FEWEST_SETS, MOST_SETS, MOST_ITEMS = 1 << 14, 1 << 17, 1 << 23
-"""Sets, and their items, that are poured at a time: many where rows are wide, as each has to be fetched for them."""
 QUERIES = 256
 LEAST_QUERIES = 16
 
@@ -191,18 +190,18 @@ def _portions(first: np.ndarray, sets: int) -> np.ndarray:
 
 SCHEMES = ("classic", "one-permutation")
 MAX_WIDTH = 1 << 30
-MAX_COUNTERS = 1 << 31
-"""8 GiB of exact counters; room for 2,000 rows of a million columns."""
+MAX_COUNTERS = 1 << 31  # 8 GiB of exact counters; room for 2,000 rows of a million columns.
 MAX_LONGEST = 1 << 40
 DEFAULT_WIDTH = 10_000
 BYTES_A_ROW = 64
-SET_SECONDS = 1e-8
-"""Of one core, for one row of a set of a dozen items."""
+SET_SECONDS = 1e-8  # Of one core, for one row of a set of a dozen items.
 
 
 @dataclass(frozen=True)
 class MinHash(GroupedSketch):
     """A RACE sketch of sets.
+
+    RequestError when a parameter is out of range or the records are no sets.
 
     Parameters
     ----------
@@ -225,11 +224,6 @@ class MinHash(GroupedSketch):
         Public hash seed; fresh when None. Sketches can be merged only when they share it.
     groups : int | None
         Independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to 10.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or the records are no sets.
     """
 
     domain: Domain
@@ -264,12 +258,10 @@ class MinHash(GroupedSketch):
 
     @property
     def point_kernel(self) -> Jaccard:
-        """The kernel of sets, whose exact sums the table estimates."""
         return self.kernel
 
     @cached_property
     def hashes(self) -> MinHashes:
-        """The hash functions of all rows, made from the seed when first needed."""
         rows, width = self.shape
         return MinHashes.draw(rows, self.groups, width, self.seed, self.scheme == "one-permutation")
 

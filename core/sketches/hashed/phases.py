@@ -24,14 +24,12 @@ from .race_counting import project
 from .waves import Waves
 
 BLOCK = 1024
-ROWS = 256
-"""Rows of many terms that a block is projected on together."""
-CERTAIN = 2.0**51
-"""From this many turns on floating point cannot tell the phase."""
+ROWS = 256  # Rows of many terms that a block is projected on together.
+CERTAIN = 2.0**51  # From this many turns on floating point cannot tell the phase.
 LEAST_RECORDS, LEAST_QUERIES = 512, 64
 COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(10))
+# Taylor's series of cos x and sin(x)/x in x^2: up to a quarter turn the terms left out are below 1e-14.
 SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(10))
-"""Taylor's series of cos x and sin(x)/x in x^2: up to a quarter turn the terms left out are below 1e-14."""
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -113,14 +111,8 @@ def _scratch(d, block):
 def pour(points: np.ndarray, frequencies: Frequencies, entries: Waves, table: np.ndarray) -> None:
     """Add the entries of every point's phases to the rows of ``table``.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
-    frequencies : Frequencies
-        Of R rows.
-    table : np.ndarray
-        int64 (R, 2), changed in place.
+    `points`: float64 (n, d), each coordinate contiguous (Fortran order), with phases below `CERTAIN` turns.
+    `frequencies`: of R rows. `table`: int64 (R, 2), changed in place.
     """
     by_coordinate, coordinate, block = _laid_out(points)
 
@@ -136,16 +128,8 @@ def read(
 ) -> np.ndarray:
     """Sum over the rows of each group of <row of the table, (cos, sin) of the query's phase>, float64 (groups, n).
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d).
-    frequencies, delay : Frequencies, float
-        Of R rows, and of the table of integers that was added.
-    table : np.ndarray
-        int64 (R, 2).
-    group_of_row : np.ndarray
-        int64 (R,), the group of each row.
+    `points`: float64 (n, d). `frequencies`, `delay`: of R rows, and of the table of integers that was added. `table`:
+    int64 (R, 2). `group_of_row`: int64 (R,), the group of each row.
     """
     by_coordinate, coordinate, block = _laid_out(points)
     waves, phases, sums = frequencies.waves.reshape(-1), frequencies.phases - delay, table.astype(np.float64)

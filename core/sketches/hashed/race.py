@@ -33,8 +33,7 @@ from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, 
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from .race_counting import pour, read
 
-PLACES = 1 << 20
-"""Counters that are looked up at a time."""
+PLACES = 1 << 20  # Counters that are looked up at a time.
 
 
 def read_mapped(
@@ -67,22 +66,20 @@ def _columns_of(points: np.ndarray, columns: Columns, gain: np.ndarray) -> np.nd
 
 
 MAX_WIDTH = 1 << 31
-MAX_COUNTERS = 1 << 30
-"""4 GiB in memory."""
-WIDE_COUNTERS = 1 << 26
-"""Counters up to which a table has 64 bits for each; larger ones have 32."""
+MAX_COUNTERS = 1 << 30  # 4 GiB in memory.
+WIDE_COUNTERS = 1 << 26  # Counters up to which a table has 64 bits for each; larger ones have 32.
 
-HASH_SECONDS = 4.3e-10
-"""Of one core, for a further hash of a row."""
+HASH_SECONDS = 4.3e-10  # Of one core, for a further hash of a row.
 
 
-LEAST_HELD = 0.003
-"""A counter with fewer of all records than this says little about how many records meet."""
+LEAST_HELD = 0.003  # A counter with fewer of all records than this says little about how many records meet.
 
 
 @dataclass(frozen=True)
 class Race(GroupedSketch):
     """A RACE sketch of public parameters.
+
+    RequestError when a parameter is out of range or the kernel does not fit the domain.
 
     Parameters
     ----------
@@ -99,11 +96,6 @@ class Race(GroupedSketch):
     groups : int | None
         Independent groups of rows, from whose spread the intervals come; None gives one a hundred rows, from 4 to 10:
         more groups make intervals shorter for their coverage, fewer make the rows cover more evenly.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or the kernel does not fit the domain.
     """
 
     domain: Domain
@@ -140,7 +132,6 @@ class Race(GroupedSketch):
 
     @cached_property
     def columns(self) -> Columns:
-        """Hashes and columns, made from the seed when first needed."""
         low, high = self.domain.bounds(self.metric)
         widths = tuple(column.width for column in self.domain.columns)
         hashes = draw_hashes(self.kernel, widths, self._chosen_rows, self.groups, self.seed)
@@ -190,7 +181,6 @@ class Race(GroupedSketch):
 
     @cached_property
     def group_of_row(self) -> np.ndarray:
-        """int64 (R,), the independent group that each row was drawn in."""
         return np.repeat(np.arange(self.groups), group_sizes(self.shape[0], self.groups))
 
     def group_estimates(

@@ -23,12 +23,10 @@ from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
 
 BLOCK = 1024
-CACHED = 1 << 12
-"""Counters of the rows that a block is poured into together: 32 KiB, which a first-level cache holds."""
+CACHED = 1 << 12  # Counters of the rows that a block is poured into together: 32 KiB, which a first-level cache holds.
+# Records for which rows are counted together: so many that taking the counters apart costs little beside them.
 WORTHWHILE = 4 * CACHED
-"""Records for which rows are counted together: so many that taking the counters apart costs little beside them."""
-PROJECTED = 1 << 10
-"""Hashes of many terms that a block is projected on together."""
+PROJECTED = 1 << 10  # Hashes of many terms that a block is projected on together.
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -175,7 +173,6 @@ def _pour(
 
 @njit(nogil=True, cache=True, inline="always")
 def _most_hashes(first_row, last_row, rows_at_once, first_hash):
-    """Hashes of the rows that are taken together, at most."""
     most = 0
     for first in range(first_row, last_row, rows_at_once):
         most = max(most, first_hash[min(first + rows_at_once, last_row)] - first_hash[first])
@@ -261,12 +258,8 @@ def _read(
 def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
     """Add one to the counter of every point in every row of ``table``.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds.
-    table : np.ndarray
-        int64 (R, columns.width), changed in place.
+    `points`: float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds. `table`:
+    int64 (R, columns.width), changed in place.
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)
@@ -309,18 +302,9 @@ def read(
 
     A query in a cell that no record inside the bounds can reach is given 0 for that row, without noise. In rehashed
     rows the expected count of records from other cells is taken off: (counter - background) / (1 - 1/W), where the
-    background is N/W. Returns float64 (groups, n).
-
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d).
-    table : np.ndarray
-        int64 (R, columns.width).
-    group_of_row : np.ndarray
-        int64 (R,), the group of each row.
-    background : float
-        Expected records from other cells in a counter of a rehashed row.
+    background is N/W. Returns float64 (groups, n). `points`: float64 (n, d). `table`: int64 (R, columns.width).
+    `group_of_row`: int64 (R,), the group of each row. `background`: expected records from other cells in a counter of a
+    rehashed row.
     """
     hashes = columns.hashes
     by_coordinate = np.ascontiguousarray(points.T)

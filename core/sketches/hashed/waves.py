@@ -33,8 +33,7 @@ import numpy as np
 
 AMPLITUDE = 1 << 15
 STEPS = 1 << 16
-PLACES = 128
-"""Binary places of the integer arithmetic in which the circle is computed."""
+PLACES = 128  # Binary places of the integer arithmetic in which the circle is computed.
 
 
 @dataclass(frozen=True)
@@ -68,23 +67,19 @@ class Waves:
 
     @cached_property
     def l1(self) -> int:
-        """Largest |c| + |s| of all entries."""
         return int(np.abs(self.points).sum(axis=1).max())
 
     @cached_property
     def l2_squared(self) -> int:
-        """Largest c^2 + s^2 of all entries."""
         return int((self.points**2).sum(axis=1).max())
 
     @cached_property
     def largest(self) -> int:
-        """Largest absolute integer."""
         return int(np.abs(self.points).max())
 
 
 @lru_cache(maxsize=2)
 def waves(name: str) -> Waves:
-    """The table of that name."""
     return Waves(name, {"circle": _circle, "quadrant": _quadrant}[name]())
 
 

@@ -70,17 +70,17 @@ from .table_filling import Counted, Filling
 from .table_sizes import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, singles_weight, with_singles
 from .tables import MOST_BINS, MOST_HALVINGS, Tables
 
-CHOICES_SHARE = Fraction(1, 10)
-"""Of the budget, as in the paper."""
-FINER = 4
-"""Times the usual weights, so that those of pairs, which are rounded down, lose half a per cent."""
-HALF_NORMAL = math.sqrt(2.0 / math.pi)
-"""Mean absolute value of a normal number."""
+CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
+FINER = 4  # Times the usual weights, so that those of pairs, which are rounded down, lose half a per cent.
+HALF_NORMAL = math.sqrt(2.0 / math.pi)  # Mean absolute value of a normal number.
 
 
 @dataclass(frozen=True)
 class ChosenTables(Adaptive):
     """Tables of all single columns, and of pairs that are chosen under noise.
+
+    RequestError when a parameter is out of range or does not fit the domain, or the tables of all pairs would be too
+    large.
 
     Parameters
     ----------
@@ -90,11 +90,6 @@ class ChosenTables(Adaptive):
         As of `Tables`; None leaves them to `sized_for`.
     pairs : int | None
         How many pairs; likewise.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or does not fit the domain, or the tables of all pairs would be too large.
     """
 
     domain: Domain
@@ -148,7 +143,6 @@ class ChosenTables(Adaptive):
 
     @property
     def _open(self) -> Tables:
-        """Tables of the same cuts, as far as they are settled."""
         return Tables(self.domain, self.bins, self.halvings)
 
     @cached_property
@@ -321,7 +315,6 @@ class _Counts:
 
 
 def _exact_counts(first: Tables, table: np.ndarray) -> _Counts:
-    """What a table of exact cells says."""
     pairs = [block for block in first.layout.blocks if not block.level]
     # The last halving of each column is counted in its finest cells.
     fine = {block.columns: table[block.place] for block in first.layout.blocks if block.level}
@@ -332,7 +325,6 @@ def _exact_counts(first: Tables, table: np.ndarray) -> _Counts:
 def _with_noise(
     parts: Mapping[tuple[Columns, int], np.ndarray], noise: NoiseScale, source: NoiseSource | None
 ) -> dict[tuple[Columns, int], np.ndarray]:
-    """The same parts with noise in every counter."""
     together = add_noise(np.concatenate(list(parts.values())), noise, source)
     ends = np.cumsum([len(part) for part in parts.values()])[:-1]
     return dict(zip(parts, np.split(together, ends), strict=True))

@@ -20,28 +20,16 @@ import numpy as np
 
 from ...runtime.compiled_code import njit
 
-TRIED = 4096
-"""Lengths T that are tried: among so many there is one that suits the contrasts of an axis."""
+TRIED = 4096  # Lengths T that are tried: among so many there is one that suits the contrasts of an axis.
 
 
 class Norms(NamedTuple):
-    """How far one record moves the contrasts of an axis, in whole numbers: exact extremes over its cells.
+    """How far one record moves the contrasts of an axis, in whole numbers: exact extremes over its cells."""
 
-    Attributes
-    ----------
-    square : int
-        Largest squared length of what a record adds.
-    sum : int
-        Largest sum of absolute values of what a record adds.
-    moved : int
-        Largest squared length of the difference of two cells.
-    least, most : int
-        The least and the most that the inner product of two different cells is, with the sign turned round.
-    """
-
-    square: int
-    sum: int
-    moved: int
+    square: int  # Largest squared length of what a record adds.
+    sum: int  # Largest sum of absolute values of what a record adds.
+    moved: int  # Largest squared length of the difference of two cells.
+    # The least and the most that the inner product of two different cells is, with the sign turned round.
     least: int
     most: int
 
@@ -62,7 +50,6 @@ class Contrasts:
 
     @property
     def rows(self) -> int:
-        """m - 1."""
         return self.cells - 1
 
     @cached_property
@@ -176,7 +163,6 @@ def _splits(cells: int) -> list[tuple[int, int, int, int, int]]:
 
 @njit(nogil=True, cache=True)
 def _contrasts(lines, first, middle, last, left, right, out):
-    """Every contrast of every line, from sums of the cells before each one."""
     before = np.zeros(lines.shape[1] + 1, lines.dtype)
     for i in range(lines.shape[0]):
         for cell in range(lines.shape[1]):

@@ -42,12 +42,10 @@ from ...privacy.neighbours import Sensitivity
 from .contrasts import Norms
 from .layout import Columns, Layout
 
-ENUMERATED = 18
-"""Columns of which all sets are looked at."""
-ENUMERATED_OF_MORE = 10
-"""The same where tables have three columns or more."""
+ENUMERATED = 18  # Columns of which all sets are looked at.
+ENUMERATED_OF_MORE = 10  # The same where tables have three columns or more.
+# Of sums in floating point of at most a few hundred numbers, relative to the sum of their sizes: far above it.
 ROUNDING = 2.0**-40
-"""Of sums in floating point of at most a few hundred numbers, relative to the sum of their sizes: far above it."""
 
 
 def added(layout: Layout, weights: Sequence[int]) -> Sensitivity:

@@ -16,13 +16,10 @@ from itertools import combinations
 from .contrasts import Contrasts, contrasts
 from .table_axes import Axis
 
-Columns = tuple[int, ...]
-"""Places of axes, in increasing order."""
-BITS = 26
-"""Of the products of the lengths of contrasts, so that sums of a thousand million records fit 64 bits."""
+Columns = tuple[int, ...]  # Places of axes, in increasing order.
+BITS = 26  # Of the products of the lengths of contrasts, so that sums of a thousand million records fit 64 bits.
 HALVINGS_A_LEVEL = 4
-MOST_BITS = 16
-"""Of the length of a contrast."""
+MOST_BITS = 16  # Of the length of a contrast.
 
 
 def closure(tables: Iterable[Columns]) -> tuple[Columns, ...]:
@@ -83,12 +80,10 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Columns of the largest table."""
         return max(map(len, self.tables))
 
     @cached_property
     def contrasts(self) -> tuple[Contrasts, ...]:
-        """Of each axis."""
         bits = min(MOST_BITS, BITS // self.order)
         return tuple(contrasts(axis.cells, bits) for axis in self.axes)
 
@@ -117,12 +112,10 @@ class Layout:
 
     @cached_property
     def singles(self) -> tuple[Columns, ...]:
-        """The single columns that are in some table."""
         return tuple(which for which in self.residuals if len(which) == 1)
 
     @cached_property
     def size(self) -> int:
-        """Counters in all."""
         return self.blocks[-1].place.stop
 
     def unit(self, columns: Sequence[int]) -> int:

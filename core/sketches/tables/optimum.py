@@ -28,8 +28,8 @@ import numpy as np
 from .layout import Block, Columns, Layout, parts_of_table
 from .reading import Noise
 
+# The least weight that is not 1: whole numbers are within a hundredth of the best weights, which costs 1e-4.
 FEWEST = 64
-"""The least weight that is not 1: whole numbers are within a hundredth of the best weights, which costs 1e-4."""
 LARGEST_WEIGHT = 1 << 40
 
 
@@ -53,10 +53,7 @@ class Part:
 def parts_of(layout: Layout, single: float = 1.0) -> dict[tuple[Columns, int], Part]:
     """Of every residual, and of every level of halvings, by columns and level.
 
-    Parameters
-    ----------
-    single : float
-        The weight of the table of a single column; that of others is 1.
+    `single`: the weight of the table of a single column; that of others is 1.
     """
     asked = asked_of(layout, single)
     parts: dict[tuple[Columns, int], Part] = {}
@@ -126,7 +123,6 @@ def whole_weights(layout: Layout, scale: Callable[[Part], float], single: float 
 
 
 def _length(layout: Layout, block: Block) -> float:
-    """Of a contrast of weight 1."""
     if block.level:
         return math.sqrt(1 << (layout.axes[block.columns[0]].halvings - block.level + 1))
     return float(layout.unit(block.columns))
@@ -145,12 +141,8 @@ def for_sums(part: Part) -> float:
 def mean_variance(noise: Noise, single: float = 1.0) -> float:
     """The sum over all tables and margins of the mean variance of their cells; see `optimum`.
 
-    Parameters
-    ----------
-    noise : Noise
-        Of what was measured.
-    single : float
-        What the table of a single column counts, where a table of several counts 1.
+    `noise`: of what was measured. `single`: what the table of a single column counts, where a table of several counts
+    1.
     """
     layout = noise.layout
     spread = [float(noise.axis_spread(place).mean()) for place in range(len(layout.axes))]

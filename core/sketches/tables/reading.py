@@ -121,12 +121,8 @@ class Noise:
     def products(self, table: Columns, means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> np.ndarray:
         """The variance of products of weights of the columns of a table.
 
-        Parameters
-        ----------
-        table : Columns
-            A set of columns that was measured.
-        means, variances : Sequence[np.ndarray]
-            One a column: the mean of its weights, and V_i of them; of shapes that fit together.
+        `table`: A set of columns that was measured. `means`, `variances`: one a column: the mean of its weights, and
+        V_i of them; of shapes that fit together.
         """
         total: np.ndarray = np.zeros(np.broadcast_shapes(*(np.shape(mean) for mean in means)) if means else ())
         for inside, _ in parts_of_table(table):
@@ -171,12 +167,10 @@ class Reading:
 
     @property
     def layout(self) -> Layout:
-        """What lies where."""
         return self.noise.layout
 
     @cached_property
     def records(self) -> float:
-        """The number of records."""
         return float(self.residual(()))
 
     def residual(self, which: Columns) -> np.ndarray:
@@ -209,7 +203,6 @@ class Reading:
         return np.asarray((1.0 - share) * found + share * self.total)
 
     def _values(self, block: Block, weight: int) -> np.ndarray:
-        """The counters of a block, as records count."""
         return np.asarray(self.table[block.place], dtype=np.float64).reshape(block.shape) / weight
 
     def halves(self, place: int, level: int) -> np.ndarray:

@@ -31,9 +31,9 @@ from ...domain.texts_and_items import TextLength
 from ...errors import RequestError
 from ..cell_finding import Ruler, find_cells
 
-MOST_VALUES = 1 << 40
-"""Beyond which steps are too fine to matter."""
+MOST_VALUES = 1 << 40  # Beyond which steps are too fine to matter.
 HOUR, DAY = 3_600, 86_400
+# Where a calendar may be cut, from the finest: a unit of NumPy's, how many of them, and its seconds, about.
 CALENDAR = (
     *(("s", every, 1) for every in (1, 5, 15, 30)),
     *(("m", every, 60) for every in (1, 5, 15, 30)),
@@ -43,11 +43,8 @@ CALENDAR = (
     *(("M", every, 30 * DAY) for every in (1, 2, 3, 6)),
     *(("Y", every, 365 * DAY) for every in (1, 2, 5, 10, 20, 50, 100)),
 )
-"""Where a calendar may be cut, from the finest: a unit of NumPy's, how many of them, and its seconds, about."""
-ORIGIN = {"W": 4, "Y": -1970}
-"""NumPy counts days, months and years from 1970; its weeks begin on Thursdays."""
-FEWEST = 3
-"""Cells: a calendar that has fewer, or fewer than half of those that there may be, is not followed."""
+ORIGIN = {"W": 4, "Y": -1970}  # NumPy counts days, months and years from 1970; its weeks begin on Thursdays.
+FEWEST = 3  # Cells: a calendar that has fewer, or fewer than half of those that there may be, is not followed.
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,6 @@ class Steps:
     count: int  # How many values there are.
 
     def value(self, number: np.ndarray) -> np.ndarray:
-        """The values of these numbers, counted from 0."""
         return self.low + self.step * np.asarray(number, dtype=np.float64)
 
     def first_from(self, value: float) -> int:
@@ -87,12 +83,7 @@ def cut_values(column: Column, steps: Steps, most: int) -> tuple[int, ...]:
     """The number of the first value of each cell, and that of all values at the end.
 
     Each cell has as many values as any other, but for the last, so that counts of cells can be compared: one each,
-    where that many fit.
-
-    Parameters
-    ----------
-    most : int
-        How many cells there may be.
+    where that many fit. `most`: how many cells there may be.
     """
     cells = min(most, steps.count)
     found = _by_calendar(column, steps, cells) if isinstance(column, Dates) and cells < steps.count else None
@@ -134,12 +125,9 @@ def _by_calendar(column: Dates, steps: Steps, most: int) -> tuple[int, ...] | No
     return None
 
 
-MOST_CELLS = 1 << 16
-"""Of an axis, fine ones counted: the number of one fits 16 bits."""
-METRIC = "l2"
-"""In which the domain encodes categories; every other would do, as only the largest coordinate counts."""
-MOST_LOOKED_UP = 1 << 20
-"""Values whose cells are kept in a table; of more, each is searched for."""
+MOST_CELLS = 1 << 16  # Of an axis, fine ones counted: the number of one fits 16 bits.
+METRIC = "l2"  # In which the domain encodes categories; every other would do, as only the largest coordinate counts.
+MOST_LOOKED_UP = 1 << 20  # Values whose cells are kept in a table; of more, each is searched for.
 
 
 @dataclass(frozen=True)
@@ -208,7 +196,6 @@ class Axis:
 
     @property
     def of_single_values(self) -> bool:
-        """Whether every cell holds one value."""
         return self.steps is not None and self.valued == self.steps.count
 
     @property
@@ -248,7 +235,6 @@ def is_number(column: Column) -> bool:
 
 
 def number_axes(domain: Domain) -> int:
-    """How many axes are coordinates of numbers."""
     return sum(column.width for column in domain.columns if is_number(column))
 
 
@@ -274,14 +260,9 @@ def narrow(domain: Domain) -> Domain:
 def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int], by_values: bool = True) -> tuple[Axis, ...]:
     """The axes of a domain, in the order of its coordinates.
 
-    Parameters
-    ----------
-    domain : Domain
-        Columns that have coordinates.
-    bins, halvings : Sequence[int]
-        One a coordinate of numbers; no more are made than its values can be told apart by.
-    by_values : bool
-        Whether cells hold whole values where there are steps, which they do not in files of earlier versions.
+    `domain`: columns that have coordinates. `bins`, `halvings`: one a coordinate of numbers; no more are made than its
+    values can be told apart by. `by_values`: whether cells hold whole values where there are steps, which they do not
+    in files of earlier versions.
     """
     axes: list[Axis] = []
     numbers = iter(zip(bins, halvings, strict=True))
@@ -311,13 +292,9 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int], by_val
 def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     """The fine cell of every encoded point along every axis.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, dimensions). What lies outside the bounds is in the outermost cell; the category is the one of the
-        largest coordinate, the first of several, or the one with the nearest place.
-    domain, axes : Domain, Sequence[Axis]
-        How they were encoded, and the axes of the domain.
+    `points`: float64 (n, dimensions). What lies outside the bounds is in the outermost cell; the category is the one of
+    the largest coordinate, the first of several, or the one with the nearest place. `domain`, `axes`: how they were
+    encoded, and the axes of the domain.
 
     Returns
     -------

@@ -45,7 +45,6 @@ class PairContrasts:
 
     @property
     def axes(self) -> np.ndarray:
-        """Of each pair, int64 (pairs, 2)."""
         return self._facts[0]
 
     def add(self, table: np.ndarray, counters: np.ndarray, starts: np.ndarray) -> None:
@@ -85,8 +84,7 @@ def _add_pairs(
                 table[place + k] += weights[pair] * value
 
 
-BLOCK = 1 << 12
-"""Records whose cells stay in a second-level cache while all tables count them."""
+BLOCK = 1 << 12  # Records whose cells stay in a second-level cache while all tables count them.
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +192,9 @@ class Filling:
 
     @cached_property
     def _halved_blocks(self) -> list[tuple[Block, int]]:
-        """The blocks of halvings, with their weights."""
         return [pair for pair in zip(self.layout.blocks, self.weights, strict=True) if pair[0].level]
 
     def _fine_counts(self, cells: np.ndarray) -> Iterator[tuple[Columns, np.ndarray]]:
-        """Of each column that is halved."""
         axes = self.layout.axes
         fine: list[Columns] = [(place,) for (place,) in self.layout.singles if axes[place].halvings]
         alone = Counting.of(fine, [axis.fine for axis in axes]).count(cells)
@@ -213,7 +209,6 @@ class Filling:
 
     @cached_property
     def _repeated(self) -> np.ndarray:
-        """The weight of every cell that is counted."""
         blocks = [block for block in self.layout.blocks if not block.level]
         sizes = [block.place.stop - block.place.start for block in blocks]
         return np.repeat(np.array(self.weights[: len(blocks)], np.int64), sizes)

@@ -34,12 +34,11 @@ if TYPE_CHECKING:
 
 USUAL_BINS = 10
 BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-MOST_OFFERED = 8
-"""Halvings that are chosen at most."""
+MOST_OFFERED = 8  # Halvings that are chosen at most.
+# Standard deviations of noise that the average cell of a pair holds, so noise is at most two thirds of it (95%).
 SEEN = 3.0
-"""Standard deviations of noise that the average cell of a pair holds, so noise is at most two thirds of it (95%)."""
+# Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number.
 FEW_TABLES = 40
-"""Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number."""
 MAX_TABLES = 200_000
 MAX_COUNTERS = 1 << 26
 
@@ -93,19 +92,16 @@ def cut_for_choice(sketch: Tables, budget: Budget, records: float) -> Tables:
 
 
 def _usual(sketch: Tables, bins: int) -> Tables:
-    """With so many bins where they are open, and no halvings."""
     numbers = number_axes(sketch.domain)
     return replace(sketch, bins=sketch.bins or (bins,) * numbers, halvings=(0,) * numbers)
 
 
 def _deviation(sketch: Tables, budget: Budget) -> float:
-    """Of noise in an average cell of an average table."""
     tried = sketch.counting() if budget.pure else sketch.measuring_contrasts()
     return math.sqrt(tried.error(budget) / (len(tried.layout.residuals) - 1))
 
 
 def _cells(sketch: Tables, tables: Sequence[Columns]) -> float:
-    """Of a table, on average."""
     sides = [axis.cells for axis in sketch.axes]
     return float(np.mean([math.prod(sides[i] for i in table) for table in tables]))
 
@@ -192,16 +188,9 @@ def tables_named(
 ) -> tuple[Columns, ...] | None:
     """The tables asked for, or None for as many pairs as can be seen.
 
-    RequestError when there is no such column or table, or columns to count by come with other tables.
-
-    Parameters
-    ----------
-    tables : str | Iterable[Sequence[str]]
-        "singles", "pairs", or the names of the columns of each table.
-    by : Sequence[str]
-        Columns one of which each pair has, where there are any.
-    every_pair : bool
-        Whether "pairs" are all of them.
+    RequestError when there is no such column or table, or columns to count by come with other tables. `tables`:
+    "singles", "pairs", or the names of the columns of each table. `by`: columns one of which each pair has, where there
+    are any. `every_pair`: whether "pairs" are all of them.
     """
     if by and tables != "pairs":
         raise RequestError("Columns to count the others by go with pairs, and not with other tables.")

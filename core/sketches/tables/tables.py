@@ -46,8 +46,7 @@ from .table_sizes import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, place_
 
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14
-MAX_TOGETHER = 6
-"""Columns of one table."""
+MAX_TOGETHER = 6  # Columns of one table.
 MEASURED = ("contrasts", "cells", "margins")
 EDGES = ("values", "even")
 CHOOSING = ("publicly", "privately")
@@ -59,7 +58,8 @@ class Tables(LinearSketch):
     """Counts in the cells of some tables. It says how alike records are to a query by how often they share a cell.
 
     Columns are meant by their places among the axes: each coordinate of numbers is one, and each column of categories.
-    `of` takes names.
+    `of` takes names. RequestError when a parameter is out of range or does not fit the domain, or the tables would be
+    too large.
 
     Parameters
     ----------
@@ -81,11 +81,6 @@ class Tables(LinearSketch):
         "even": all cells are equally wide, as where there are no steps, and in files of earlier versions.
     choosing : str
         "publicly", or "privately" where the tables were chosen under noise (`core.sketches.tables.chosen`).
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range or does not fit the domain, or the tables would be too large.
     """
 
     domain: Domain
@@ -195,7 +190,6 @@ class Tables(LinearSketch):
 
     @property
     def pairs(self) -> list[Columns]:
-        """The tables of two columns each."""
         return [table for table in self.tables or () if len(table) == 2]
 
     @property
@@ -204,7 +198,6 @@ class Tables(LinearSketch):
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes, in the order of the coordinates."""
         return self._axes_of(self.domain)
 
     def _axes_of(self, domain: Domain) -> tuple[Axis, ...]:
@@ -265,7 +258,6 @@ class Tables(LinearSketch):
         return replace(self, bins=bins, halvings=halvings, tables=self.tables or all_pairs(len(self.axes)))
 
     def mean_variance(self, counter_variance: float, single: float = 1.0) -> float:
-        """The sum over all tables and margins of the mean variance of their cells; see `optimum`."""
         return mean_variance(Noise(self.layout, self.weights, counter_variance), single)
 
     @property
@@ -274,7 +266,6 @@ class Tables(LinearSketch):
 
     @property
     def setup_bytes(self) -> int:
-        """The counts of a batch."""
         size = sum(math.prod(self.axes[i].cells for i in table) for table in self.tables)
         return 16 * (size + sum(axis.fine for axis in self.axes)) + 200 * len(self.layout.residuals)
 
@@ -373,7 +364,6 @@ class Tables(LinearSketch):
 
 
 def _made(facts: PublicInputs) -> Tables | Adaptive:
-    """Tables that were asked for on the command line."""
     if facts.tables == "chosen":
         from .chosen import chosen_tables
 

@@ -22,12 +22,10 @@ from .best_guess import BestGuess
 from .conditions import places_of
 
 DRAWS = 200
-LEAST = 1.0
-"""Records that are expected in a cell at least where it is divided by."""
+LEAST = 1.0  # Records that are expected in a cell at least where it is divided by.
 
 
 def associations(reading: Reading, columns: Sequence[str]) -> pd.DataFrame:
-    """Every pair of columns that was measured, the one that tells most first; see `TableAnswers.associations`."""
     guess = BestGuess(reading)
     rows = [(*pair.names, *_told(pair, guess)) for pair in _measured(reading, guess, columns)]
     if not rows:
@@ -49,16 +47,11 @@ def strengths(
 
     V is between 0 and 1. Where fewer records are expected in a cell than one standard deviation of the noise, that many
     are taken to be: rare cells, of which the noise would tell nothing, make V smaller and never larger. With x - e as x
-    less what margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance
-    2 s^4 / e^2 + 4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that.
-
-    Parameters
-    ----------
-    reading, columns, level : Reading, Sequence[str], float
-        What was released, which columns (all, where none is named), and that of the intervals.
-    least : Mapping[tuple[str, str], float] | None
-        Of every pair, the share of the records that are taken to be expected in a cell at least: `least_shares`, or
-        more, so that two releases of more and less noise are asked for the same.
+    less what margins say, and noise of variance s^2 in each, the sum of ((x - e)^2 - s^2) / e has variance 2 s^4 / e^2
+    + 4 s^2 (x - e)^2 / e^2 by noise, added up: the interval is of that. `reading`, `columns`, `level`: what was
+    released, which columns (all, where none is named), and that of the intervals. `least`: of every pair, the share of
+    the records that are taken to be expected in a cell at least: `least_shares`, or more, so that two releases of more
+    and less noise are asked for the same.
     """
     reach = reading.noise.reach(level)
     rows = []
@@ -98,7 +91,6 @@ class _Pair:
 
     @property
     def least_share(self) -> float:
-        """The share of the records that noise lets be told in a cell."""
         return max(LEAST, math.sqrt(self.variance)) / self.records
 
     def cramers_v(self, square: float) -> float:
@@ -140,7 +132,6 @@ def _interaction(values: np.ndarray) -> np.ndarray:
 
 
 def _bits(counts: np.ndarray) -> float:
-    """Mutual information of a guessed table."""
     share = counts / counts.sum()
     even = np.outer(share.sum(axis=1), share.sum(axis=0))
     seen = share > 0

@@ -25,16 +25,11 @@ from ....geometry.simplex import nearest_with_total
 from ..layout import Columns, largest
 from ..reading import Reading
 
-POWERS = (1.0, 1.5, 2.0)
-"""g: people scatter around e by chance (1), or tables are off by a share of it (2)."""
-STRENGTHS = np.geomspace(1e-5, 1e4, 28)
-"""Mean of t e^g that are tried, in units of s^2."""
-ROUNDS = 15
-"""Of moving cells to their margins."""
-FITTINGS = 60
-"""Rounds of fitting a table that was not measured, at most."""
-CLOSE = 1e-6
-"""Of the records: margins that are this near count as met."""
+POWERS = (1.0, 1.5, 2.0)  # g: people scatter around e by chance (1), or tables are off by a share of it (2).
+STRENGTHS = np.geomspace(1e-5, 1e4, 28)  # Mean of t e^g that are tried, in units of s^2.
+ROUNDS = 15  # Of moving cells to their margins.
+FITTINGS = 60  # Rounds of fitting a table that was not measured, at most.
+CLOSE = 1e-6  # Of the records: margins that are this near count as met.
 MOST_CELLS = 1 << 24
 
 
@@ -98,7 +93,6 @@ class BestGuess:
             raise RequestError(f"The column {name!r} is in no table of this release.")
 
     def _measured_parts(self, table: Columns) -> list[Columns]:
-        """The largest measured tables among some columns."""
         order = self._reading.layout.order
         known = self._reading.noise.by_columns
         parts = [part for size in range(1, order + 1) for part in combinations(table, size) if part in known]
@@ -109,10 +103,7 @@ class BestGuess:
     def nearest_to(self, table: Columns, counts: np.ndarray) -> np.ndarray:
         """The table of some columns that has the guessed margins where they were measured, and is most like another.
 
-        Parameters
-        ----------
-        table, counts : Columns, np.ndarray
-            In increasing order; and what it is to be like, in relative entropy, above zero.
+        `table`, `counts`: in increasing order; and what it is to be like, in relative entropy, above zero.
         """
         return self._fitted(table, self._measured_parts(table), counts)
 
@@ -141,12 +132,8 @@ class BestGuess:
 def towards(found: np.ndarray, expected: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
     """Noisy counts moved towards expected ones, and the variance that is left in each cell.
 
-    Parameters
-    ----------
-    found, expected : np.ndarray
-        Of one shape; the former with noise of this variance in every cell.
-    variance : float
-        s^2; with 0 nothing is moved.
+    `found`, `expected`: of one shape; the former with noise of this variance in every cell. `variance`: s^2; with 0
+    nothing is moved.
     """
     if variance <= 0.0:
         return found, np.ones_like(found)
@@ -178,12 +165,8 @@ def _likelihood(spread: np.ndarray, squares: np.ndarray) -> Callable[[float], fl
 def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int, ...], np.ndarray]) -> np.ndarray:
     """Values without negative ones and with these margins, moved in proportion to how uncertain they are.
 
-    Parameters
-    ----------
-    values, uncertain : np.ndarray
-        Of one shape; the latter the variance of each value.
-    margins : dict[tuple[int, ...], np.ndarray]
-        By the sides that are kept, what is left when the others are added up.
+    `values`, `uncertain`: of one shape; the latter the variance of each value. `margins`: by the sides that are kept,
+    what is left when the others are added up.
 
     Returns
     -------

@@ -16,10 +16,9 @@ from ....formatting.phrases import listed, shown
 from ..layout import Columns
 from ..table_axes import Axis, Steps
 
+# By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high, of
+# which either may be None. None by itself means those who have no value, where they have a category or cell.
 Where = Mapping[str, Any]
-"""By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high,
-of which either may be None. None by itself means those who have no value, where they have a category or cell.
-"""
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,14 @@ class Chosen:
 
     @property
     def whole(self) -> bool:
-        """Whether no cell is cut."""
         return bool((self.least == self.most).all())
 
 
 def chosen(axis: Axis, condition: object, fine: bool = False) -> Chosen:
     """The cells that a condition means.
 
-    RequestError when there is no such category, or the condition does not fit the column.
-
-    Parameters
-    ----------
-    condition : object
-        See `Where`.
-    fine : bool
-        Whether fine cells are asked for.
+    RequestError when there is no such category, or the condition does not fit the column. `condition`: see `Where`.
+    `fine`: whether fine cells are asked for.
     """
     if condition is None:
         return _missing(axis, fine)

@@ -68,16 +68,9 @@ def weighted(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums of counts over the cells of some columns with these weights, and their standard errors.
 
-    RequestError when the columns were not measured together. Returns float64, a side for each kept column.
-
-    Parameters
-    ----------
-    kept : Columns
-        Columns whose cells are kept apart, in the order of the result's sides.
-    weights : dict[int, np.ndarray]
-        By further columns, a weight for each of their cells.
-    fine : bool
-        Whether the weights are those of the fine cells of a single column.
+    RequestError when the columns were not measured together. Returns float64, a side for each kept column. `kept`:
+    columns whose cells are kept apart, in the order of the result's sides. `weights`: by further columns, a weight for
+    each of their cells. `fine`: whether the weights are those of the fine cells of a single column.
     """
     noise, axes = reading.noise, reading.layout.axes
     if fine:

@@ -24,8 +24,7 @@ from .best_guess import BestGuess
 from .conditions import Chosen, Where, chosen, chosen_values, ends_of, places_of
 from .counts import cell_keys, check_apart, in_natural_units, measured, weighted
 
-TOLD = 2.0
-"""Standard errors that a number of records must be above zero for anything to be divided by it."""
+TOLD = 2.0  # Standard errors that a number of records must be above zero for anything to be divided by it.
 
 
 def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Where, level: float) -> pd.DataFrame:
@@ -100,12 +99,10 @@ class _Asked:
 
     @property
     def keys(self) -> dict[str, object]:
-        """The cells of the groups."""
         return cell_keys([self.reading.layout.axes[one] for one in self.groups])
 
     @property
     def share(self) -> np.ndarray:
-        """What of each cell is meant."""
         return self.own.share
 
     @property
@@ -143,7 +140,6 @@ class _Asked:
         return least * self.own.most, most * self.own.most
 
     def total(self, weights: np.ndarray) -> np.ndarray:
-        """Of the weights of the records in each group."""
         if self.fine:
             return np.asarray(weights @ self.reading.fine_counts(self.place))
         return weighted(self.reading, self.groups, self.conditions | {self.place: weights})[0]

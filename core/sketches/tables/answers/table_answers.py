@@ -38,7 +38,6 @@ class TableAnswers:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The columns with their cells."""
         return self.reading.layout.axes
 
     def count(self, where: Where | None = None) -> pd.DataFrame:
@@ -48,26 +47,17 @@ class TableAnswers:
     def table(self, *by: str, where: Where | None = None) -> pd.DataFrame:
         """How many records there are in each combination of the cells of some columns, one row each.
 
-        Parameters
-        ----------
-        *by : str
-            Names of columns, whose cells (categories, and intervals of numbers) are the keys of the rows.
-        where : Where | None
-            A condition on further columns.
+        `by`: names of columns, whose cells (categories, and intervals of numbers) are the keys of the rows. `where`: A
+        condition on further columns.
         """
         return counts(self.reading, by, where or {}, self.level)
 
     def shares(self, *of: str, within: Sequence[str] = (), where: Where | None = None) -> pd.DataFrame:
         """The share of each combination of the cells of some columns, one row each.
 
-        Parameters
-        ----------
-        *of : str
-            Names of the columns whose cells are compared; their shares add up to 1.
-        within : Sequence[str]
-            Names of columns that make groups, of each of which the shares are taken.
-        where : Where | None
-            A condition on further columns. Where too few records are left to be told from none, shares are NaN.
+        `of`: names of the columns whose cells are compared; their shares add up to 1. `within`: names of columns that
+        make groups, of each of which the shares are taken. `where`: A condition on further columns. Where too few
+        records are left to be told from none, shares are NaN.
         """
         return shares(self.reading, of, within, where or {}, self.level)
 
@@ -118,12 +108,10 @@ class TableGuess:
 
     @cached_property
     def guess(self) -> BestGuess:
-        """The tables."""
         return BestGuess(self.reading)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The columns with their cells."""
         return self.reading.layout.axes
 
     def count(self, where: Where | None = None) -> float:
@@ -133,12 +121,7 @@ class TableGuess:
     def table(self, *by: str, where: Where | None = None) -> pd.DataFrame:
         """How many records there are in each combination of the cells of some columns, with a column `estimate`.
 
-        Parameters
-        ----------
-        *by : str
-            Names of columns; see `TableAnswers.table`.
-        where : Where | None
-            A condition on further columns.
+        `by`: names of columns; see `TableAnswers.table`. `where`: A condition on further columns.
         """
         axes, conditions = self.axes, where or {}
         kept, asked = places_of(axes, by), places_of(axes, list(conditions))
