@@ -27,7 +27,8 @@ _DIGITS = re.compile("0|-?[1-9][0-9]*")
 class Categorical:
     """One of a public list of categories.
 
-    Texts are compared exactly, a boolean is ``"true"`` or ``"false"``, and a number is the text of its digits
+    Texts are compared exactly, and where one is none of them, without regard to case and blanks around it, unless two
+    categories would be one then. A boolean is ``"true"`` or ``"false"``, and a number is the text of its digits
     (`core.domain.written`): 1 and 1.0 alike match ``"1"``. Where that is not on the list, and another way to write the
     same number is, such as ``"01"``, they match this: no two numbers ever match one category. A value that is not on
     the list is of *unknown* category; it has no nearest category, so nothing can clamp it.
@@ -210,9 +211,21 @@ class Categorical:
                     f"The column {self.name!r} holds {describe_type(array.type)} where categories are expected."
                 ) from None
             known, places = self._texts
-        found = to_numpy(pc.fill_null(pc.index_in(array, value_set=known, skip_nulls=True), len(known)))
-        codes: np.ndarray = np.append(places, np.int32(-1))[found]
+        codes = _places(array, known, places)
+        strays = np.flatnonzero(codes < 0)
+        if len(strays) and self._folded is not None:
+            plain = pc.utf8_lower(pc.utf8_trim_whitespace(array.take(pa.array(strays))))
+            codes[strays] = _places(plain, *self._folded)
         return codes
+
+    @cached_property
+    def _folded(self) -> tuple[pa.Array, np.ndarray] | None:
+        """Every text in lower case without blanks around it, with its category's place; None where two coincide."""
+        plain: dict[str, int] = {}
+        for place, text in self._entries:
+            if plain.setdefault(text.strip().lower(), place) != place:
+                return None
+        return pa.array(list(plain), pa.large_string()), np.fromiter(plain.values(), np.int32, len(plain))
 
     @cached_property
     def _entries(self) -> list[tuple[int, str]]:
@@ -241,6 +254,13 @@ class Categorical:
     @property
     def _digits_first(self) -> list[tuple[int, str]]:
         return sorted(self._entries, key=lambda entry: _DIGITS.fullmatch(entry[1]) is None)
+
+
+def _places(texts: pa.Array, known: pa.Array, places: np.ndarray) -> np.ndarray:
+    """The place of each text that is known, -1 of others."""
+    found = to_numpy(pc.fill_null(pc.index_in(texts, value_set=known, skip_nulls=True), len(known)))
+    codes: np.ndarray = np.append(places, np.int32(-1))[found]
+    return codes
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..checks import check_choice
 from ..errors import RequestError
 from .categorical import Categorical, Ordered
 from .columns import Column
-from .dates import OR, Dates
+from .dates import Dates
 from .missing_values import check_apart
 from .numeric import Numeric, Vector
 from .round_columns import PARTS, Cyclic, position
 from .texts_and_items import ChosenWords, Items, TextLength
-from .written import Reading
+from .written import CLOCKS, DECIMALS, NO_WORDS, YES_WORDS, Reading
+from .written_dates import OR
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,13 @@ def preset_sentence(name: str, preset: str) -> str:
 
 MISSING = "missing"  # What a category of missing values is called where nothing else is said.
 OTHER = "other"  # The same of values that are not on the list of categories.
-YES = ("true", "True", "TRUE", "1", "1.0", "y", "Y", "t", "T", "Yes", "YES")
-NO = ("false", "False", "FALSE", "0", "0.0", "n", "N", "f", "F", "No", "NO")
+# Codes of files before words of other languages were read, and with these, without regard to case.
+YES_CODES = ("true", "True", "TRUE", "1", "1.0", "y", "Y", "t", "T", "Yes", "YES")
+NO_CODES = ("false", "False", "FALSE", "0", "0.0", "n", "N", "f", "F", "No", "NO")
+YES, NO = (
+    (*codes, *(word for word in words if word not in (*codes, "yes", "no")))
+    for codes, words in ((YES_CODES, YES_WORDS), (NO_CODES, NO_WORDS))
+)
 
 
 def columns_of(name: str, stated: object) -> tuple[Column, ...]:
@@ -272,10 +279,16 @@ def _items(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
 MISSING_FACTS = ("on_missing", "missing_category")
 Maker = Callable[[str, dict[str, Any]], tuple[Column, ...]]
 _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
-    "number": (_numeric, ("low", "high", "unit", "step", "missing", "decimal", "marks", "preset", *MISSING_FACTS)),
+    "number": (
+        _numeric,
+        ("low", "high", "unit", "step", "missing", "format", "decimal", "marks", "preset", *MISSING_FACTS),
+    ),
     "date": (_dates, ("first", "last", "step", "of", "format", "zone", "missing", *MISSING_FACTS)),
     "cyclic": (_cyclic, ("of", "part", "values", "format", "zone", "missing")),
-    "position": (_position, ("latitude", "longitude", "south", "north", "west", "east", "missing", "decimal", "marks")),
+    "position": (
+        _position,
+        ("latitude", "longitude", "south", "north", "west", "east", "missing", "format", "decimal", "marks"),
+    ),
     "category": (_category, ("values", "missing", *MISSING_FACTS, "on_unknown", "unknown_category")),
     "ordered": (_ordered, ("values", "positions", "missing", *MISSING_FACTS)),
     "yes_no": (_yes_no, ("missing", *MISSING_FACTS)),
@@ -288,8 +301,12 @@ KINDS = tuple(_MAKERS)  # What a column may be declared as.
 
 
 def _reading(name: str, facts: dict[str, Any]) -> Reading:
-    missing = _words_for_missing(name, facts)
-    return Reading(missing, str(facts.get("decimal", ".")), _texts(facts.get("marks", ()), f"The marks of {name!r}"))
+    missing, marks = _words_for_missing(name, facts), _texts(facts.get("marks", ()), f"The marks of {name!r}")
+    format_ = str(facts.get("format", ""))
+    check_choice(format_, f"The format of the numbers of {name!r}", ("", *DECIMALS, *CLOCKS))
+    if "decimal" in facts and format_:
+        raise RequestError(f"The format of {name!r} says its mark before decimals; take decimal out.")
+    return Reading(missing, str(facts.get("decimal", ".")), marks, format_)
 
 
 def _words_for_missing(name: str, facts: Mapping[str, Any]) -> tuple[str, ...]:

@@ -34,7 +34,17 @@ from ..checks import check_choice
 from ..errors import RequestError
 from ..privacy.unit import PrivacyUnit
 from .categorical import Categorical, Ordered
-from .column_entries import NO, YES, check_known, columns_of, counting_unknown, number_in, preset_sentence
+from .column_entries import (
+    NO,
+    NO_CODES,
+    YES,
+    YES_CODES,
+    check_known,
+    columns_of,
+    counting_unknown,
+    number_in,
+    preset_sentence,
+)
 from .columns import Column
 from .dates import Dates
 from .domain import Domain
@@ -114,7 +124,7 @@ def _said(column: Column) -> dict[str, object]:
     elif isinstance(column, ChosenWords):
         chosen = Categorical(column.name, column.categories[:-1], column.written[:-1])
         facts = {"kind": "words", "values": _said_values(chosen), "other": column.categories[-1], "of": column.of}
-    elif isinstance(column, Categorical) and column.written[:2] == (NO, YES):
+    elif isinstance(column, Categorical) and column.written[:2] in ((NO, YES), (NO_CODES, YES_CODES)):
         facts = {"kind": "yes_no", "missing": column.missing, "missing_category": column.missing_category}
     elif isinstance(column, (Categorical, Ordered)):
         kind = "category" if isinstance(column, Categorical) else "ordered"
@@ -141,7 +151,8 @@ BOUNDS = ("low", "high", "south", "north", "west", "east")  # What is said even 
 def _said_reading(reading: Reading | None) -> dict[str, object]:
     if reading is None:
         return {}
-    return {"missing": reading.missing, "decimal": "" if reading.decimal == "." else ",", "marks": reading.marks}
+    decimal = "" if reading.decimal == "." or reading.format else ","
+    return {"missing": reading.missing, "format": reading.format, "decimal": decimal, "marks": reading.marks}
 
 
 def _said_values(column: Categorical | Ordered) -> object:

@@ -41,8 +41,9 @@ from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
 from .categorical import Categorical
 from .column import Mask, Scalar, as_float64, describe_type, is_text, to_numpy
-from .dates import HOUR, checked_format, checked_zone, moments, part_of, whole_numbers_in
+from .dates import checked_zone, moments, part_of
 from .written import Reading, is_number
+from .written_dates import HOUR, checked_format, whole_numbers_in
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (

@@ -45,6 +45,52 @@ _GROUPS = {
 }
 
 
+# Codes and short names of currencies, which a number of a named format may stand beside.
+CURRENCIES = tuple(
+    "EUR USD CHF GBP JPY CNY PLN CZK SEK NOK DKK HUF RON BRL INR RUB TRY CAD AUD NZD MXN ZAR "
+    "R$ US$ kr kr. zł Kč Ft lei Fr. SFr. Rs euro euros".split()
+)
+# Words for no value in tables of any content; what means a category in some, such as "unknown", is none of them.
+NOTHING = tuple(
+    (
+        "na|n/a|#n/a|#na|n.a.|nan|-nan|null|none|nil|nat|<na>|(null)|-|--|---|–|—|?|.|..|...|"
+        "\\n|#nv|#n/v|#div/0!|#value!|#wert!|#ref!|nd|n.d.|n/d|s/d|s.d.|k.a.|k.a|(blank)|(leer)|"
+        "(vide)|无|不明|k. a.|keine angabe|ohne angabe|nicht angegeben|no data|not available|not applicable|"
+        "no answer|sin datos|sin dato|non disponible|non renseigné|nessun dato|geen antwoord|brak danych|"
+        "brak|нет данных|data unavailable"
+    ).split("|")
+)
+# Yes and no in ten languages and as codes, without regard to case.
+NO_WORDS = (
+    "no n false f nein falsch non faux nei nej não nao nee nie нет hayır hayir ei ne 否 いいえ falso off 0 0.0 0,0"
+).split()
+YES_WORDS = (
+    "yes y true t ja j wahr richtig oui vrai sí si sim s tak да evet kyllä kylla ano 是 はい vero verdadero verdadeiro "
+    "waar on 1 1.0 1,0"
+).split()
+# Formats of numbers by name, with the mark before decimals, and formats of clocks, with the unit of what is read.
+DECIMALS = {"decimal_point": ".", "decimal_comma": ","}
+CLOCKS = {"time": 3_600.0, "hours_minutes": 60.0, "duration": 1.0}
+_SECONDS = r"(?::(?P<s>[0-5]\d(?:[.,]\d{1,9})?))?"
+_TIME = rf"^\s*(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d){_SECONDS}\s*(?:(?P<p>(?i:[ap]\.?m\.?))|Uhr)?\s*$"
+_UNITS = (
+    r"^\s*(?:(?P<d>\d{1,5})\s*(?i:d|days?|tage?|jours?|d[ií]as?|dagen|giorn[oi]),?\s*)?"
+    r"(?:(?P<h>\d{1,6})\s*(?i:h|hrs?\.?|hours?|std\.?|stunden?|heures?|horas?|or[ae]|uur)\s*)?"
+    r"(?:(?P<m>\d{1,7})\s*(?i:m|min\.?|mins|minutes?|minuten?|minut[io]s?)\s*)?"
+    r"(?:(?P<s>\d{1,9}(?:[.,]\d{1,9})?)\s*(?i:s|sec\.?|secs|seconds?|sek\.?|sekunden?|secondes?|segundos?))?\s*$"
+)
+_ISO_DURATION = (
+    r"^\s*P(?:(?P<d>\d{1,5})D)?(?:T(?:(?P<h>\d{1,6})H)?(?:(?P<m>\d{1,7})M)?(?:(?P<s>\d{1,9}(?:[.,]\d{1,9})?)S)?)?\s*$"
+)
+_LONG = r"^\s*(?:(?P<d>\d{1,5})\s*days?,?\s*)?(?P<h>\d{1,5}):(?P<m>[0-5]\d):(?P<s>[0-5]\d(?:[.,]\d{1,9})?)\s*$"
+# How each is written, the way to try first in front; the named parts are days, hours, minutes and seconds.
+_CLOCK_PATTERNS = {
+    "time": (_TIME,),
+    "hours_minutes": (r"^\s*(?P<h>\d{1,5}):(?P<m>[0-5]\d)\s*h?\s*$", _LONG, _UNITS, _ISO_DURATION),
+    "duration": (r"^\s*(?P<m>\d{1,5}):(?P<s>[0-5]\d(?:[.,]\d{1,9})?)\s*$", _LONG, _UNITS, _ISO_DURATION),
+}
+
+
 def checked_words(words: object, what: str) -> tuple[str, ...]:
     """Different texts, at most `MOST_WORDS`; RequestError on anything else."""
     if isinstance(words, str) or not isinstance(words, Sequence) or len(words) > MOST_WORDS:
@@ -70,25 +116,34 @@ class Reading:
         The mark before the decimals, "." or ","; the other one, a blank and an apostrophe separate thousands.
     marks : tuple[str, ...]
         What may stand before or after a number besides a percent sign, a currency sign and the column's unit.
+    format : str
+        A named way to write numbers: "decimal_point" and "decimal_comma", beside which a currency's code may stand;
+        "time" ("08:30", read as 8.5 hours), "hours_minutes" ("1:27", read as 87 minutes) and "duration" ("1:27" and
+        "0:01:27", read as 87 seconds). "" leaves it to ``decimal`` and ``marks``.
     """
 
     missing: tuple[str, ...] = ()
     decimal: str = "."
     marks: tuple[str, ...] = ()
+    format: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing", checked_words(self.missing, "The words for missing values"))
         object.__setattr__(self, "marks", checked_words(self.marks, "The units beside numbers"))
         check_choice(self.decimal, "The mark before decimals", (".", ","))
+        check_choice(self.format, "The format of numbers", ("", *DECIMALS, *CLOCKS))
+        object.__setattr__(self, "decimal", DECIMALS.get(self.format, self.decimal))
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON from which `from_dict` makes an equal one."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        facts = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in facts.items() if name != "format" or value}
 
     @classmethod
     def from_dict(cls, value: object) -> Reading:
         """What `to_dict` wrote down; RequestError on anything else."""
-        return cls(**exact_fields(value, "reading", field_names(cls)))
+        named = isinstance(value, dict) and "format" in value  # files of earlier versions do not say it
+        return cls(**exact_fields(value, "reading", [name for name in field_names(cls) if named or name != "format"]))
 
     @property
     def characters(self) -> int:
@@ -121,6 +176,9 @@ class Reading:
 
         Both ways end in the same conversion, so a text means the same number in either.
         """
+        if self.format in CLOCKS:
+            seconds = each_once(texts, lambda some: _seconds_of(some, self.format, self.missing))
+            return self._less_sentinels(seconds / CLOCKS[self.format])
         plain = pc.fill_null(pc.match_substring_regex(texts, PLAIN[self.decimal]), False)
         numbers = to_numpy(pc.cast(pc.if_else(plain, texts, pa.scalar(None, texts.type)), pa.float64())).copy()
         others = ~to_numpy(plain)
@@ -129,7 +187,8 @@ class Reading:
         return self._less_sentinels(numbers) if self.missing else numbers
 
     def _of_texts(self, texts: pa.Array) -> Floats:
-        parts = pc.extract_regex(texts, _number_pattern(self.decimal, self.marks))
+        beside = CURRENCIES if self.format else ()
+        parts = pc.extract_regex(texts, _number_pattern(self.decimal, (*self.marks, *beside)))
         found = to_numpy(parts.is_valid())
         field = {part: parts.field(part) for part in ("open", "first", "second", "digits", "close")}
         plain = pc.replace_substring_regex(field["digits"], "[^0-9.,eE+-]", "")  # blanks and apostrophes
@@ -149,6 +208,39 @@ class Reading:
     def _less_sentinels(self, numbers: Floats) -> Floats:
         sentinels = _numbers_among(self.missing)
         return np.where(np.isin(numbers, sentinels), np.nan, numbers) if len(sentinels) else numbers
+
+
+def _seconds_of(texts: pa.Array, clock: str, missing: tuple[str, ...]) -> Floats:
+    """Seconds of times of day and of durations, by the first pattern of the format that a text follows; else NaN."""
+    seconds = np.full(len(texts), np.nan)
+    unread = ~to_numpy(pc.fill_null(are_words(texts, missing), True))
+    for pattern in _CLOCK_PATTERNS[clock]:
+        rows = np.flatnonzero(unread)
+        parts = pc.extract_regex(texts.take(pa.array(rows)), pattern)
+        found, total = to_numpy(parts.is_valid()), np.zeros(len(rows))
+        said = np.zeros(len(rows), bool)
+        for part, times in (("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0)):
+            if f"(?P<{part}>" not in pattern:
+                continue
+            digits = pc.replace_substring(pc.fill_null(parts.field(part), ""), ",", ".")
+            said |= to_numpy(pc.not_equal(digits, ""))
+            number = to_numpy(pc.cast(pc.if_else(pc.equal(digits, ""), "0", digits), pa.float64()))
+            if part == "h" and "(?P<p>" in pattern:
+                number, possible = on_twelve_hours(number, parts.field("p"))
+                found &= possible
+            total += number * times
+        found &= said
+        seconds[rows[found]] = total[found]
+        unread[rows[found]] = False
+    return seconds
+
+
+def on_twelve_hours(hours: np.ndarray, halves: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Hours of the day from those beside "am" or "pm", where one stands, and whether there is such an hour."""
+    half = pc.utf8_lower(pc.utf8_slice_codeunits(pc.fill_null(halves, ""), 0, 1))
+    said = to_numpy(pc.not_equal(half, ""))
+    afternoon = to_numpy(pc.equal(half, "p"))
+    return np.where(said, hours % 12 + 12 * afternoon, hours), ~said | ((hours >= 1) & (hours <= 12))
 
 
 def _numbers_among(words: tuple[str, ...]) -> list[float]:

@@ -28,9 +28,10 @@ from core.domain import (
     TextLength,
 )
 from core.domain.columns import column_from_dict, column_to_dict
-from core.domain.dates import NEVER, moments, part_of
+from core.domain.dates import moments, part_of
 from core.domain.declarations import Declaration
 from core.domain.round_columns import position
+from core.domain.written_dates import NEVER
 from core.errors import RequestError
 
 LAST_YEARS = Dates("d", "2015-01-01", "2025-12-31")

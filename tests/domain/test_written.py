@@ -131,7 +131,7 @@ ALIKE = [
     pa.array([Decimal("1.00")]),
     pa.array([1.0]).dictionary_encode(),
 ]
-OTHERS = [pa.array(["01"]), pa.array(["1.0"]), pa.array([" 1"]), pa.array(["+1"]), pa.array([10.0])]
+OTHERS = [pa.array(["01"]), pa.array(["1.0"]), pa.array(["+1"]), pa.array([10.0])]
 WITHOUT_DIGITS = [
     pa.array([1.5]),
     pa.array([float("inf")]),
@@ -150,6 +150,14 @@ WITHOUT_DIGITS = [
 def test_a_whole_number_is_the_text_of_its_digits_in_every_type(array):
     assert Categorical("c", ("0", "1")).codes(array).tolist() == [1]
     assert item_keys(array, "It")[0].tolist() == [1]
+
+
+def test_a_category_is_known_in_any_case_and_with_blanks_unless_two_would_be_one():
+    texts = pa.array(["Fair", " fair ", "FAIR", "good", "gud"])
+    assert Categorical("cut", ("fair", "Good")).codes(texts).tolist() == [0, 0, 0, 1, -1]
+    assert Categorical("cut", ("fair", "Fair", "Good")).codes(texts).tolist() == [1, -1, -1, -1, -1]
+    assert Categorical("c", ("0", "1")).codes(pa.array([" 1"])).tolist() == [1]
+    assert item_keys(pa.array([" 1"]), "It")[0].tolist() != [1]
 
 
 @pytest.mark.parametrize("array", OTHERS, ids=str)

@@ -1,0 +1,223 @@
+"""Formats in which values are written, each a function of one text: which fit it, and what it says by one of them.
+
+Nothing here looks at two records together. So the formats that fit a record's texts are that record's own, and how
+many records a format fits is a sum that one of them moves by one: it may be bought under a promise, and a column is
+then read by the format that was found or declared, whatever stands beside it.
+
+Some texts fit several: "12" is a number with either mark before decimals, "03/04/2024" a date in two orders, and 1 a
+"yes". None fits more than `MOST_AT_ONCE`. What fits no other format is a category, or free text where it is long; what
+is empty or a word for nothing fits "nothing" alone.
+
+A hundred thousand texts take some 0.1 s: each different one is looked at once, and whether it may be a number only once
+for all texts that differ in their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import RequestError
+from ..machine.array_types import Array, Floats
+from .column import to_numpy
+from .written import CLOCKS, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
+from .written_dates import NEVER, ORDERS, moments_of_texts
+
+LONG_TEXT, MANY_WORDS = 60, 6  # Characters and words from which a text is more than the name of a category.
+_CODE = r"^\s*0[0-9]{1,30}\s*$"
+_IDENTIFIER = (
+    r"^\s*(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|"
+    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?|[0-9a-f]{32,64})\s*$"
+)
+_COMPACT = r"^\s*[0-9]{8}\s*$"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way in which the values of a column are written.
+
+    Parameters
+    ----------
+    name : str
+        What a declaration calls it.
+    kind : str
+        "number", "date", "time", "duration", "yes_no", "code", "identifier", "category", "text" or "nothing".
+    words : str
+        For people, with an example.
+    entry : Mapping[str, object]
+        What a declaration says of a column that is written so, besides its bounds or values; empty where there is no
+        such column.
+    """
+
+    name: str
+    kind: str
+    words: str
+    entry: Mapping[str, object] = field(default_factory=dict)
+
+    def fits(self, texts: pa.Array) -> Array:
+        """Whether each text is written so, bool (n,); of what is missing, "nothing" alone."""
+        return (fitting(texts) >> FORMATS.index(self)) & 1 == 1
+
+    def read(self, texts: pa.Array) -> Floats | Array | pa.Array:
+        """What each text says.
+
+        Float64 (n,) of numbers, of hours, minutes or seconds of clocks, and 1 and 0 of "yes" and "no", NaN where a text
+        is none; of dates int64 seconds since 1970, `NEVER` where one is none; else the texts without blanks around
+        them, null where one is nothing.
+        """
+        texts = pc.cast(texts, pa.large_string())
+        if self.kind in ("number", "time", "duration"):
+            return Reading(format=self.name).numbers(self.name, texts)
+        if self.kind == "date":
+            return each_once(texts, lambda some: moments_of_texts(some, str(self.entry["format"]), ""))
+        if self.kind == "yes_no":
+            said = np.array([1.0] * len(YES_WORDS) + [0.0] * len(NO_WORDS) + [np.nan])
+            words = pa.array([*YES_WORDS, *NO_WORDS], pa.large_string())
+            return said[to_numpy(pc.fill_null(pc.index_in(_plain(texts), words), -1))]
+        trimmed = pc.utf8_trim_whitespace(texts)
+        return pc.if_else(are_words(trimmed, NOTHING), pa.scalar(None, trimmed.type), trimmed)
+
+
+FORMATS = (
+    Format("yes_no", "yes_no", "yes or no, such as yes, Nein, oui, 1", {"kind": "yes_no"}),
+    *(
+        Format(name, "date", f"dates such as {example}", {"kind": "date", "format": written})
+        for name, written, example in (
+            ("year_first", "year_first", "2024-12-31 or 2024/12/31 08:30"),
+            ("day_first", "day_first", "31.12.2024, 31/12/24 or 31 Dec 2024"),
+            ("month_first", "month_first", "12/31/2024 or Dec 31, 2024"),
+            ("compact_date", "%Y%m%d", "20241231"),
+        )
+    ),
+    *(
+        Format(name, kind, f"{kind}s {example}", {"kind": "number", "format": name} | facts)
+        for name, kind, example, facts in (
+            ("time", "time", "of day such as 08:30 or 8:30 pm", {"low": 0, "high": 24, "unit": "hours"}),
+            ("duration", "duration", "such as 1:27 (minutes and seconds), 0:01:27 or PT1M27S", {"unit": "s"}),
+            ("hours_minutes", "duration", "such as 1:27 (hours and minutes) or 1 h 27 min", {"unit": "min"}),
+            ("decimal_point", "number", "such as 1200.5, 1,200.50 or € 12", {}),
+            ("decimal_comma", "number", "such as 1200,5, 1.200,50 or 12 EUR", {}),
+        )
+    ),
+    Format("code", "code", "codes that begin with a zero, such as 01067", {"kind": "category"}),
+    Format("identifier", "identifier", "what names one person or thing, such as an e-mail address or a UUID"),
+    Format("category", "category", "words or short texts", {"kind": "category"}),
+    Format("text", "text", "free text", {"kind": "text_length"}),
+    Format("nothing", "nothing", "no value: empty, or a word such as n/a or -"),
+)
+MOST_AT_ONCE = 3  # Formats that may fit one text.
+_BIT = {one.name: np.uint32(1 << place) for place, one in enumerate(FORMATS)}
+
+
+def format_of(name: str) -> Format:
+    """The format of a name; RequestError where there is none."""
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    raise RequestError(f"There is no format {str(name)!r}; there are: {', '.join(one.name for one in FORMATS)}.")
+
+
+def fitting(texts: pa.Array) -> Array:
+    """The formats that fit each text, uint32 (n,): a bit each, by its place in `FORMATS`, and one or more.
+
+    Parameters
+    ----------
+    texts : pa.Array
+        Of texts, or of dictionary-encoded ones.
+    """
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    coded = texts if pa.types.is_dictionary(texts.type) else pc.cast(texts, pa.large_string()).dictionary_encode()
+    found = np.append(_of_different(pc.cast(coded.dictionary, pa.large_string())), _BIT["nothing"])
+    places: Array = found[to_numpy(pc.fill_null(coded.indices, len(coded.dictionary)))]
+    return places
+
+
+def chosen(counts: Mapping[str, float], prefer: Sequence[str] = ()) -> Format:
+    """The format of a column from how many records each fits, which may be noisy.
+
+    One that leaves out fewer than a fifth of the values is taken, and of several that leave out about as few the one
+    that says more: that stands first, among ``prefer`` or else in `FORMATS`. Codes beat numbers where one in fifty
+    begins with a zero. Where none does, values are categories, free text or identifiers, whichever are most.
+
+    Parameters
+    ----------
+    counts : Mapping[str, float]
+        By the format's name, and under "records" how many there are.
+    """
+    written = max(1.0, counts["records"] - max(0.0, counts.get("nothing", 0.0)))
+    share = {one.name: counts.get(one.name, 0.0) / written for one in FORMATS}
+    if share["code"] >= CODES and share["code"] + max(share[name] for name in DECIMALS) >= MOST_OF_THEM:
+        return format_of("code")
+    order = [*map(format_of, prefer), *FORMATS]
+    structured = [one for one in order if one.kind not in ("code", "identifier", "category", "text", "nothing")]
+    best = max(share[one.name] for one in structured)
+    if best >= MOST_OF_THEM:
+        return next(one for one in structured if share[one.name] >= best - ABOUT)
+    return max(map(format_of, ("category", "code", "text", "identifier")), key=lambda one: share[one.name])
+
+
+MOST_OF_THEM, ABOUT, CODES = 0.8, 0.005, 0.02
+
+
+def _plain(texts: pa.Array) -> pa.Array:
+    return pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+
+
+def _of_different(texts: pa.Array) -> Array:
+    """The formats that fit each of different texts."""
+    bits = np.zeros(len(texts), np.uint32)
+    nothing = to_numpy(are_words(texts, NOTHING))
+    bits[nothing] = _BIT["nothing"]
+    bits[to_numpy(pc.is_in(_plain(texts), pa.array([*YES_WORDS, *NO_WORDS], texts.type)))] |= _BIT["yes_no"]
+    with_digits = np.flatnonzero(to_numpy(pc.match_substring_regex(texts, "[0-9]")) & ~nothing)
+    some = texts.take(pa.array(with_digits))
+    shapes = _shapes(some).dictionary_encode()
+    by_shape = _of_shapes(shapes.dictionary)[to_numpy(shapes.indices)]
+    bits[with_digits] |= by_shape & _FITTING
+    for name in ("year_first", "day_first", "month_first", "compact_date", *CLOCKS):
+        rows = np.flatnonzero(by_shape & _MAYBE[name])
+        read = np.asarray(format_of(name).read(some.take(pa.array(rows))))
+        bits[with_digits[rows[(read != NEVER) & ~np.isnan(read)]]] |= _BIT[name]
+    other = np.flatnonzero(bits == 0)
+    rest = texts.take(pa.array(other))
+    identifier = to_numpy(pc.match_substring_regex(rest, _IDENTIFIER))
+    long = to_numpy(pc.greater_equal(pc.utf8_length(rest), LONG_TEXT))
+    long |= to_numpy(pc.greater_equal(pc.count_substring_regex(rest, r"\S\s+\S"), MANY_WORDS - 1))
+    bits[other] = np.where(identifier, _BIT["identifier"], np.where(long, _BIT["text"], _BIT["category"]))
+    return bits
+
+
+_FITTING = np.uint32(_BIT["decimal_point"] | _BIT["decimal_comma"] | _BIT["code"])
+_MAYBE = {name: np.uint32(1 << (len(FORMATS) + place)) for place, name in enumerate((*ORDERS, "compact_date", *CLOCKS))}
+
+
+def _shapes(texts: pa.Array) -> pa.Array:
+    """The texts with a 9 for every digit but 0: what is a number, a code or may be a date is one by its shape."""
+    _, ends, letters = texts.buffers()
+    plain = np.frombuffer(letters, np.uint8).copy() if letters is not None else np.empty(0, np.uint8)
+    plain[(plain > ord("0")) & (plain < ord("9"))] = ord("9")
+    return pa.LargeStringArray.from_buffers(len(texts), ends, pa.py_buffer(plain), offset=texts.offset)
+
+
+def _of_shapes(shapes: pa.Array) -> Array:
+    """Formats that fit all texts of a shape, and `_MAYBE` those that have to be looked at."""
+    bits = np.zeros(len(shapes), np.uint32)
+    code = to_numpy(pc.match_substring_regex(shapes, _CODE))
+    bits[code] |= _BIT["code"]
+    for name in DECIMALS:
+        # The least digits that there are say the same of the shape, without the largest exponents.
+        bits[np.isfinite(Reading(format=name).numbers(name, shapes)) & ~code] |= _BIT[name]
+    for name, patterns in (*ORDERS.items(), ("compact_date", (_COMPACT,))):
+        for pattern in patterns:
+            bits[to_numpy(pc.match_substring_regex(shapes, pattern))] |= _MAYBE[name]
+    clocks = to_numpy(pc.match_substring_regex(shapes, r"^\s*(?:\d{1,5}\s*[:A-Za-z]|P)")) & ~code
+    # A time says its hours by two digits, or its half of the day: 1:27 alone is a duration.
+    bits[to_numpy(pc.match_substring_regex(shapes, r"^\s*\d{2}[:h]\d{2}|(?i:[ap]\.?m\.?|uhr)\s*$"))] |= _MAYBE["time"]
+    for name in ("duration", "hours_minutes"):
+        bits[clocks] |= _MAYBE[name]
+    return bits
