@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..machine.array_types import Array, Floats
+from ..runtime.array_types import Array, Floats
 from .column import to_numpy
 from .written import CLOCKS, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
 from .written_dates import NEVER, ORDERS, moments_of_texts
@@ -60,7 +60,8 @@ class Format:
 
     def fits(self, texts: pa.Array) -> Array:
         """Whether each text is written so, bool (n,); of what is missing, "nothing" alone."""
-        return (fitting(texts) >> FORMATS.index(self)) & 1 == 1
+        found: Array = (fitting(texts) >> FORMATS.index(self)) & 1 == 1
+        return found
 
     def read(self, texts: pa.Array) -> Floats | Array | pa.Array:
         """What each text says.

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..checks import check_text
 from ..errors import RequestError
-from ..machine.array_types import Integers
+from ..runtime.array_types import Integers
 from .column import to_numpy
 from .written import on_twelve_hours
 
