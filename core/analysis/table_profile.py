@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..domain import Coordinate, Dates, Domain, Ordered
+from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
 from ..domain.round_columns import LATITUDE
 from ..errors import RequestError
 from ..formatting.phrases import listed, shortened
@@ -225,8 +225,8 @@ def is_time(axis: Axis) -> bool:
 
 
 def in_order(axis: Axis) -> bool:
-    """Whether the cells of a column have an order of their own."""
-    return not axis.categories or isinstance(axis.column, Ordered)
+    """Whether the cells of a column have an order of their own, as hours and months have, too."""
+    return not axis.categories or isinstance(axis.column, (Ordered, Cyclic))
 
 
 def cells_of(answers: TableAnswers, part: Part) -> dict[str, tuple[int, ...]]:

@@ -15,7 +15,7 @@ from .data_options import DATA, PAYER, DataOptions
 from .declaring import declared_domain
 from .output import check_table, check_writable, reading, say, write_table
 from .promise_options import LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
-from .spending import billed, dataset_name
+from .spending import billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -94,16 +94,13 @@ def quantiles(
         opened = open_source(source)
         budget: Budget = promise.budget()
         asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
-        name = dataset or dataset_name(source)
-        bill.payer = payer = LedgerAccount(books.open(), name, budget, unit_words(asked.domain.unit))
+        ledger = books.open()
+        name = dataset or dataset_name(source, ledger)
+        bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(asked.domain.unit))
         with reading("Reading records", opened.rows_total()) as show:
             found = asked.buy(opened, payer, progress=show)
         write_table(pa.Table.from_pandas(pd.DataFrame([vars(one) for one in found]), preserve_index=False), out)
-    if payer.registered:
-        say(
-            f"The ledger did not know the data set {name!r} and registered it with a total of {asked.cost.describe()}, "
-            "exactly what these quantiles spend."
-        )
+    warn_of_total(payer, asked.cost.describe(), "these quantiles spend")
     say(f"Spent {bill.price} on all these quantiles together, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 
@@ -189,8 +186,9 @@ def train(
                 "public one."
             )
         opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
-        name = dataset or dataset_name(source)
-        bill.payer = payer = LedgerAccount(books.open(), name, budget, unit_words(domain.unit))
+        ledger = books.open()
+        name = dataset or dataset_name(source, ledger)
+        bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(domain.unit))
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
@@ -199,11 +197,7 @@ def train(
             with room_for("model", out, most_bytes(Task(domain, target))) as file:
                 model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
                 file.write(model.to_bytes())
-    if payer.registered:
-        say(
-            f"The ledger did not know the data set {name!r} and registered it with a total of {bill.promise}, "
-            "exactly what this model spends."
-        )
+    warn_of_total(payer, str(bill.promise), "this model spends")
     if not chosen:
         for sentence in model.card():
             say(sentence)

@@ -15,7 +15,7 @@ from .declaring import declared_domain, declared_sketch, like, say_presets, warn
 from .output import check_writable, reading, say
 from .promise_options import BoundsOptions, LedgerOptions, PromiseOptions, grouped
 from .sketch_options import SketchOptions
-from .spending import CheckpointOptions, billed, dataset_name
+from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
@@ -105,7 +105,7 @@ def release(
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")
         if guess.sample is not None and guess.sample.resolve() == Path(source).resolve():
             raise RequestError("--sample names the private file itself, which would choose the size for its records.")
-        name = dataset or _named_after(source)
+        name = dataset or _named_after(source, books)
 
         def payer_opened(unit: PrivacyUnit) -> LedgerAccount:
             bill.payer = bill.payer or LedgerAccount(books.open(), name, budget, unit_words(unit))
@@ -133,12 +133,8 @@ def release(
     if purchase is not None:
         _say_bounds(purchase.bounds_of(made))
     about = rounded(made.records, made.records_error)
-    if payer.registered:
-        total = replace(kind.cost, epsilon=budget.epsilon, delta=budget.delta)  # with what a count took
-        say(
-            f"The ledger did not know the data set {name!r} and registered it with a total of "
-            f"{total.describe()}, exactly what this release spends."
-        )
+    total = replace(kind.cost, epsilon=budget.epsilon, delta=budget.delta)  # with what a count took
+    warn_of_total(payer, total.describe(), "this release spends")
     said = count(len(made.parts), "part") if made.parts else table(made.sketch)
     say(f"Wrote {out}: {said}, about {about} records.")
     if guess.records is not None and made.records + 3.0 * made.records_error < FITTING * guess.records:
@@ -149,8 +145,8 @@ def release(
     say(f"Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 
-def _named_after(source: str) -> str:
-    name = dataset_name(source)
+def _named_after(source: str, books: LedgerOptions) -> str:
+    name = dataset_name(source, books.open())
     say(f"No --dataset was named, so the budget is that of the data set {name!r}, after the source.")
     return name
 

@@ -10,19 +10,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.phrases import count
+from ..formatting.phrases import count, listed
+from ..privacy.ledger.names import named_after
 from .exit_codes import FAULT, TERMINATED, Unfinished, code_of, interrupt, sentence_of
 from .output import print_json, print_table, say
 from .promise_options import LedgerOptions, grouped
 
 if TYPE_CHECKING:
+    from ..privacy.ledger.ledger import Ledger
     from ..releases.engine.checkpoint import Checkpoint, Checkpoints
     from ..releases.engine.resuming import Keeping
     from ..releases.payment import LedgerAccount
@@ -102,24 +103,28 @@ def _patient(bill: Bill) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def dataset_name(source: str) -> str:
-    """A name for a data set that was given none: the file's, without its folder and format.
-
-    A table of a database file is named after both: ``people.duckdb::visits`` gives ``people.visits``.
-
-    Raises
-    ------
-    RequestError
-        When the source is a pattern or has no such name.
-    """
-    path, _, table = source.rpartition("::") if "::" in source and not Path(source).exists() else (source, "", "")
-    name = Path(path.split("?")[0]).name
-    for suffix in (".gz", *Path(name.removesuffix(".gz")).suffixes[-1:]):
-        name = name.removesuffix(suffix)
-    name = ".".join(part for part in (name, table) if part)
-    if not name or any(mark in name for mark in "*?["):
+def dataset_name(source: str, ledger: Ledger) -> str:
+    """A name for a data set that was given none, as the app gives it; RequestError where the source has none."""
+    name = named_after(source, ledger.names())
+    if name is None:
         raise RequestError("The data set needs a name of its own, as the source is not one file; say --dataset NAME.")
     return name
+
+
+def warn_of_total(payer: LedgerAccount, total: str, what: str) -> None:
+    """Say of a data set that was registered by the way that this was all it will ever have, where it was."""
+    if not payer.registered:
+        return
+    others = [name for name in payer.ledger.names() if name != payer.dataset]
+    twice = (
+        f" If its people are in {listed([repr(one) for one in others], 3)} too, they have two budgets now."
+        if others
+        else ""
+    )
+    say(
+        f"Warning: the ledger did not know the data set {payer.dataset!r} and registered it with a total of {total}, "
+        f"exactly what {what}, so nothing is left for another.{twice}"
+    )
 
 
 def _joined(sentence: str, end: str) -> str:

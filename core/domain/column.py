@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -144,8 +145,9 @@ class Scalar:
 
     @property
     def said_unit(self) -> str:
-        """The unit as it stands beside the name; "" where it says the name again, as "hour of the day" of an hour."""
-        return "" if self.name.casefold() in self.unit.casefold().split() else self.unit
+        """The unit as it stands beside the name; "" where one says the other again: "hour of the day", "Fee (EUR)"."""
+        name, unit = self.name.casefold(), self.unit.casefold()
+        return "" if name in unit.split() or unit in re.split(r"[\s()\[\]_,/]+", name) else self.unit
 
     @property
     def spacing(self) -> float:

@@ -17,13 +17,10 @@ import plotly.graph_objects as go
 from ..domain import Categorical, Column, Dates, Ordered
 from ..domain.round_columns import LATITUDE, Coordinate
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import rounded
+from ..formatting.numbers import THOUSANDS_FROM, rounded
 from ..formatting.phrases import shortened
 from ..releases.release import Release
 from .palette import INK, PAPER
-
-THOUSANDS_FROM = 10_000  # Numbers below it go without separators, so that years read as years.
-
 
 THINNEST = 4.0  # How many times as long as wide a map may be whose units are equal.
 MOST_TICKS = 7

@@ -184,6 +184,8 @@ def to_scale(figure: go.Figure, across: Cells, up: Cells) -> go.Figure:
 
 def together_in_words(found: Together) -> str:
     """Where most records are over two columns, as the text alternative of their picture."""
+    if np.isnan(found.share).all():
+        return f"{found.across.name} and {found.up.name}: too few people are left to be told from none."
     up, across = np.unravel_index(int(np.nanargmax(found.share)), found.share.shape)
     where = f"{words_for_cells(found.across, [int(across)])}, {words_for_cells(found.up, [int(up)])}"
     return f"{found.across.name} and {found.up.name}: most are at {where}, {percent(float(found.share[up, across]))}."

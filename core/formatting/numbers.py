@@ -20,6 +20,7 @@ LARGE, SMALL = 1e15, 1e-9  # From here on, and below there, a number is written 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST_SHARE = 1e-5
 ALMOST_NOTHING = 0.001  # A budget below this buys noise alone.
+THOUSANDS_FROM = 10_000  # Numbers of columns below it go without separators, so that years read as years.
 TIMES_FROM = 10  # From here on a share is no share any more, but so many times.
 
 
@@ -101,6 +102,17 @@ def significant(value: float, digits: int) -> str:
 def number(value: float) -> str:
     """A public number as it was typed, with separators between thousands."""
     return significant(value, EXACT_DIGITS)
+
+
+def bound(value: float) -> str:
+    """A bound of a column as it was typed; separators begin at ten thousand, so that years read as years.
+
+    Examples
+    --------
+    >>> bound(1925), bound(12000), bound(0.5)
+    ('1925', '12,000', '0.5')
+    """
+    return number(value) if abs(value) >= THOUSANDS_FROM else number(value).replace(",", "")
 
 
 def about(count: float, digits: int = 2) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from core import Ledger, load
 from core.domain import Categorical, Numeric, PrivacyUnit, Vector
+from core.privacy.ledger.names import named_after
 from tests.cli.conftest import BOUNDS, SKETCH, SMALL, people, refused
 
 
@@ -173,9 +174,20 @@ def test_the_ledger_may_be_named_by_option_or_environment(command, source, tmp_p
     ],
 )
 def test_a_data_set_is_named_after_its_source(name, dataset):
-    from core.cli.spending import dataset_name
+    assert named_after(name) == dataset
 
-    assert dataset_name(name) == dataset
+
+def test_a_file_that_the_app_has_registered_has_one_budget_for_app_and_command_line(command, source, ledger):
+    Ledger(ledger).register("people.parquet", 5)
+    result = command("release", source, *SKETCH, "--epsilon", "1", "--out", "people.npz")
+    assert result.exit_code == 0 and list(Ledger(ledger).names()) == ["people.parquet"]
+
+
+def test_a_total_that_is_registered_by_the_way_is_warned_of(command, source, ledger):
+    Ledger(ledger).register("others", 5)
+    result = command("release", source, *SKETCH, "--epsilon", "1", "--out", "people.npz")
+    assert "Warning: the ledger did not know the data set" in result.stderr and "nothing is left" in result.stderr
+    assert "If its people are in 'others' too, they have two budgets now." in result.stderr
 
 
 def test_a_pattern_needs_a_name_for_the_data_set(command, source, tmp_path):

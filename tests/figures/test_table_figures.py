@@ -1,10 +1,14 @@
 """Pictures of a released table: bars that know their cells, hatched where there may be none."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from core.analysis import table_profile
+from core.domain import Cyclic
 from core.figures import table_figures as figures
+from core.sketches.tables.table_axes import Axis as Cells
 from tests.tables_for_tests import table_release
 
 
@@ -44,3 +48,19 @@ def test_two_columns_and_a_map(answers):
     assert "most are at" in figures.together_in_words(found)
     pairs = figures.pairs_figure(answers.strengths())
     assert len(pairs.data[0].x) == figures.MOST_PAIRS and len(pairs.data[0].customdata[0]) == 2
+
+
+def test_where_in_a_nearly_empty_table_says_that_too_few_are_left(answers):
+    """A map of nobody ended the page with "All-NaN slice encountered"."""
+    found = table_profile.together(answers, "lon", "lat", {})
+    nobody = dataclasses.replace(found, share=np.full_like(found.share, np.nan), low=np.full_like(found.low, np.nan))
+    assert "too few people are left" in figures.together_in_words(nobody)
+    assert figures.place_figure(nobody).data
+
+
+def test_hours_of_the_day_are_in_the_order_of_the_clock():
+    hours = tuple(str(hour) for hour in range(24))
+    axis = Cells("hour", Cyclic("hour", part="hour"), 0, 0.0, 24.0, 24, 0, hours)
+    shares = np.linspace(1.0, 0.1, 24)[np.random.default_rng(0).permutation(24)]
+    whole = table_profile.Profile(axis, shares, shares, shares)
+    assert figures.rows_of(whole).tolist() == list(range(24))

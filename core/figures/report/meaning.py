@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
-from ...formatting.numbers import number, percent, significant
+from ...formatting.numbers import bound, number, percent, significant
 from ...formatting.phrases import count, listed, shown
 from ...geometry.kernels import (
     Angular,
@@ -113,7 +113,7 @@ def column_values(column: Column) -> str:
         return f"{column.text(column.low)} to {column.text(column.high)}, by the {column.step}"
     said = column.unit if isinstance(column, Vector) else column.said_unit
     unit = f" {shown(said)}" if said else ""
-    bounds = f"{number(column.low)} to {number(column.high)}{unit}"
+    bounds = f"{bound(column.low)} to {bound(column.high)}{unit}"
     return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from ...analysis.density import Curve, Heatmap
 from ...formatting.escapes import in_html
-from ...formatting.numbers import significant
+from ...formatting.numbers import THOUSANDS_FROM, significant
 from ...formatting.phrases import shortened, shown
 from ...releases.release import Release
-from ..figure_axes import THOUSANDS_FROM, Axis, date_ticks
+from ..figure_axes import Axis, date_ticks
 from ..hatching import HATCHED, hidden_by_noise
 from ..palette import LIGHT_SHADES
 from .release_pictures import axes_of, height, in_units, in_words

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 from ...errors import RequestError
 
@@ -34,6 +35,30 @@ def checked_name(text: object, what: str) -> str:
         f"The {what} must be a text of 1 to {LONGEST_NAME} visible characters without blanks at its ends, so that it "
         "can be told from every other."
     )
+
+
+def named_after(source: str, known: Iterable[str] = ()) -> str | None:
+    """A name for a data set that was given none: that of its file, without folder and format; None where it has none.
+
+    App and command line name the same file alike by it, so that its people have one budget. A name with the format
+    that the ledger knows already stays, as earlier versions gave it.
+
+    Examples
+    --------
+    >>> named_after("/data/visits.csv.gz"), named_after("people.duckdb::visits"), named_after("visits/*.parquet")
+    ('visits', 'people.visits', None)
+    >>> named_after("/data/visits.csv", ["visits.csv", "others"])
+    'visits.csv'
+    """
+    path, _, table = source.rpartition("::") if "::" in source and not Path(source).exists() else (source, "", "")
+    whole = name = Path(path.split("?")[0] if "://" in path else path).name
+    for suffix in (".gz", *Path(name.removesuffix(".gz")).suffixes[-1:]):
+        name = name.removesuffix(suffix)
+    name = ".".join(part for part in (name, table) if part)
+    if not name or any(mark in name for mark in "*?["):
+        return None
+    earlier = f"{whole}::{table}" if table else whole
+    return earlier if earlier in known and name not in known else name
 
 
 def look_alike(one: str, other: str) -> bool:

@@ -15,7 +15,7 @@ from ...figures.figure_axes import View
 from ...figures.report.exploration import Centres, Density, table_of
 from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import percent, rounded, rounded_range, significant
+from ...formatting.numbers import THOUSANDS_FROM, percent, rounded, rounded_range, significant
 from ...formatting.phrases import listed, plural
 from ...releases.release import Release
 from ..frame.charts import for_screen, picture_config
@@ -121,7 +121,9 @@ def _said(release: Release, centre: Centre) -> dict[str, str]:
     for column in release.domain.columns:
         if _measured(centre, column):
             error = _error(centre, column.name)
-            value = rounded(float(centre.position[column.name]), error) if error > 0 else said[column.name]
+            place = float(centre.position[column.name])
+            value = rounded(place, error) if error > 0 else said[column.name]
+            value = value.replace(",", "") if abs(place) < THOUSANDS_FROM else value
             said[column.name] = f"{value} {column.unit}".rstrip() if error > 0 else value
     return said
 

@@ -16,7 +16,7 @@ from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
-from ...privacy.ledger.names import LONGEST_NAME, look_alike
+from ...privacy.ledger.names import LONGEST_NAME, look_alike, named_after
 from ...privacy.ledger.store import default_place
 from ...privacy.neighbours import Neighbours
 from ...releases.sandbox import Sandbox
@@ -245,7 +245,7 @@ def begin_again(visitor: Session) -> None:
 def _name(ledger: Ledger, own: OwnData, number: int) -> str | None:
     """The name in the ledger's spelling, or None for one that cannot be used."""
     names = ledger.names()
-    default = own.title[:LONGEST_NAME].strip()
+    default = (named_after(own.title, names) or own.title)[:LONGEST_NAME].strip()
     offered = names if default in names or not default.isprintable() else [default, *names]
     typed = st.selectbox(
         "Data set in your ledger",

@@ -21,7 +21,7 @@ from core import (
     Race,
     Release,
 )
-from core.domain import Items, PrivacyUnit
+from core.domain import Items, Numeric, PrivacyUnit
 from core.domain.item_sets import Sets
 from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values
@@ -324,3 +324,9 @@ def test_a_report_quotes_the_exact_audit_of_its_kind_and_by_which_version():
         noise_source=SeededSource(1),
     )
     assert privacy_label(taught).audited == ""
+
+
+def test_years_have_no_thousands_mark_and_a_unit_in_the_name_is_not_said_twice():
+    assert column_values(Numeric("year", 1925, 2024)) == "1925 to 2024"
+    assert column_values(Numeric("pay", 0, 200_000, "EUR")) == "0 to 200,000 EUR"
+    assert column_values(Numeric("Gebühr (EUR)", 0, 1200, "EUR")) == "0 to 1200"

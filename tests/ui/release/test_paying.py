@@ -46,6 +46,14 @@ def test_a_known_data_set_keeps_its_total_and_its_relation(ledger):
     assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 1.0"
 
 
+def test_the_same_file_has_one_name_in_the_ledger_of_app_and_command_line(ledger):
+    assert visit(title="bib.csv").selectbox(key="release-dataset-1").value == "bib"
+    assert visit(title="clinic.duckdb::visits").selectbox(key="release-dataset-1").value == "clinic.visits"
+    assert visit(title="visits/*.csv").selectbox(key="release-dataset-1").value == "visits/*.csv"
+    ledger.register("bib.csv", 2)
+    assert visit(title="bib.csv").selectbox(key="release-dataset-1").value == "bib.csv", "an earlier version named it"
+
+
 def test_a_data_set_that_protects_others_cannot_pay(ledger):
     ledger.register("visits", 2, 0, "add_remove", "who:2")
     at = visit()
