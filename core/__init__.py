@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         PrivatePCA,
         PrivateRidge,
     )
+    from .figures.passport.passport import passport
     from .geometry import kernels
     from .local.oracles.table import oracle
     from .local.release import LocalRelease, load_local
@@ -148,6 +149,7 @@ _HOME = {
     "load_local": ".local.release",
     "oracle": ".local.oracles.table",
     "load_model": ".models.opening",
+    "passport": ".figures.passport.passport",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".releases.forecast.recommendation",
     "regression": ".analysis.regression",
@@ -224,6 +226,7 @@ __all__ = [
     "load_local",
     "load_model",
     "oracle",
+    "passport",
     "private_quantiles",
     "recommend",
     "regression",

@@ -41,6 +41,7 @@ ROOMS = {
     "estimators": "With scikit-learn's conventions",
     "sketches": "Sketches",
     "analysis": "Questions",
+    "figures": "Papers of a release",
     "models": "Models",
     "local": "Local reports",
     "privacy": "Budget and ledger",

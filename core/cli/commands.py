@@ -18,7 +18,7 @@ from .local_surveys import poll
 from .other_purchases import quantiles, train
 from .predictions import classify, judge, predict, regress
 from .release import release
-from .released_files import ask, compare, inspect, merge, sample, share
+from .released_files import ask, compare, inspect, merge, passport, sample, share
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 
@@ -69,6 +69,7 @@ for panel, commands in {
         predict,
         judge,
         share,
+        passport,
     ),
     CHECKING: (audit,),
 }.items():

@@ -268,7 +268,8 @@ def add_file(
 ) -> None:
     """Put a copy of a public file on the shelf."""
     from ..errors import RequestError
-    from ..figures.share.shared_page import ending, read_public
+    from ..figures.passport.described import read_public
+    from ..figures.share.shared_page import ending
 
     try:
         data = file.read_bytes()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Option
 
 from ..errors import RequestError
+from ..formatting.phrases import listed
 from .asked_release import (
     AtOption,
     BandwidthOption,
@@ -217,7 +218,8 @@ def share(
     decodes it. It is as public as the file.
     """
     from ..errors import RequestError
-    from ..figures.share.shared_page import read_public, share_html
+    from ..figures.passport.described import read_public
+    from ..figures.share.shared_page import share_html
     from ..formatting.numbers import size
     from ..runtime.transient import unfinished
 
@@ -235,6 +237,38 @@ def share(
     except OSError as problem:
         raise RequestError(f"The page cannot be written: {problem.strerror or problem}.") from None
     say(f"{place} holds {file.name} and all that is needed to ask it, {size(len(page))}.")
+
+
+def passport(
+    file: Annotated[
+        Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False)
+    ],
+    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.", show_default=False)] = "",
+    kind: Annotated[str, Option(help="What they are: Government, Industry or Nonprofit.", show_default=False)] = "",
+    use: Annotated[str, Option(metavar="WORDS", help="What it is to be used for.", show_default=False)] = "",
+    region: Annotated[str, Option(metavar="WORDS", help="Where the people live.", show_default=False)] = "",
+    licence: Annotated[
+        str,
+        Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.", show_default=False),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", metavar="FOLDER", help="Where to; without it, beside the file, under its name."),
+    ] = None,
+) -> None:
+    """Write the papers that registries, evaluators and archives ask for; five facts are typed, the file says the rest.
+
+    An entry for the registry of deployments of differential privacy (YAML, where who publishes it, what they are, the
+    use and the region are typed), the questions of NIST SP 800-226 with what is unknown, Croissant metadata,
+    JSON-stat and CSV of released tables, and the variables in CSV on the Web and DDI.
+    """
+    from ..figures.passport.passport import passport as made
+
+    papers = made(file, curator=curator, kind=kind, use=use, region=region, licence=licence)
+    place = file.with_suffix(".passport") if out is None else out
+    say(f"{place} holds {listed([path.name for path in papers.save(place)], 12)}.")
+    if papers.unsaid_in_words:
+        say(papers.unsaid_in_words)
 
 
 def ask(

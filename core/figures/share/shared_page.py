@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -24,32 +24,23 @@ from ...errors import RequestError
 from ...formatting.escapes import in_html
 from ...formatting.numbers import percent, significant
 from ...formatting.phrases import day, listed, shown
-from ...local.release import is_local, load_local
 from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
 from ...models.model_file import TEACHING, ModelFile
 from ...models.number_model import NumberModel
-from ...models.opening import Model, load_model
-from ...releases.release import Release, load
+from ...releases.release import Release
 from ..answer_sentences import SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import DARK_SHADES, LIGHT_SHADES
+from ..passport.croissant import croissant, in_head
+from ..passport.described import ARCHIVE, PublicFile, described
+from ..passport.passport import Publisher
 from ..report.citation import bibtex, datacite, manifest_text, title_of
 from ..report.label import describe, privacy_label
 from ..report.meaning import counted
 from ..report.report_html import MARK, STYLE
 from .shared_models import model_facts, number_facts, regression_facts
 from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
-
-PublicFile = Release | LocalAnswers | Model
-ARCHIVE = b"PK"  # How an archive begins; a model is JSON.
-
-
-def read_public(data: bytes) -> PublicFile:
-    """Open a file of any of these kinds; a stranger's is safe to open."""
-    if data[:1] == b"{":
-        return load_model(data)
-    return load_local(data) if is_local(data) else load(data)
 
 
 def ending(data: bytes) -> str:
@@ -172,7 +163,18 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
         "subjects": contents(file),
     }
     packed = gzip.compress(json.dumps(payload, allow_nan=False).encode(), 9, mtime=0)
-    return "\n".join(_document(words, _base64(packed), _base64(data))) + "\n"
+    return "\n".join(_document(words, _metadata(file, data, name), _base64(packed), _base64(data))) + "\n"
+
+
+def _metadata(file: PublicFile, data: bytes, name: str) -> Iterator[str]:
+    """Croissant metadata for the head, which search engines read; none of a teaching file, which is no data set.
+
+    It is data and no script, so the page's policy lets it be. The addresses in it say what its words mean, and nothing
+    fetches them.
+    """
+    if isinstance(file, LocalAnswers) or file.private:
+        metadata = croissant(described(file, name, data), Publisher(), data)
+        yield f'<script type="application/ld+json">{in_head(metadata)}</script>'
 
 
 def _words(file: PublicFile, data: bytes) -> Shared:
@@ -204,7 +206,7 @@ def _words(file: PublicFile, data: bytes) -> Shared:
     return Shared(title_of(label), line, odds, sentences, () if label.private else (TEACHING,), papers)
 
 
-def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
+def _document(words: Shared, metadata: Iterable[str], payload: str, data: str) -> Iterator[str]:
     script, style = _script(), _style()
     policy = POLICY.format(script=_hash(script), style=_hash(style))
     yield "<!doctype html>"
@@ -212,7 +214,9 @@ def _document(words: Shared, payload: str, data: str) -> Iterator[str]:
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="referrer" content="no-referrer">'
-    yield f"<title>{in_html(words.heading)}</title><style>{style}</style></head><body><main>"
+    yield f"<title>{in_html(words.heading)}</title><style>{style}</style>"
+    yield from metadata
+    yield "</head><body><main>"
     yield f"<header>{MARK}<div><h1>{in_html(words.heading)}</h1>"
     yield f"<p class='made'>{in_html(words.line)}</p></div></header>"
     for sentence in words.warnings:

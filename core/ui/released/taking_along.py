@@ -15,11 +15,15 @@ from ...analysis.centres import nearest_place
 from ...errors import RequestError
 from ...figures.answer_sentences import one_sided
 from ...figures.paper import standalone
+from ...figures.passport.described import described
+from ...figures.passport.passport import Passport, Publisher
+from ...figures.passport.registry_entry import CURATORS, missing_facts
 from ...figures.report.exploration import Centres, Density, Exploration, Modes, Step
 from ...figures.report.programs import notebook_for, script_for
 from ...figures.report.report_html import report_html
 from ...figures.share.shared_page import share_html
 from ...formatting.escapes import csv_of, in_html, in_markdown
+from ...formatting.phrases import listed
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.release_store import public_name
@@ -214,6 +218,38 @@ def share_offers(opened: Opened) -> None:
                 st.code(frame, language=None, wrap_lines=True)
         else:
             note("It has no link yet: keep it on the shelf of this app under a name.")
+        _passport_offer(opened)
+
+
+def _passport_offer(opened: Opened) -> None:
+    """The papers that registries, evaluators and archives ask for, with the five facts that no file knows."""
+    with st.expander("Papers for registries and archives"):
+        if not opened.release.private:
+            note("A teaching file has no passport: its noise can be repeated and protects nobody.")
+            return
+        note("What registries, evaluators and archives ask, written from the file. Five facts it does not know:")
+        curator = st.text_input("Who publishes it", key="passport-curator")
+        kind = st.selectbox("What they are", CURATORS, index=None, key="passport-kind")
+        use = st.text_input("What it is to be used for", key="passport-use")
+        region = st.text_input("Where the people live", key="passport-region")
+        licence = st.text_input("Terms of use", key="passport-licence")
+        try:
+            publisher = Publisher(curator, kind or "", use, region, licence)
+        except RequestError as error:
+            st.error(in_markdown(error))
+            return
+        st.download_button(
+            "All papers (ZIP)",
+            lambda: Passport(described(opened.release, opened.name, opened.data), publisher, opened.data).zipped(),
+            f"{opened.stem}-passport.zip",
+            "application/zip",
+            key="passport-papers",
+            on_click="ignore",
+            width="stretch",
+        )
+        missing = missing_facts(publisher)
+        if missing:
+            note(f"Without the {listed(missing)} there is no entry for the registry of deployments among them.")
 
 
 def chosen() -> list[tuple[str, str]]:

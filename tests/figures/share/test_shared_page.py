@@ -12,7 +12,8 @@ import pytest
 
 from core import Budget, Domain, RequestError
 from core.domain import Dates, Numeric
-from core.figures.share.shared_page import read_public, share_html
+from core.figures.passport.described import read_public
+from core.figures.share.shared_page import share_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
@@ -65,15 +66,24 @@ def test_its_policy_allows_the_one_script_and_style_and_no_request():
     for kind, text in (("script-src", script), ("style-src", style)):
         assert rules[kind] == f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
     assert len(rules) == 5
-    assert not re.search(r"https?:|//[a-z0-9.-]+\.[a-z]{2,}", page.replace(script, ""))
+    rest = re.sub(r'<script type="application/ld\+json">[^<]*</script>', "", page.replace(script, ""))
+    assert not re.search(r"https?:|//[a-z0-9.-]+\.[a-z]{2,}", rest)
     assert "http" not in script and "import(" not in script and "innerHTML" not in script
     assert not {"src", "href", "style", "onclick"} & {name for name, _ in Reader(page).attributes}
 
 
-def test_a_teaching_file_says_that_it_protects_nobody():
+def test_the_head_has_croissant_metadata_of_the_file_that_the_page_carries():
+    page, data = page_of(HOSTILE, CATEGORIES)
+    (text,) = re.findall(r'<script type="application/ld\+json">([^<]*)</script>', page[: page.index("</head>")])
+    metadata = json.loads(text)
+    assert metadata["@type"] == "sc:Dataset" and metadata["distribution"][0]["sha256"] == sha256(data).hexdigest()
+    assert [one["name"] for one in metadata["variableMeasured"]] == [HOSTILE, "city"]
+
+
+def test_a_teaching_file_says_that_it_protects_nobody_and_is_no_data_set_for_search_engines():
     made = small_release(noise_source=SeededSource(1))
     page = share_html(made, made.to_bytes(teaching=True), "taught.npz")
-    assert "it protects nobody" in Reader(page).text
+    assert "it protects nobody" in Reader(page).text and "ld+json" not in page
 
 
 def test_a_file_that_is_too_large_to_carry_is_refused(monkeypatch):
