@@ -116,8 +116,8 @@ def _of_release(release: Release, name: str, data: bytes | None) -> Said:
         promise=" ".join(filter(None, (label.theorem, label.slack, label.overlap))),
         unit=_unit(domain),
         unit_details=(
-            f"Protected is {label.protected}; hidden is {label.hidden}. Neighbouring data sets differ in one of them "
-            f"({privacy.neighbours})."
+            f"Protected is {label.protected}; hidden is {label.hidden}. The promise compares any two sets of records "
+            f"that differ in one of them ({privacy.neighbours})."
         ),
         units=None if math.isnan(people) else max(1, round(people)),
         records=f"Tables with one {domain.one_record} a record and the public columns {_columns(domain)}.",
@@ -176,7 +176,7 @@ def _of_reports(answers: LocalAnswers, name: str) -> Said:
         delta=Decimal(0),
         promise=f"Each person's own report keeps ε = {decimal_text(answers.epsilon)}, whatever the collector does.",
         unit="Report",
-        unit_details="Neighbouring data sets differ in what one report was made from; that it was sent is not hidden.",
+        unit_details="Hidden is what any one report was made from; that it was sent is not hidden.",
         units=answers.people,
         records="One answer a person, on the public list of answers or in the public alphabet.",
         unprotected="The number of reports, which everyone who collects them sees.",

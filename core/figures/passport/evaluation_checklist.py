@@ -58,7 +58,7 @@ def questions(said: Said, publisher: Publisher) -> Iterator[Question]:
     yield Question(section, "Which mechanisms were used, and why do they keep the promise?", said.promise)
     yield Question(section, "Was the implementation tested against its proof?", said.audited or UNKNOWN)
     yield Question(section, "Were bounds, categories or settings chosen by looking at the records?", said.preparation)
-    section = "Utility and bias"
+    section = "Accuracy and bias"
     yield Question(section, "How accurate are its answers, and is that stated with them?", said.utility)
     yield Question(section, "What is it to be used for, and is it accurate enough for that?", _use(publisher))
     yield Question(

@@ -13,6 +13,7 @@ from core.ui.frame.session import KEY
 from core.ui.released.taking_along import DIGITS, RELEASE, address_of
 from tests.depth import sampled
 from tests.releases_for_tests import small_release
+from tests.ui.explore.visiting import explore
 
 APP = str(Path(__file__).parents[3] / "app.py")
 
@@ -102,3 +103,18 @@ def test_a_link_that_holds_nonsense_holds_nothing(held):
 def test_a_link_looks_as_closely_as_it_was_looked(detail, kept):
     at = linked(release="health", detail=detail)
     assert not at.exception and ("detail" in at.query_params) == kept
+
+
+def notes(app) -> str:
+    return " ".join(one.value for one in (*app.caption, *app.markdown))
+
+
+def test_papers_are_offered_and_say_what_they_still_need():
+    app = explore(small_release().to_bytes())
+    assert not app.exception
+    assert "kind of curator, intended use and region" in notes(app)
+    for key, text in (("curator", "The town"), ("use", "Plans"), ("region", "Here")):
+        app.text_input(key=f"passport-{key}").set_value(text)
+    app.selectbox(key="passport-kind").set_value("Government")
+    app.run()
+    assert not app.exception and "there is no entry for the registry" not in notes(app)
