@@ -6,6 +6,7 @@ import pytest
 from scipy.special import ndtri
 
 from core import Budget, Domain, release
+from core.analysis.table_profile import profile
 from core.domain import Categorical, Numeric
 from core.figures.share.shared_page import share_html
 from core.geometry import kernels
@@ -14,6 +15,7 @@ from core.models.records import Task
 from core.sketches.grids.grid_axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
+from core.sketches.tables.tables import Tables
 
 HOSTILE = '</script><b>"'
 DECODER = "frostglass.explorer.controls.decoder"
@@ -169,3 +171,29 @@ def test_a_model_predicts_as_in_python(page, tmp_path):
     (expected,) = model.probabilities(pd.DataFrame({"age": [80.0], "pay": [4.0], "sex": ["m"]}))
     shown = [float(text.rstrip("%")) / 100 for text in page.locator(".classes dd").all_inner_texts()]
     assert np.abs(shown - expected).max() < 0.006  # two digits are shown
+
+
+def test_the_page_of_a_table_prints_as_a_report_of_all_columns_on_white_paper(page, tmp_path):
+    """Every column is drawn; what only a screen can do is not printed, and what was painted dark is painted again."""
+    rows = people(2_000)
+    domain = Domain(
+        (Numeric(HOSTILE, -20, 80), Numeric("hours", 1, 25), Categorical("kind", ("a", "=1+1", "</script>")))
+    )
+    made = release(Tables.of(domain, 6), rows, Budget(epsilon=4))
+    page.emulate_media(color_scheme="dark")
+    show(page, made, tmp_path)
+    table_of = made.asked()
+    for place, axis in enumerate(table_of.axes):
+        drawn = np.array(page.evaluate(f"[...frostglass.stills[{place}].shown.est]"))
+        np.testing.assert_allclose(drawn, 100 * profile(table_of, axis.name, {}).share, rtol=1e-5, atol=1e-5)
+    paper = "frostglass.stills[0].colours.paper"
+    assert page.evaluate(paper) == "rgb(17, 23, 26)"
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    for words in ("Privacy label", "What is promised", "How to read it", "Which columns go together"):
+        assert page.get_by_role("heading", name=words).is_visible()
+    assert not page.locator(".tools, #take, .controls").filter(visible=True).count()
+    assert page.locator(".still .canvas canvas").filter(visible=True).count() == 3
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(paper) == "rgb(17, 23, 26)"

@@ -28,8 +28,8 @@ from core import (
     release,
 )
 from core.analysis.modes import find_modes
-from core.figures.report.label import describe, shares, to_json
-from core.figures.report.report_html import report_html
+from core.figures.report.label import describe, privacy_label, shares, to_json
+from core.figures.share.page_sections import label_html
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
@@ -160,7 +160,7 @@ def test_the_label_names_every_part_and_its_share(made):
     facts = to_json(made)
     assert [part["name"] for part in facts["parts"]] == list(made.parts)
     assert sum(part["share"] for part in facts["parts"]) == pytest.approx(0.98)
-    page = report_html(made)
+    page = "".join(label_html(privacy_label(made)))
     assert all(name in page for name in made.parts)
     assert "Classes" not in page
 

@@ -13,7 +13,7 @@ import pytest
 from core import Budget, Closeness, Domain, load, recommend, release
 from core.errors import RequestError
 from core.figures.report.label import privacy_label
-from core.figures.report.report_html import report_html
+from core.figures.share.page_sections import label_html
 from core.geometry.kernels import Gaussian
 from core.lab.comparison_methods import METHODS
 from core.privacy.noise.randomness import SeededSource
@@ -139,9 +139,8 @@ def test_a_file_of_it_is_read_back_and_has_a_label_and_a_report(toy, tmp_path):
     opened = load(tmp_path / "toy.npz")
     assert opened.sketch == made.sketch and np.array_equal(opened.counters, made.counters)
     assert opened.answer({"x": [3.0]}).estimate > opened.answer({"x": [9.9]}).estimate
-    assert privacy_label(opened).mechanism == "toy" and "16 places with the people nearest to each" in report_html(
-        opened
-    )
+    label = privacy_label(opened)
+    assert label.mechanism == "toy" and "16 places with the people nearest to each" in "".join(label_html(label))
 
 
 def test_comparisons_list_it_with_a_mark_of_its_own(toy):

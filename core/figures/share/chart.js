@@ -1,17 +1,12 @@
-// The picture: a map, a curve or bars on a canvas, which is pointed at, dragged over, moved and zoomed, also by keys.
+// A picture: a map, a curve or bars on a canvas.
 
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
-const STEP = 1 / 40;
-const CLICK = 5;
 
 class Chart {
-  /** `onPoint` is called with a place, `onBox` with two ends an axis, `onWindow` when the view has moved. */
-  constructor(canvas, { onPoint, onBox }) {
-    Object.assign(this, { canvas, onPoint, onBox });
-    this.tool = "point";
-    this.point = this.box = this.drag = null;
-    this.listen();
-    addEventListener("resize", () => this.draw());
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.point = this.box = null;
+    for (const event of ["resize", "beforeprint", "afterprint"]) addEventListener(event, () => this.draw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
@@ -28,6 +23,10 @@ class Chart {
 
   home() {
     this.window = { x: endsOf(this.decoder.columns[this.x]), y: this.y === null ? null : endsOf(this.decoder.columns[this.y]) };
+  }
+
+  get lowest() {
+    return 260;
   }
 
   get isMap() {
@@ -48,7 +47,7 @@ class Chart {
     const narrow = width < 480;
     const left = narrow ? 48 : PAD.left;
     const plot = width - left - PAD.right;
-    let height = Math.min(Math.max(260, plot * (narrow ? 0.95 : 0.62)), Math.max(280, 0.6 * innerHeight));
+    let height = Math.min(Math.max(this.lowest, plot * (narrow ? 0.95 : 0.62)), Math.max(280, 0.6 * innerHeight));
     const ratio = this.equalRatio();
     let wide = plot;
     if (ratio !== null) {
@@ -86,7 +85,6 @@ class Chart {
     const scale = devicePixelRatio || 1;
     this.canvas.width = Math.round(this.plot.whole * scale);
     this.canvas.height = Math.round(this.plot.all * scale);
-    this.canvas.style.height = `${this.plot.all}px`;
     const pen = this.canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     this.colours = coloursNow();
@@ -152,43 +150,63 @@ class Chart {
     pen.restore();
   }
 
+  /** Whether the noise hides if anyone is at a place. */
+  hides(i) {
+    return this.shown.low !== null && this.shown.low[i] <= 0 && this.decoder.answers !== "distance";
+  }
+
+  /** Stretches that the noise hides, and those between them; what is hidden reaches to its neighbours. */
+  stretches(seen) {
+    const found = [];
+    for (const i of seen) {
+      const hidden = this.hides(i);
+      if (found.at(-1)?.hidden !== hidden) found.push({ hidden, places: [] });
+      found.at(-1).places.push(i);
+    }
+    return found.map(({ hidden, places }, at) => {
+      const [before, after] = hidden ? [found[at - 1], found[at + 1]] : [];
+      return { hidden, places: [...(before?.places.slice(-1) ?? []), ...places, ...(after?.places.slice(0, 1) ?? [])] };
+    });
+  }
+
   drawCurve(pen, seen) {
     const { est, low, high, values } = this.shown;
     const trace = (numbers, order) => order.forEach((i) => pen.lineTo(this.toPixels(values[i], "x"), this.toPixels(numbers[i], "y")));
-    if (low !== null) {
+    for (const { hidden, places } of this.stretches(seen)) {
+      if (low !== null) {
+        pen.beginPath();
+        trace(low, places);
+        trace(high, [...places].reverse());
+        pen.globalAlpha = hidden ? 1 : 0.24;
+        pen.fillStyle = hidden ? hatching(pen, this.colours.hatch, 1) : this.colours.shape;
+        pen.fill();
+        pen.globalAlpha = 1;
+      }
+      if (hidden) continue;
       pen.beginPath();
-      trace(low, seen);
-      trace(high, [...seen].reverse());
-      pen.globalAlpha = 0.24;
-      pen.fillStyle = this.colours.shape;
-      pen.fill();
-      pen.globalAlpha = 1;
+      trace(est, places);
+      pen.strokeStyle = this.colours.shape;
+      pen.lineWidth = 2.5;
+      pen.lineJoin = "round";
+      pen.stroke();
     }
-    pen.beginPath();
-    trace(est, seen);
-    pen.strokeStyle = this.colours.shape;
-    pen.lineWidth = 2.5;
-    pen.lineJoin = "round";
-    pen.stroke();
   }
 
+  /** What cannot be told from none is hatched up to where it very likely ends. */
   drawBars(pen, seen) {
     const { est, low, high, values } = this.shown;
     const wide = Math.max(1, 0.72 * (this.toPixels(1, "x") - this.toPixels(0, "x")));
     const ground = this.toPixels(Math.max(0, this.values[0]), "y");
+    const hatched = hatching(pen, this.colours.hatch, 1);
     for (const i of seen) {
-      const [x, y] = [this.toPixels(values[i], "x"), this.toPixels(est[i], "y")];
-      pen.fillStyle = this.colours.shape;
-      pen.globalAlpha = low !== null && low[i] <= 0 ? 0.35 : 0.9;
+      const hidden = this.hides(i);
+      const [x, y] = [this.toPixels(values[i], "x"), this.toPixels(hidden ? high[i] : est[i], "y")];
+      pen.fillStyle = hidden ? hatched : this.colours.shape;
       pen.fillRect(x - wide / 2, Math.min(y, ground), wide, Math.abs(ground - y));
-      pen.globalAlpha = 1;
-      if (low === null || wide < 3) continue;
+      if (hidden || low === null || wide < 3) continue;
       pen.strokeStyle = this.colours.ink;
       pen.lineWidth = 1.5;
-      pen.beginPath();
-      pen.moveTo(x, this.toPixels(low[i], "y"));
-      pen.lineTo(x, this.toPixels(high[i], "y"));
-      pen.stroke();
+      this.line(pen, x, this.toPixels(low[i], "y"), x, this.toPixels(high[i], "y"));
     }
   }
 
@@ -206,7 +224,8 @@ class Chart {
     for (const [place, words] of this.apart(marksOf(this.across, this.window.x, Math.min(9, most)), pen, width)) {
       const x = this.toPixels(place, "x");
       this.line(pen, x, bottom, x, bottom + 5);
-      pen.fillText(words, Math.min(Math.max(x, left - 20), left + width), bottom + 8);
+      const half = pen.measureText(words).width / 2;
+      pen.fillText(words, Math.min(Math.max(x, left - 20), this.plot.whole - half), bottom + 8);
     }
     pen.textAlign = "right";
     pen.textBaseline = "middle";
@@ -221,7 +240,8 @@ class Chart {
     pen.textBaseline = "bottom";
     pen.fillText(cut(pen, titleOf(this.across), width), left + width / 2, this.plot.all);
     pen.textAlign = "left";
-    if (this.isMap) pen.fillText(cut(pen, titleOf(this.up), width), left, top - 5);
+    const up = this.isMap ? titleOf(this.up) : this.decoder.title; // what a curve counts, the page says below it
+    if (up) pen.fillText(cut(pen, up, width), left, top - 5);
   }
 
   /** Marks whose words do not run into each other. */
@@ -275,154 +295,6 @@ class Chart {
       }
     }
   }
-
-  // What people do.
-
-  listen() {
-    const canvas = this.canvas;
-    canvas.addEventListener("pointerdown", (event) => this.press(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", (event) => this.lift(event));
-    canvas.addEventListener("pointercancel", () => { this.drag = null; });
-    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    canvas.addEventListener("keydown", (event) => this.key(event));
-  }
-
-  use(tool) {
-    this.tool = tool;
-    this.canvas.style.touchAction = tool === "point" ? "auto" : "none";
-    this.canvas.style.cursor = tool === "move" ? "grab" : "crosshair";
-  }
-
-  at(event) {
-    const rect = this.canvas.getBoundingClientRect();
-    return { x: event.clientX - rect.left, y: event.clientY - rect.top };
-  }
-
-  press(event) {
-    if (event.button !== 0) return;
-    const moves = this.tool === "move" || event.shiftKey;
-    this.drag = { ...this.at(event), moves, window: { ...this.window } };
-    try {
-      this.canvas.setPointerCapture(event.pointerId);
-    } catch {
-      // a pointer that is gone already cannot be followed
-    }
-  }
-
-  move(event) {
-    if (!this.drag) return;
-    const now = this.at(event);
-    const far = Math.hypot(now.x - this.drag.x, now.y - this.drag.y) > CLICK;
-    if (!far) return;
-    if (this.drag.moves) this.pan(now);
-    else if (this.tool === "box" || event.pointerType === "mouse") this.mark(this.drag, now);
-  }
-
-  pan(now) {
-    const shift = (side, pixels, length) => {
-      const [low, high] = this.drag.window[side];
-      return this.inside([low + (pixels / length) * (high - low), high + (pixels / length) * (high - low)], side);
-    };
-    this.window = { ...this.window, x: shift("x", this.drag.x - now.x, this.plot.width) };
-    if (this.isMap) this.window.y = shift("y", now.y - this.drag.y, this.plot.height);
-    this.draw();
-  }
-
-  mark(from, to) {
-    const side = (name) => [this.toPlace(from[name], name), this.toPlace(to[name], name)].sort((a, b) => a - b);
-    this.box = { x: this.whole(side("x"), this.across), y: this.isMap ? this.whole(side("y"), this.up) : null };
-    this.point = null;
-    this.draw();
-  }
-
-  /** Of categories a box holds whole ones. */
-  whole([low, high], column) {
-    return column.kind === "category" ? [Math.round(low) - 0.5, Math.round(high) + 0.5] : [low, high];
-  }
-
-  lift(event) {
-    const [drag, now] = [this.drag, this.at(event)];
-    this.drag = null;
-    if (!drag) return;
-    if (Math.hypot(now.x - drag.x, now.y - drag.y) > CLICK) {
-      if (!drag.moves && this.box) this.onBox(this.box);
-      return;
-    }
-    if (this.tool === "move") return;
-    this.ask({ x: this.toPlace(now.x, "x"), y: this.isMap ? this.toPlace(now.y, "y") : null });
-  }
-
-  ask(point) {
-    this.point = point;
-    this.box = null;
-    this.draw();
-    this.onPoint(point);
-  }
-
-  wheel(event) {
-    if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.canvas) return; // the page scrolls
-    event.preventDefault();
-    const at = this.at(event);
-    this.zoom(Math.exp(event.deltaY * 0.0015), { x: this.toPlace(at.x, "x"), y: this.isMap ? this.toPlace(at.y, "y") : null });
-  }
-
-  /** Make the view so many times as long, around a place. */
-  zoom(factor, around = null) {
-    const side = (name) => {
-      const [low, high] = this.window[name];
-      const centre = around ? around[name] : (low + high) / 2;
-      return this.inside([centre + (low - centre) * factor, centre + (high - centre) * factor], name);
-    };
-    this.window = { x: side("x"), y: this.isMap ? side("y") : null };
-    this.draw();
-  }
-
-  /** A window of the same length inside the bounds; a hundredth of them at least. */
-  inside([low, high], side) {
-    const [least, most] = endsOf(side === "x" ? this.across : this.up);
-    const length = Math.min(Math.max(high - low, (most - least) / 100), most - least);
-    const start = Math.min(Math.max((low + high - length) / 2, least), most - length);
-    return [start, start + length];
-  }
-
-  key(event) {
-    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    if (event.key in moves) this.step(moves[event.key], event.shiftKey);
-    else if (event.key === "+" || event.key === "=") this.zoom(1 / 1.4, this.point);
-    else if (event.key === "-") this.zoom(1.4, this.point);
-    else if (event.key === "0") { this.home(); this.draw(); }
-    else if (event.key === "Escape") { this.point = this.box = null; this.draw(); }
-    else return;
-    event.preventDefault();
-  }
-
-  /** Arrow keys move the point that is asked; with Shift they draw a box from where it was. */
-  step([right, upwards], boxes) {
-    const middle = (side) => (side ? (side[0] + side[1]) / 2 : null);
-    const from = this.point ?? this.corner ?? { x: middle(this.window.x), y: middle(this.window.y) };
-    const next = { x: this.stepped(from.x, right, "x"), y: this.isMap ? this.stepped(from.y, upwards, "y") : null };
-    if (!boxes) {
-      this.corner = this.anchor = null;
-      this.ask(next);
-      return;
-    }
-    this.anchor ??= from;
-    this.corner = next;
-    const side = (name, column) => this.whole([this.anchor[name], next[name]].sort((a, b) => a - b), column);
-    this.box = { x: side("x", this.across), y: this.isMap ? side("y", this.up) : null };
-    this.point = null;
-    this.draw();
-    this.onBox(this.box);
-  }
-
-  stepped(value, steps, side) {
-    const column = side === "x" ? this.across : this.up;
-    const [low, high] = this.window[side];
-    const length = column.kind === "category" ? 1 : (high - low) * STEP;
-    const [least, most] = endsOf(column);
-    return Math.min(Math.max(value + steps * length, Math.max(low, least)), Math.min(high, most));
-  }
 }
 
 const extremes = (numbers) => {
@@ -441,3 +313,57 @@ const cut = (pen, words, width) => {
   while (end > 1 && pen.measureText(`${words.slice(0, end)}…`).width > width) end--;
   return `${words.slice(0, end)}…`;
 };
+
+const unitOf = ({ answers, counted, unit }) =>
+  answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "count" ? counted : `${counted} close by`;
+
+/** What stands below a picture: its colours, or what its heights are, and what hatching means. */
+const legendOf = (chart) => {
+  const { decoder, colours, shown, range } = chart;
+  const painted = (width, paint) => {
+    const canvas = element("canvas", { width, height: 12, "aria-hidden": "true" });
+    paint(canvas.getContext("2d"));
+    return canvas;
+  };
+  const parts = [];
+  const turned = decoder.answers === "distance";
+  if (chart.isMap) {
+    const bar = painted(160, (pen) => {
+      for (let i = 0; i < 160; i++) {
+        pen.fillStyle = `rgb(${shade(colours.shades, turned ? 1 - i / 159 : i / 159).join(" ")})`;
+        pen.fillRect(i, 0, 1, 12);
+      }
+    });
+    parts.push(element("span", { class: "scale-bar" }, significant(range[0], 2), bar, `${significant(range[1], 2)} ${unitOf(decoder)}`));
+  } else if (!decoder.title) {
+    parts.push(element("span", {}, `Up: ${unitOf(decoder)}. ${shown.low === null ? "" : "The band or line holds the exact answer in 95 of 100 cases."}`));
+  }
+  if (!turned && shown.low?.some((value) => value <= 0)) {
+    const swatch = painted(26, (pen) => {
+      pen.fillStyle = hatching(pen, colours.hatch, 1);
+      pen.fillRect(0, 0, 26, 12);
+    });
+    parts.push(element("span", { class: "scale-bar" }, swatch, "Hidden by the noise: may be empty"));
+  }
+  return parts;
+};
+
+/** A picture that is looked at and not asked; one that is printed alone has no room before. */
+class Still extends Chart {
+  constructor(figure, facts) {
+    const canvas = element("canvas", { role: "img", "aria-labelledby": figure.querySelector("figcaption").id });
+    super(canvas);
+    const legend = element("div", { class: "legend" });
+    canvas.addEventListener("drawn", () => legend.replaceChildren(...legendOf(this)));
+    figure.prepend(element("div", { class: "canvas" }, canvas), legend);
+    this.show(new Lattice(facts), 0, facts.columns.length > 1 ? 1 : null, {});
+  }
+
+  get lowest() {
+    return 150;
+  }
+
+  draw() {
+    if (this.canvas.parentElement?.clientWidth) super.draw();
+  }
+}

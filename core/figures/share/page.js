@@ -1,8 +1,5 @@
 // The page: what is shown, what is asked, and the answers in words.
 
-/** What a kernel sum or a count counts, as the app says it. */
-const countedHere = ({ answers, counted }) => (answers === "count" ? counted : `${counted} close by`);
-
 /** An answer at a point in words. */
 const pointWords = (decoder, { estimate, low, high, error }) => {
   const { answers, unit } = decoder;
@@ -10,8 +7,8 @@ const pointWords = (decoder, { estimate, low, high, error }) => {
   const ends = Number.isFinite(error) ? roundedRange(low, high, error) : null;
   const between = ends ? `very likely between ${ends[0]} and ${ends[1]}.` : "how far off that is nobody knows.";
   if (answers === "distance") return `${about}${unit ? ` ${unit}` : ""} away on average; ${between}`;
-  if (ends && low <= 0) return `The noise hides whether anyone is here: very likely fewer than ${ends[1]} ${countedHere(decoder)}.`;
-  return `${about} ${countedHere(decoder)}; ${between}`;
+  if (ends && low <= 0) return `The noise hides whether anyone is here: very likely fewer than ${ends[1]} ${unitOf(decoder)}.`;
+  return `${about} ${unitOf(decoder)}; ${between}`;
 };
 
 /** How many are in a box, in words. */
@@ -28,11 +25,11 @@ const boxWords = (decoder, { estimate, low, high, error, most, blurred }) => {
 
 /** The fields above a picture: who, columns, bandwidth, columns held at a value. */
 class Controls {
-  constructor(subjects, changed) {
+  constructor(subjects, start, changed) {
     Object.assign(this, { subjects, changed, held: {} });
     this.bar = element("div", { class: "fields controls" });
     this.holds = element("div", { class: "fields controls" });
-    this.choose(0);
+    this.choose(Math.max(0, subjects.findIndex(({ name }) => name === start)));
   }
 
   choose(place, x = 0, y = null) {
@@ -126,22 +123,23 @@ class Controls {
 
 /** The picture with its tools, and beside it the point or box that is asked. */
 class Explorer {
-  constructor(subjects, shared) {
+  constructor(subjects, { sharedNoise, start }) {
     this.canvas = element("canvas", { id: "picture", tabindex: "0", role: "application", "aria-describedby": "keys" });
     this.answer = element("p", { class: "odds", id: "answer", role: "status" });
     this.where = element("p", { class: "note", id: "where" });
+    this.title = element("h2", { id: "shown" });
     this.note = element("p", { class: "note", id: "resolution" });
     this.legend = element("div", { class: "legend" });
     this.fields = element("form", { class: "fields asked", onsubmit: (event) => { event.preventDefault(); this.askTyped(); } });
-    this.controls = new Controls(subjects, () => this.update());
-    this.chart = new Chart(this.canvas, { onPoint: (point) => this.ask(point), onBox: (box) => this.count(box) });
+    this.controls = new Controls(subjects, start, () => this.update());
+    this.chart = new AskedChart(this.canvas, { onPoint: (point) => this.ask(point), onBox: (box) => this.count(box) });
     this.canvas.addEventListener("drawn", () => this.explain());
     const keys = element("p", { class: "note", id: "keys" }, "Click a place, or drag a box around some. With keys: arrows move the point, Shift and arrows draw a box, + and − zoom, 0 shows all.");
     this.parts = [this.controls.bar, this.controls.holds,
       element("div", { class: "split" },
-        element("figure", {}, this.tools(), element("div", { class: "canvas" }, this.canvas), this.legend, this.note),
+        element("figure", { "aria-labelledby": "shown" }, this.title, this.tools(), element("div", { class: "canvas" }, this.canvas), this.legend, this.note),
         element("section", { class: "aside", "aria-labelledby": "ask-heading" }, element("h2", { id: "ask-heading" }, "Ask"), this.answer, this.where, this.fields, keys,
-          element("p", { class: "note" }, shared)))];
+          element("p", { class: "note" }, sharedNoise)))];
     this.chart.use("point");
   }
 
@@ -248,47 +246,27 @@ class Explorer {
   /** What the picture is, for those who see it and those who do not. */
   explain() {
     const { decoder, x, y, held } = this.controls;
-    const { shown, range } = this.chart;
+    const { shown } = this.chart;
     const columns = decoder.columns;
     const what = decoder.answers === "distance" ? "Average distance" : decoder.answers === "count" ? `Number of ${decoder.counted}` : "Density";
     const over = listed([columns[x].name, ...(y === null ? [] : [columns[y].name])]);
+    const who = decoder.name ? ` (${decoder.name})` : "";
+    this.title.textContent = `${what} over ${over}${who}`;
     this.canvas.setAttribute("aria-label", `${what} over ${over}. ${this.answer.textContent}`);
     const sentences = [];
+    if (shown.low !== null && decoder.answers !== "distance") {
+      const hidden = shown.low.reduce((sum, value) => sum + (value <= 0), 0) / shown.low.length;
+      sentences.push(`The noise hides ${hidden ? percent(hidden) : "none"} of it.`);
+    }
+    const kept = Object.entries(held).map(([place, value]) => `${columns[place].name} at ${placeWords(columns[place], value)}`);
+    if (kept.length) sentences.push(`Held: ${listed(kept)}.`);
     if (decoder.exact) sentences.push("Worked out here from the released counts, wherever you look.");
     else if (decoder.answers !== "count") sentences.push(`Drawn on ${[...shown.shape].reverse().join(" × ")} places, and read along straight lines between them.`);
     const others = columns.filter((_, place) => place !== x && place !== y && !(place in held));
     if (decoder.answers === "closeness" && others.length) sentences.push(`Averaged over all values of ${listed(others.map(({ name }) => name))}, likely or not.`);
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");
     this.note.textContent = sentences.join(" ");
-    this.legend.replaceChildren(...(y === null ? this.bandLegend() : this.mapLegend(range)));
-  }
-
-  bandLegend() {
-    const { decoder } = this.chart;
-    const unit = decoder.answers === "distance" ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : countedHere(decoder);
-    return [element("span", {}, `Up: ${unit}. ${this.chart.shown.low === null ? "" : "The band or line holds the exact answer in 95 of 100 cases."}`)];
-  }
-
-  mapLegend([least, most]) {
-    const { decoder, colours } = this.chart;
-    const turned = decoder.answers === "distance";
-    const bar = element("canvas", { width: 160, height: 12, "aria-hidden": "true" });
-    const pen = bar.getContext("2d");
-    for (let i = 0; i < 160; i++) {
-      pen.fillStyle = `rgb(${shade(colours.shades, turned ? 1 - i / 159 : i / 159).join(" ")})`;
-      pen.fillRect(i, 0, 1, 12);
-    }
-    const unit = turned ? `average distance${decoder.unit ? `, ${decoder.unit}` : ""}` : countedHere(decoder);
-    const parts = [element("span", { class: "scale-bar" }, significant(least, 2), bar, `${significant(most, 2)} ${unit}`)];
-    const hidden = !turned && this.chart.shown.low?.some((value) => value <= 0);
-    if (hidden) {
-      const swatch = element("canvas", { width: 26, height: 12, "aria-hidden": "true" });
-      const hatch = swatch.getContext("2d");
-      hatch.fillStyle = hatching(hatch, colours.hatch, 1);
-      hatch.fillRect(0, 0, 26, 12);
-      parts.push(element("span", { class: "scale-bar" }, swatch, "Hidden by the noise: may be empty"));
-    }
-    return parts;
+    this.legend.replaceChildren(...legendOf(this.chart));
   }
 }
 
@@ -308,21 +286,26 @@ const open = async () => {
   let explorer = null;
   if (pictured.length) {
     const tables = {};
-    explorer = new Explorer(await Promise.all(pictured.map((facts) => decoderOf(facts, file, tables))), payload.sharedNoise);
+    explorer = new Explorer(await Promise.all(pictured.map((facts) => decoderOf(facts, file, tables))), payload);
     views.push(...explorer.parts);
   }
   for (const facts of payload.subjects) {
     if (facts.kind === "model") views.push(...modelView(facts));
     if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts));
   }
-  if (!views.length) views.push(element("p", {}, "This file has no picture that a page can draw: save it below, and ask it with Frostglass."));
+  const stills = [...document.querySelectorAll("figure.still")].map((figure, place) => new Still(figure, payload.stills[place]));
+  if (!views.length && !stills.length) views.push(element("p", {}, "This file has no picture that a page can draw: save it below, and ask it with Frostglass."));
   place.replaceChildren(...views);
   explorer?.start();
   takeAlong(payload, file, explorer && (() => tableOf(explorer.chart.decoder, explorer.chart.x, explorer.chart.y, explorer.chart.shown)));
-  globalThis.frostglass = { explorer, payload };
+  globalThis.frostglass = { explorer, payload, stills };
   document.documentElement.dataset.ready = "true";
 };
 
+// On paper everything is as wide as a page and dark on light, also what a canvas has painted already.
+for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
+  addEventListener(event, () => document.documentElement.classList.toggle("printing", printing));
+}
 if (/[?&]embed=true\b/.test(location.search) || location.hash === "#embed") document.documentElement.classList.add("embed");
 open().catch((problem) => {
   console.error(problem);

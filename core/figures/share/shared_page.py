@@ -26,21 +26,24 @@ from ...formatting.numbers import percent, significant
 from ...formatting.phrases import day, listed, shown
 from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
-from ...models.model_file import TEACHING, ModelFile
+from ...models.model_file import ModelFile
 from ...models.number_model import NumberModel
+from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ..answer_sentences import SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
-from ..palette import DARK_SHADES, LIGHT_SHADES
+from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
 from ..passport.croissant import croissant, in_head
 from ..passport.described import ARCHIVE, PublicFile, described
 from ..passport.passport import Publisher
 from ..report.citation import bibtex, datacite, manifest_text, title_of
-from ..report.label import describe, privacy_label
+from ..report.exploration import Step
+from ..report.label import privacy_label
 from ..report.meaning import counted
-from ..report.report_html import MARK, STYLE
+from .page_sections import differences_html, label_html, pairs_html, promise_html, reading_html
 from .shared_models import model_facts, number_facts, regression_facts
 from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
+from .stills import columns_html, steps_html
 
 
 def ending(data: bytes) -> str:
@@ -50,6 +53,7 @@ def ending(data: bytes) -> str:
 
 MOST_SUBJECTS = 40  # Questions and groups that a page shows.
 EVERYONE = "everyone together"
+SEPARATOR = " · "  # Between a question and a group.
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def _groups(name: str, release: Release, member: str) -> list[Subject]:
 
 
 def _named(*names: str) -> str:
-    return " · ".join(name for name in names if name)
+    return SEPARATOR.join(name for name in names if name)
 
 
 def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
@@ -118,8 +122,20 @@ def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
 
 
 FOLDER = Path(__file__).parent
+COLOURS = {"amber": AMBER, "teal": TEAL, "ink": INK, "faint": FAINT, "red": RED, "paper": PAPER}
+MARK = (
+    '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><defs><filter id="frost" x="-60%" y="-60%" width="220%" '
+    'height="220%"><feGaussianBlur stdDeviation="1.7"/></filter></defs><g class="mark-people"><circle cx="4.5" cy="11" '
+    'r="2.3"/><circle cx="8.6" cy="18" r="2.3"/><circle cx="3.8" cy="23" r="2.3"/></g><rect class="mark-pane" x="12.5" '
+    'y="1.5" width="18" height="29" rx="3"/><g class="mark-shape" filter="url(#frost)"><circle cx="21.5" cy="17.5" '
+    'r="5.5"/><circle cx="20" cy="13.5" r="3.4"/></g></svg>'
+)
+TAUGHT = (
+    "This is a file for teaching. Its noise can be repeated, so it protects nobody; never make one from records of "
+    "real people."
+)
 # The parts of the script, in the order in which they need each other.
-SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "forms", "take", "page")
+SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "page")
 MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
@@ -133,27 +149,38 @@ class Shared:
     # What it is of, and the whole of it in one line.
     heading: str
     line: str
-    promise: str
-    sentences: tuple[str, ...]  # Everything that it says of itself.
+    promise: tuple[str, ...] = ()  # Lines of markup; none where nothing is promised.
     warnings: tuple[str, ...] = ()  # What must be said of the promise before anything is read.
+    facts: tuple[str, ...] = ()  # Everything that it says of itself, as lines of markup.
     # What is handed out beside it: label, ending of the file's name, and text.
     papers: tuple[tuple[str, str, str], ...] = ()
 
 
-def share_html(file: PublicFile, data: bytes, name: str) -> str:
-    """One HTML file that lets people ask a release without Python and without a network.
+@dataclass(frozen=True)
+class Asked:
+    """What was looked at in a release, which its page shows besides; printed, it is a report."""
+
+    steps: tuple[Step, ...] = ()  # What was asked of it.
+    part: Release | None = None  # Of a release with several questions or groups, the one that was asked.
+    whom: str = ""  # Its question and group in words.
+    compared: tuple[Comparison, str] | None = None  # Of tables, the difference to another release, and its name.
+
+
+def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = None) -> str:
+    """One HTML file that lets people ask a release without Python and without a network, and that prints as a report.
 
     Raises
     ------
     RequestError
-        When the file is too large to be carried by a page.
+        When the file is too large to be carried by a page, or cannot answer what was asked.
     """
     if len(data) > MOST_BYTES:
         raise RequestError(
             f"The release takes {len(data):,} bytes, and a page carries at most {MOST_BYTES:,}: hand out the file "
             "itself."
         )
-    words = _words(file, data)
+    words, stills = _words(file, data), []
+    sections = list(_sections(file, asked or Asked(), stills)) if isinstance(file, Release) else []
     payload = {
         "title": words.heading,
         "name": name,
@@ -161,9 +188,11 @@ def share_html(file: PublicFile, data: bytes, name: str) -> str:
         "papers": [list(paper) for paper in words.papers],
         "sharedNoise": SHARED_NOISE,
         "subjects": contents(file),
+        "start": "" if asked is None else asked.whom.replace(", ", SEPARATOR),
+        "stills": stills,
     }
     packed = gzip.compress(json.dumps(payload, allow_nan=False).encode(), 9, mtime=0)
-    return "\n".join(_document(words, _metadata(file, data, name), _base64(packed), _base64(data))) + "\n"
+    return "\n".join(_document(words, _metadata(file, data, name), sections, _base64(packed), _base64(data))) + "\n"
 
 
 def _metadata(file: PublicFile, data: bytes, name: str) -> Iterator[str]:
@@ -177,36 +206,59 @@ def _metadata(file: PublicFile, data: bytes, name: str) -> Iterator[str]:
         yield f'<script type="application/ld+json">{in_head(metadata)}</script>'
 
 
+def _sections(release: Release, asked: Asked, stills: list[dict[str, Any]]) -> Iterator[str]:
+    """What was asked, and of a table all columns; pictures in it are drawn from what is added to ``stills``."""
+    part = asked.part or release
+    yield from steps_html(part, asked.steps, asked.whom, stills)
+    if _is_table(part):
+        answers = part.asked()
+        yield from columns_html(answers, stills)
+        yield from pairs_html(answers)
+        if asked.compared is not None:
+            yield from differences_html(*asked.compared)
+
+
+def _is_table(release: Release) -> bool:
+    return release.sketch.asked_for == "tables"
+
+
 def _words(file: PublicFile, data: bytes) -> Shared:
     """What a file says of itself, in words."""
     if isinstance(file, ModelFile):
         sentences = tuple(file.card())
         heading = f"{shown(file.task.label)} from {listed([shown(one) for one in file.features.names], 6)}"
         odds = f"A coin-flip (50%) guess about one record can rise to at most {percent(min(1.0, file.budget.odds), 3)}."
-        return Shared(heading, sentences[1], "" if file.warnings else odds, sentences, file.warnings)
+        said = "".join(f"<li>{in_html(sentence)}</li>" for sentence in sentences)
+        facts = (
+            f"<details open><summary>All that the file says of itself</summary><ul class='facts'>{said}</ul></details>"
+        )
+        return Shared(heading, sentences[1], () if file.warnings else (_odds(odds),), file.warnings, (facts,))
     if isinstance(file, LocalAnswers):
-        epsilon = float(file.epsilon)
-        guess = 1.0 / (1.0 + 2.718281828459045**-epsilon)
-        line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(epsilon, 4)} each"
+        guess = 1.0 / (1.0 + math.exp(-float(file.epsilon)))
+        line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(file.epsilon, 4)} each"
         promise = (
             "Nobody was trusted: every answer was randomised where it was given. Whoever sees a report and thought "
             "before that two answers were equally likely is right about which one it was in at most "
             f"{percent(guess, 3)} of cases."
         )
-        return Shared(shown(file.question), line, promise, ())
+        return Shared(shown(file.question), line, (_odds(promise),))
     label = privacy_label(file, data)
     papers = (
         ("Cite it (BibTeX)", "bib", bibtex(label)),
         ("For a DOI (JSON)", "datacite.json", datacite(label, len(data))),
         ("Its manifest (JSON)", "manifest.json", manifest_text(data)),
     )
-    odds = " ".join([label.odds_in_words, label.slack]) if label.private else ""
-    sentences = tuple(describe(file, data))
     line = one_line(label).partition(" · ")[2]  # the heading says what it is of
-    return Shared(title_of(label), line, odds, sentences, () if label.private else (TEACHING,), papers)
+    promise = tuple(promise_html(label)) if label.private else ()
+    facts = (*label_html(label), *reading_html(label, _is_table(file)))
+    return Shared(title_of(label), line, promise, () if label.private else (TAUGHT,), facts, papers)
 
 
-def _document(words: Shared, metadata: Iterable[str], payload: str, data: str) -> Iterator[str]:
+def _odds(words: str) -> str:
+    return f"<p class='odds'>{in_html(words)}</p>"
+
+
+def _document(words: Shared, metadata: Iterable[str], sections: list[str], payload: str, data: str) -> Iterator[str]:
     script, style = _script(), _style()
     policy = POLICY.format(script=_hash(script), style=_hash(style))
     yield "<!doctype html>"
@@ -223,7 +275,11 @@ def _document(words: Shared, metadata: Iterable[str], payload: str, data: str) -
         yield f"<p class='warning'>{in_html(sentence)}</p>"
     yield '<div id="explore"><p class="note" id="wait">Opening the file …</p></div>'
     yield "<noscript><p>The pictures need JavaScript, which this browser does not run.</p></noscript>"
-    yield from _promise(words)
+    yield from sections
+    if words.promise:
+        yield "<section id='promise' aria-labelledby='promise-heading'>"
+        yield from ("<h2 id='promise-heading'>What is promised</h2>", *words.promise, "</section>")
+    yield from words.facts
     yield (
         '<section id="take" aria-labelledby="take-heading"><h2 id="take-heading">Take it along</h2>'
         '<div class="buttons"></div></section>'
@@ -233,17 +289,6 @@ def _document(words: Shared, metadata: Iterable[str], payload: str, data: str) -
     yield f'<script type="application/x-frostglass" id="payload">{payload}</script>'
     yield f'<script type="application/x-frostglass" id="file">{data}</script>'
     yield f"<script>{script}</script></body></html>"
-
-
-def _promise(words: Shared) -> Iterator[str]:
-    yield "<section id='promise' aria-labelledby='promise-heading'>"
-    yield "<h2 id='promise-heading'>What it promises</h2>"
-    if words.promise:
-        yield f"<p class='odds'>{in_html(words.promise)}</p>"
-    if words.sentences:
-        lines = "".join(f"<li>{in_html(sentence)}</li>" for sentence in words.sentences)
-        yield f"<details><summary>All that the file says of itself</summary><ul class='facts'>{lines}</ul></details>"
-    yield "</section>"
 
 
 @cache
@@ -258,7 +303,11 @@ def _style() -> str:
         f".c-shade-{index} {{ color: light-dark({light}, {dark}); }}"
         for index, (light, dark) in enumerate(zip(LIGHT_SHADES, DARK_SHADES, strict=True))
     )
-    return f"{STYLE.strip()}\n{(FOLDER / 'share.css').read_text(encoding='utf-8').strip()}\n{shades}\n"
+    named = "".join(
+        f"--{name}: light-dark({one.light}, {one.dark}); --{name}-shape: {one.shape}; " for name, one in COLOURS.items()
+    )
+    rules = (FOLDER / "share.css").read_text(encoding="utf-8").strip()
+    return f":root {{ {named}}}\n{shades}\n{rules}\n"
 
 
 def _hash(text: str) -> str:

@@ -289,7 +289,7 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     return {
         "kind": "lattice",
         "counts": True,
-        "columns": [_column(axis) for axis in axes],
+        "columns": [cells_facts(axis) for axis in axes],
         "pictures": pictures,
         "averaged": False,
     }
@@ -314,7 +314,7 @@ def _cells(answers: TableAnswers, *axes: TableAxis) -> dict[str, Any]:
     return packed([found[end].to_numpy().reshape(shape) for end in ("estimate", "low", "high")])
 
 
-def _column(axis: TableAxis) -> dict[str, Any]:
+def cells_facts(axis: TableAxis) -> dict[str, Any]:
     """Cells by their names, and what the column counts in."""
     cells = tuple(table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells))
     unit = "" if axis.categories or table_profile.is_time(axis) else getattr(axis.column, "unit", "")

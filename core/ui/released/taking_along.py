@@ -11,17 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...analysis.centres import nearest_place
 from ...errors import RequestError
 from ...figures.answer_sentences import one_sided
 from ...figures.paper import standalone
 from ...figures.passport.described import described
 from ...figures.passport.passport import Passport, Publisher
 from ...figures.passport.registry_entry import CURATORS, missing_facts
-from ...figures.report.exploration import Centres, Density, Exploration, Modes, Step
+from ...figures.report.exploration import Centres, Exploration, Modes, Step
 from ...figures.report.programs import notebook_for, script_for
-from ...figures.report.report_html import report_html
-from ...figures.share.shared_page import share_html
+from ...figures.share.shared_page import Asked, share_html
 from ...formatting.escapes import csv_of, in_html, in_markdown
 from ...formatting.phrases import listed
 from ...releases.comparison import Comparison
@@ -32,9 +30,8 @@ from ..frame.marks import draw, main_action, note
 from ..frame.session import Opened, Session
 from ..frame.visiting import visitor_now
 from ..own_data.paying import open_sandbox
-from .chosen_view import drawable, part_calls, whom
+from .chosen_view import part_calls, whom
 from .kept_files import open_any, open_to_all
-from .public_answers import DISTANCE_MAP_SIZE
 
 REPORT = "Save the report"
 
@@ -110,10 +107,11 @@ def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str
         What it is compared with on the page, and the name of that file.
     """
     release, whole = asked.release, opened.release
+    looked_at = Asked(overview(release), release, whom(asked), compared)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
         st.download_button(
             REPORT,
-            lambda: report_html(whole, overview(release), opened.data, release, whom(asked), compared).encode(),
+            lambda: share_html(whole, opened.data, opened.name, looked_at).encode(),
             f"{opened.stem}-report.html",
             "text/html",
             key="explore-report",
@@ -137,19 +135,12 @@ def has_picture(release: Release) -> bool:
 
 
 def overview(release: Release) -> tuple[Step, ...]:
-    """What a report of a file shows: a picture over the first columns, and its modes or its centre."""
+    """What a report of a file asks besides its picture: its modes, or its centre."""
     if not has_picture(release):
         return ()
-    axes = drawable(release.domain)[:2]
     if release.sketch.answers == "closeness":
-        return (*((Density(axes, {}),) if axes else ()), Modes())
-    pictures = (Density(axes, rest_at_nearest(release, axes), DISTANCE_MAP_SIZE),) if axes else ()
-    return pictures if one_sided(release.sketch) else (*pictures, Centres())
-
-
-def rest_at_nearest(release: Release, axes: tuple[str, ...]) -> dict[str, object]:
-    """Where the columns that are not drawn are held: where everyone is nearest."""
-    return {name: value for name, value in nearest_place(release).items() if name not in axes}
+        return (Modes(),)
+    return () if one_sided(release.sketch) else (Centres(),)
 
 
 RELEASE = "release"

@@ -6,6 +6,7 @@ import numpy as np
 
 from core import Budget, Domain
 from core.figures.report.exploration import Anomalies, Density, Exploration, Modes, Points, Sampled
+from core.figures.share.shared_page import Asked, share_html
 from core.geometry import kernels
 from tests.releases_for_tests import small_release
 
@@ -18,6 +19,11 @@ def release_of(name: str, categories=CATEGORIES):
     """A release of a column of numbers and one of categories."""
     domain = Domain.of(**{name: (0, 100)}, city=list(categories))
     return small_release(Budget(8, "1e-6"), domain=domain, kernel=kernels.Laplacian(8.0), rows=64, records=3_000)
+
+
+def report_of(release, steps=(), **asked) -> str:
+    """The page of a release with what was asked of it: printed, it is the report."""
+    return share_html(release, release.to_bytes(teaching=True), "released.npz", Asked(tuple(steps), **asked))
 
 
 def exploration_of(data: bytes, name: str, categories=CATEGORIES, file="released file.npz") -> Exploration:

@@ -23,9 +23,10 @@ from core import (
 )
 from core.domain import Items, Numeric, PrivacyUnit
 from core.domain.item_sets import Sets
+from core.figures.report.exploration import Density
 from core.figures.report.label import describe, privacy_label, to_json
 from core.figures.report.meaning import column_values
-from core.figures.report.report_html import report_html
+from core.figures.share.page_sections import label_html
 from core.geometry import kernels
 from core.lab.published.grid_cells import Marginals
 from core.lab.published.huang_roth import HuangRoth
@@ -38,11 +39,18 @@ from core.releases.seal import seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card
+from tests.figures.report.explorations import report_of
+from tests.figures.share.test_shared_page import Reader
 from tests.releases_for_tests import counted_release, small_release
 
 
 def text_of(release) -> str:
     return " ".join(describe(release))
+
+
+def label_of(release) -> str:
+    """The label on the page of a release."""
+    return "".join(label_html(privacy_label(release)))
 
 
 def test_a_pure_release():
@@ -110,7 +118,7 @@ def test_gathered_sets_say_whose_list_is_hidden_and_whose_is_not():
     ):
         assert words in text
     assert "person" not in text and "random choice" not in text
-    assert "listed under one value of name" in report_html(set_release(graph))
+    assert "listed under one value of name" in label_of(set_release(graph))
     replaced = set_release(graph, "replace_one", longest=1000)
     assert "of name holds, but not how many sets there are" in text_of(replaced)
     assert "Of a set with more than 1,000 different items, a random choice of 1,000 counts." in text_of(replaced)
@@ -226,8 +234,7 @@ def test_every_mechanism_has_words(sketch, said):
     for words in said:
         assert words in text
     assert ("farther than" in text) == ("farther than" in " ".join(said))
-    page = report_html(release)
-    assert privacy_label(release).measured.split(",")[0].split("(")[0][5:20] in page
+    assert privacy_label(release).measured.split(",")[0].split("(")[0][5:20] in label_of(release)
 
 
 def test_classes_are_listed_and_projections_are_said():
@@ -240,9 +247,9 @@ def test_classes_are_listed_and_projections_are_said():
 
 def test_a_report_of_distances_draws_averages():
     domain = Domain.of(age=(0, 100), height=(50, 250))
-    page = report_html(released(Distance(domain), domain))
+    page = Reader(report_of(released(Distance(domain), domain), [Density(("age", "height"), {})])).text
     assert "Average distance over age and height" in page and "It is least at age" in page
-    assert "average distance: " in page and "close by" not in page
+    assert "close by" not in page
 
 
 def released(sketch, domain):
@@ -301,7 +308,7 @@ def test_private_choices_are_said_and_covered(mechanism, said, budget):
     made = release(mechanism, np.random.default_rng(0).random((60, mechanism.domain.dimensions)), budget)
     assert f"{said} was chosen under the same promise." in text_of(made)
     assert "exponential mechanism" in privacy_label(made).theorem or "sparse vector" in privacy_label(made).theorem
-    assert said in report_html(made, [])
+    assert said in label_of(made)
     again = release(made.sketch, np.zeros((9, mechanism.domain.dimensions)), budget)  # like it, at no further choice
     assert "was chosen" not in text_of(again) and privacy_label(again).theorem == again.privacy.theorem
 
@@ -316,7 +323,7 @@ def test_a_report_quotes_the_exact_audit_of_its_kind_and_by_which_version():
     made = release(Histogram(Domain.of(x=(0, 1)), kernels.Gaussian(0.2), cells=(4,)), {"x": np.full(9, 0.5)}, Budget(1))
     said = privacy_label(made).audited
     assert said.startswith(f"Releases of this mechanism were audited exactly with {made.software}: in ")
-    assert said in report_html(made)
+    assert said in label_of(made)
     taught = release(
         Histogram(Domain.of(x=(0, 1)), kernels.Gaussian(0.2), cells=(4,)),
         {"x": np.full(9, 0.5)},

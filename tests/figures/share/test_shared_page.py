@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from hashlib import sha256
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -23,11 +24,50 @@ from core.sketches.hashed.race import Race
 from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_releases
 from tests.depth import deep
-from tests.figures.report.test_report_html import Reader
 from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
 CATEGORIES = ["<b>'\"&amp;</b>", "=HYPERLINK(1)", "-->"]
+
+
+VOID = {"meta", "br", "img", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page into its structure, its text, and what it might fetch or run."""
+
+    def __init__(self, page: str):
+        super().__init__(convert_charrefs=True)
+        self.structure, self.open, self.texts, self.attributes = [], [], [], []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.structure.append((tag, tuple(name for name, _ in attributes)))
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag
+        self.structure.append(f"/{tag}")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def values(self, name: str) -> list[str]:
+        return [value for attribute, value in self.attributes if attribute == name]
 
 
 def page_of(name: str, categories) -> tuple[str, bytes]:

@@ -5,7 +5,8 @@ from core.analysis.product_sums import components, correlations
 from core.analysis.regression import regression
 from core.cli.predictions import of_ridge
 from core.figures.model_figures import coefficient_figure, component_figure, correlation_figure, strongest
-from core.figures.report.report_html import report_html
+from core.figures.report.label import privacy_label
+from core.figures.share.page_sections import label_html
 from core.privacy.noise.randomness import SeededSource
 from tests.analysis.test_regression import PEOPLE, SKETCH
 from tests.ui.explore.visiting import explore, field, shown
@@ -53,4 +54,4 @@ def test_pictures_show_what_noise_hides():
 
 
 def test_a_report_says_what_it_is_and_has_no_picture():
-    assert "sums of products" in report_html(RELEASED)
+    assert "sums of products" in "".join(label_html(privacy_label(RELEASED)))

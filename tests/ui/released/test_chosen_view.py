@@ -7,7 +7,6 @@ from core import Budget, Domain, release
 from core.domain import Dates
 from core.figures.report.exploration import Exploration
 from core.figures.report.programs import script_for
-from core.figures.report.report_html import report_html
 from core.geometry.kernels import Gaussian
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
@@ -18,6 +17,7 @@ from core.ui.frame.session import KEY, Opened
 from core.ui.released.chosen_view import ONE, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview
 from tests.depth import deep
+from tests.figures.report.explorations import report_of
 from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, options, released, shown, view
 
 
@@ -59,7 +59,7 @@ def test_a_program_asks_the_part_that_was_explored():
         steps = overview(asked.release)
         assert line in script_for(Exploration("people.npz", opened.fingerprint, steps, part_calls(asked)))
     assert part_calls(opened) == () and whom(opened) == "" and whom(asked) == "everyone together"
-    report = report_html(release, overview(asked.release), opened.data, asked.release, whom(asked))
+    report = report_of(release, overview(asked.release), part=asked.release, whom=whom(asked))
     assert "(everyone together)" in report and "Centres" in report
 
 

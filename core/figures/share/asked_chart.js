@@ -1,0 +1,159 @@
+// Asking on a picture: it is pointed at, dragged over, moved and zoomed, also by keys.
+
+const STEP = 1 / 40;
+const CLICK = 5;
+
+class AskedChart extends Chart {
+  /** `onPoint` is called with a place, `onBox` with two ends an axis. */
+  constructor(canvas, { onPoint, onBox }) {
+    super(canvas);
+    Object.assign(this, { onPoint, onBox, tool: "point", drag: null });
+    this.listen();
+  }
+
+  listen() {
+    const canvas = this.canvas;
+    canvas.addEventListener("pointerdown", (event) => this.press(event));
+    canvas.addEventListener("pointermove", (event) => this.move(event));
+    canvas.addEventListener("pointerup", (event) => this.lift(event));
+    canvas.addEventListener("pointercancel", () => { this.drag = null; });
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  use(tool) {
+    this.tool = tool;
+    this.canvas.style.touchAction = tool === "point" ? "auto" : "none";
+    this.canvas.style.cursor = tool === "move" ? "grab" : "crosshair";
+  }
+
+  at(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - rect.left, y: event.clientY - rect.top };
+  }
+
+  press(event) {
+    if (event.button !== 0) return;
+    const moves = this.tool === "move" || event.shiftKey;
+    this.drag = { ...this.at(event), moves, window: { ...this.window } };
+    try {
+      this.canvas.setPointerCapture(event.pointerId);
+    } catch {
+      // a pointer that is gone already cannot be followed
+    }
+  }
+
+  move(event) {
+    if (!this.drag) return;
+    const now = this.at(event);
+    const far = Math.hypot(now.x - this.drag.x, now.y - this.drag.y) > CLICK;
+    if (!far) return;
+    if (this.drag.moves) this.pan(now);
+    else if (this.tool === "box" || event.pointerType === "mouse") this.mark(this.drag, now);
+  }
+
+  pan(now) {
+    const shift = (side, pixels, length) => {
+      const [low, high] = this.drag.window[side];
+      return this.inside([low + (pixels / length) * (high - low), high + (pixels / length) * (high - low)], side);
+    };
+    this.window = { ...this.window, x: shift("x", this.drag.x - now.x, this.plot.width) };
+    if (this.isMap) this.window.y = shift("y", now.y - this.drag.y, this.plot.height);
+    this.draw();
+  }
+
+  mark(from, to) {
+    const side = (name) => [this.toPlace(from[name], name), this.toPlace(to[name], name)].sort((a, b) => a - b);
+    this.box = { x: this.whole(side("x"), this.across), y: this.isMap ? this.whole(side("y"), this.up) : null };
+    this.point = null;
+    this.draw();
+  }
+
+  /** Of categories a box holds whole ones. */
+  whole([low, high], column) {
+    return column.kind === "category" ? [Math.round(low) - 0.5, Math.round(high) + 0.5] : [low, high];
+  }
+
+  lift(event) {
+    const [drag, now] = [this.drag, this.at(event)];
+    this.drag = null;
+    if (!drag) return;
+    if (Math.hypot(now.x - drag.x, now.y - drag.y) > CLICK) {
+      if (!drag.moves && this.box) this.onBox(this.box);
+      return;
+    }
+    if (this.tool === "move") return;
+    this.ask({ x: this.toPlace(now.x, "x"), y: this.isMap ? this.toPlace(now.y, "y") : null });
+  }
+
+  ask(point) {
+    this.point = point;
+    this.box = null;
+    this.draw();
+    this.onPoint(point);
+  }
+
+  wheel(event) {
+    if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.canvas) return; // the page scrolls
+    event.preventDefault();
+    const at = this.at(event);
+    this.zoom(Math.exp(event.deltaY * 0.0015), { x: this.toPlace(at.x, "x"), y: this.isMap ? this.toPlace(at.y, "y") : null });
+  }
+
+  /** Make the view so many times as long, around a place. */
+  zoom(factor, around = null) {
+    const side = (name) => {
+      const [low, high] = this.window[name];
+      const centre = around ? around[name] : (low + high) / 2;
+      return this.inside([centre + (low - centre) * factor, centre + (high - centre) * factor], name);
+    };
+    this.window = { x: side("x"), y: this.isMap ? side("y") : null };
+    this.draw();
+  }
+
+  /** A window of the same length inside the bounds; a hundredth of them at least. */
+  inside([low, high], side) {
+    const [least, most] = endsOf(side === "x" ? this.across : this.up);
+    const length = Math.min(Math.max(high - low, (most - least) / 100), most - least);
+    const start = Math.min(Math.max((low + high - length) / 2, least), most - length);
+    return [start, start + length];
+  }
+
+  key(event) {
+    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    if (event.key in moves) this.step(moves[event.key], event.shiftKey);
+    else if (event.key === "+" || event.key === "=") this.zoom(1 / 1.4, this.point);
+    else if (event.key === "-") this.zoom(1.4, this.point);
+    else if (event.key === "0") { this.home(); this.draw(); }
+    else if (event.key === "Escape") { this.point = this.box = null; this.draw(); }
+    else return;
+    event.preventDefault();
+  }
+
+  /** Arrow keys move the point that is asked; with Shift they draw a box from where it was. */
+  step([right, upwards], boxes) {
+    const middle = (side) => (side ? (side[0] + side[1]) / 2 : null);
+    const from = this.point ?? this.corner ?? { x: middle(this.window.x), y: middle(this.window.y) };
+    const next = { x: this.stepped(from.x, right, "x"), y: this.isMap ? this.stepped(from.y, upwards, "y") : null };
+    if (!boxes) {
+      this.corner = this.anchor = null;
+      this.ask(next);
+      return;
+    }
+    this.anchor ??= from;
+    this.corner = next;
+    const side = (name, column) => this.whole([this.anchor[name], next[name]].sort((a, b) => a - b), column);
+    this.box = { x: side("x", this.across), y: this.isMap ? side("y", this.up) : null };
+    this.point = null;
+    this.draw();
+    this.onBox(this.box);
+  }
+
+  stepped(value, steps, side) {
+    const column = side === "x" ? this.across : this.up;
+    const [low, high] = this.window[side];
+    const length = column.kind === "category" ? 1 : (high - low) * STEP;
+    const [least, most] = endsOf(column);
+    return Math.min(Math.max(value + steps * length, Math.max(low, least)), Math.min(high, most));
+  }
+}
