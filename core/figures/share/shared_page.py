@@ -179,7 +179,8 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
             f"The release takes {len(data):,} bytes, and a page carries at most {MOST_BYTES:,}: hand out the file "
             "itself."
         )
-    words, stills = _words(file, data), []
+    words = _words(file, data)
+    stills: list[dict[str, Any]] = []
     sections = list(_sections(file, asked or Asked(), stills)) if isinstance(file, Release) else []
     payload = {
         "title": words.heading,
