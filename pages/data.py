@@ -7,7 +7,7 @@ from core.domain.domain import LONGEST_RECORD
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
-from core.privacy.unit import PrivacyUnit
+from core.privacy.neighbours import PrivacyUnit
 from core.sources.samples import sample
 from core.ui.data.column_form import column_rows
 from core.ui.data.declaration_draft import Declaration

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.ledger import Ledger
-from core.releases.remembered import check_all_remembered
+from core.releases.payment import check_all_remembered
 from core.releases.sandbox import counts_samples
 from core.ui.frame.marks import Visibility, note, rail, side
 from core.ui.frame.navigation import LEDGER, RELEASE

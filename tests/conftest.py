@@ -24,12 +24,12 @@ os.environ.setdefault("XDG_CACHE_HOME", str(user_cache_path()))
 @pytest.fixture(autouse=True, scope="session")
 def nothing_waits_for_the_disk() -> Iterator[None]:
     """No test cuts the power, and waiting until what was written is on the disk takes longer than what wrote it."""
-    from core.privacy.ledger import engines
+    from core.privacy.ledger import ledger_store
 
-    assert engines.SYNCHRONOUS == "EXTRA"
+    assert ledger_store.SYNCHRONOUS == "EXTRA"
     with pytest.MonkeyPatch.context() as patched:
         if not DEEP:
-            patched.setattr(engines, "SYNCHRONOUS", "OFF")
+            patched.setattr(ledger_store, "SYNCHRONOUS", "OFF")
             patched.setattr(os, "fsync", lambda file: None)
         yield
 

@@ -37,14 +37,14 @@ from core.models.contest.choice import choose_classifier
 from core.models.model_file import ModelFile
 from core.models.objective_perturbation import ObjectivePerturbation
 from core.models.training import METHODS, NUMBER_METHODS
-from core.privacy.noise.normal_vector import NormalVector
 from core.privacy.noise.randomness import SeededSource, SystemSource
+from core.privacy.noise.vector_noise import NormalVector
 from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.centred import CentrePurchase
 from core.releases.engine import building
 from core.releases.job import Job, kind_of
-from core.releases.plain import Plain
+from core.releases.kind import Plain
 from core.releases.private_quantiles import private_quantiles
 from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
 from core.releases.release import Release

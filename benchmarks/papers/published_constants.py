@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 from scipy.optimize import brentq
 
-from core.privacy.unit_shifts import gaussian_delta
+from core.privacy.integer_shifts import gaussian_delta
 
 from .pictures import Claim, Picture, Section, lines_figure, of_repetitions
 from .work import DONE, EPSILONS, Record, Settings, Work

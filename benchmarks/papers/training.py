@@ -20,9 +20,9 @@ from core.models.records import Task
 from core.models.training import METHODS, NUMBER_METHODS, trainer_of
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate_gaussian
+from core.privacy.integer_shifts import gaussian_delta
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit_shifts import gaussian_delta
 from core.sources import open_source
 
 from ..tables import Sheet

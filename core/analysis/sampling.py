@@ -13,16 +13,14 @@ import pandas as pd
 from ..checks import check_integer
 from ..domain import Categorical, Domain, Numeric, Ordered
 from ..errors import RequestError
-from ..formatting.numbers import percent
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed, percent
 from ..releases.release import Release
 from ..sketches.tables.tables import Tables
 from .answerable import READS, check_closeness, counters_read
 from .box import Box, half_widths
 from .markov_chains import CHAINS, FEWEST_KEPT, run_chains
 from .population import explaining_population
-from .sub_cell_sampler import DrawnPoints, closeness
-from .synthetic_tables import Nearness, synthetic_table
+from .synthetic_tables import DrawnPoints, Nearness, closeness, synthetic_table
 
 MOST_POINTS = 1_000_000
 MOST_GRID_NUMBERS = 3

@@ -18,7 +18,7 @@ from sqlglot import expressions as exp
 from ..domain.dates import Dates
 from ..errors import RequestError
 from ..formatting.escapes import steers
-from ..formatting.phrases import listed, shown
+from ..formatting.numbers import listed, shown
 from ..releases.release import Release
 from ..sketches.tables.answers import TableAnswers
 from ..sketches.tables.answers.conditions import chosen, missing_label, places_of

@@ -16,7 +16,7 @@ import pandas as pd
 from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
 from ..domain.round_columns import LATITUDE
 from ..errors import RequestError
-from ..formatting.phrases import listed, shortened
+from ..formatting.numbers import listed, shortened
 from ..sketches.tables.answers import TableAnswers
 from ..sketches.tables.answers.conditions import missing_label
 from ..sketches.tables.table_axes import Axis

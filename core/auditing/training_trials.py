@@ -19,8 +19,7 @@ from ..models.contest.choice import choose_classifier
 from ..models.linear_model import LinearModel
 from ..models.training import OF_CLASSES, OF_NUMBERS, Trainer, train, trainer_of
 from ..privacy.budget import Budget
-from ..privacy.neighbours import Neighbours
-from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..privacy.neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..releases.payment import payer_of
 from ..sources import open_source
 from .hostile import UNKNOWN, Pair, pairs

@@ -10,13 +10,12 @@ import typer
 from typer import Option
 
 from ..errors import RequestError
-from .data_options import DataOptions, GuessOptions
 from .declaring import declared_sketch, with_size
-from .exit_codes import FAULT
 from .mechanisms import mechanism_name, options_of
 from .output import print_json, spinner
-from .promise_options import PromiseOptions, grouped, typed
+from .shared_options import DataOptions, GuessOptions, PromiseOptions, grouped, typed
 from .sketch_options import SketchOptions
+from .spending import FAULT
 
 if TYPE_CHECKING:
     from ..auditing.trials import Trial
@@ -75,9 +74,9 @@ def audit(
         _replayed(_chosen(promise.budget(), train, local), json)
         return
     from ..auditing.trials import of_sketch
-    from ..privacy.audit import LEAST_RUNS, check_attack
-    from ..releases.audit import audit_release
+    from ..privacy.attacks import LEAST_RUNS, check_attack
     from ..releases.job import kind_of
+    from ..releases.release_audit import audit_release
     from ..sketches.registry import card
 
     check_attack(LEAST_RUNS if runs is None else runs, level)

@@ -13,11 +13,10 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from ..formatting.numbers import percent, size
-from .data_options import DataOptions, GuessOptions
 from .declaring import declared_domain, declared_sketch, evenly_compared, like, warn_of_wide_column
 from .mechanisms import check_options, leaves_bandwidth, question, supposing
 from .output import check_writable, print_json, print_table, say
-from .promise_options import PromiseOptions, grouped
+from .shared_options import DataOptions, GuessOptions, PromiseOptions, grouped
 from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions
 
 if TYPE_CHECKING:

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Option
 
 from . import ledger_commands, local_commands, spending
-from .app_commands import app as open_app
-from .app_commands import serve
 from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
 from .before_spending import declare, forecast, recommend
-from .exit_codes import Commands
 from .local_surveys import poll
 from .other_purchases import quantiles, train
 from .predictions import classify, judge, predict, regress
-from .release import release
+from .release_command import release
 from .released_files import ask, compare, inspect, merge, passport, sample, share
+from .spending import Commands
+
+
+def open_app(
+    port: Annotated[int, Option(min=1, max=65_535, help="Where the app listens on this computer.")] = 8501,
+    headless: Annotated[bool, Option("--headless", help="Open no browser.")] = False,
+) -> None:
+    """Open the app in a browser: describe data, release it, explore what was released. Ctrl-C ends it."""
+    from ..runtime.environment import become, check_extra
+    from .output import say
+
+    check_extra("streamlit", "app", "The app")
+    say(f"Frostglass opens at http://127.0.0.1:{port} (Ctrl-C ends it).")
+    become("ui.serving.alone", str(port), "headless" if headless else "shown")
+
+
+def serve(
+    config: Annotated[
+        Path, Option(metavar="FILE.toml", help="Who may do what, and how they sign in; see docs/serving.md.")
+    ],
+    port: Annotated[
+        int | None,
+        Option(min=1, max=65_535, help="Where it listens, in place of what the file says: one of several processes."),
+    ] = None,
+    check: Annotated[bool, Option("--check", help="Only say whether the file can be used.")] = False,
+) -> None:
+    """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
+    from ..runtime.environment import become, check_extra
+    from ..serving.settings import read_settings
+    from .output import say
+
+    settings = read_settings(config)
+    for module in ("streamlit", "authlib", "httpx"):
+        check_extra(module, "serve", "Serving the app to others")
+    if check:
+        say(f"The configuration {str(config)!r} can be used.")
+        return
+    listens = settings.port if port is None else port
+    say(f"Frostglass serves {settings.public} at {settings.address}, port {listens} (Ctrl-C ends it).")
+    become("ui.serving", str(config.absolute()), str(listens))
+
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
 from . import notation
-from .data_options import DataOptions, GuessOptions
 from .mechanisms import check_classes, declared_mechanism
 from .output import say
-from .promise_options import refuse_typed, typed
+from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
 from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:

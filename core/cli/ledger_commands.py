@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from . import notation
 from .output import check_writable, print_json, print_table, say
-from .promise_options import LedgerOptions, PromiseOptions, grouped
+from .shared_options import LedgerOptions, PromiseOptions, grouped
 
 if TYPE_CHECKING:
     from ..privacy.ledger.ledger import Entry, Status
@@ -48,7 +48,7 @@ def add(
 @grouped
 def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
     """List all data sets with what was promised, spent and is left."""
-    from ..privacy.unit import unit_in_words
+    from ..privacy.neighbours import unit_in_words
 
     book = payer.open()
     statuses = [book.status(name) for name in book.names()]
@@ -103,7 +103,7 @@ def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> 
 def verify(payer: LedgerOptions) -> None:
     """Check every link of the ledger, its log, and that it knows the releases that are kept beside it."""
     from ..privacy.ledger.witness import known_to
-    from ..releases.remembered import check_all_remembered
+    from ..releases.payment import check_all_remembered
 
     known = known_to(payer.witness) if payer.witness else None
     book = payer.open()
@@ -122,7 +122,7 @@ def _behind(known: tuple[int, str], lines: int) -> str:
 
 
 def _total(status: Status) -> str:
-    from ..privacy.unit import unit_in_words
+    from ..privacy.neighbours import unit_in_words
 
     total, unit = _amount(status.epsilon, status.delta), unit_in_words(status.unit)
     return f"a total of {total} to {unit}, which hides {status.neighbours.hides}"
@@ -220,7 +220,7 @@ FileArgument = Annotated[str, Argument(metavar="NAME", help="Its name, or 12 dig
 
 
 def _shelf(payer: LedgerOptions) -> Shelf:
-    from ..privacy.ledger.store import default_place
+    from ..privacy.ledger.ledger_store import default_place
     from ..releases.release_store import shelf_beside
 
     return shelf_beside(payer.ledger or default_place())

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.phrases import count
+from ..formatting.numbers import count
 from .asked_release import TableOption
 from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .data_options import DataOptions, GuessOptions
 from .declaring import declared_sketch, warn_of_wide_column
 from .output import check_writable, say
-from .promise_options import grouped, refuse_typed, typed
+from .shared_options import DataOptions, GuessOptions, grouped, refuse_typed, typed
 from .sketch_options import SketchOptions
 
 if TYPE_CHECKING:

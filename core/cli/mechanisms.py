@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import RequestError
 from . import notation
-from .data_options import GuessOptions
 from .output import say
-from .promise_options import refuse_typed, typed
+from .shared_options import GuessOptions, refuse_typed, typed
 from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.numbers import percent
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed, percent
 from . import notation
-from .data_options import DATA, PAYER, DataOptions
 from .declaring import declared_domain
 from .output import check_table, check_writable, reading, say, write_table
-from .promise_options import LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
+from .shared_options import DATA, PAYER, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
 from .spending import billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:

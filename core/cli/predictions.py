@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from ..analysis.classification import Classification
-    from ..analysis.confusion import Confusion, Rate
+    from ..analysis.classification import Classification, Confusion, Rate
 
 
 def classify(
@@ -55,8 +54,7 @@ def classify(
     """
     from ..analysis.class_scores import classes_of
     from ..analysis.classification import classify as classified
-    from ..analysis.classification import drowned_in_largest
-    from ..analysis.confusion import confusion_of, label_codes
+    from ..analysis.classification import confusion_of, drowned_in_largest, label_codes
     from ..sources.public_tables import beside
 
     check_table(out)
@@ -94,7 +92,7 @@ def _answers(found: Classification) -> dict[str, np.ndarray]:
 
 def _print(made: Confusion) -> None:
     """Rates in words, and a table of true classes by what was said of them."""
-    from ..analysis.confusion import DONT_KNOW
+    from ..analysis.classification import DONT_KNOW
 
     print_table(
         ("", "share", "very likely within"),

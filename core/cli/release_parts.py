@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
 from . import notation
-from .data_options import GuessOptions
 from .mechanisms import declared_mechanism, mechanism_name, options_of, supposing
 from .output import say
-from .promise_options import refuse_typed, typed
+from .shared_options import GuessOptions, refuse_typed, typed
 from .sketch_options import SketchOptions, mechanisms
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed
 from .asked_release import (
     AtOption,
     BandwidthOption,
@@ -100,8 +100,8 @@ def merge(
 def _write_down(releases: list[Path], out: Path) -> None:
     """Have the log say so, where this user has a ledger; whoever merges the releases of others need not have one."""
     from ..privacy.ledger.ledger import Ledger
+    from ..privacy.ledger.ledger_store import default_place
     from ..privacy.ledger.log import Did
-    from ..privacy.ledger.store import default_place
 
     where = os.environ.get("FROSTGLASS_LEDGER") or str(default_place())
     if "://" in where or Path(where).expanduser().exists():

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from typer import Option
 
 from ..sketches.registry import command_names
-from .data_options import sets_option
+from .shared_options import sets_option
 
 sketch_option = partial(Option, rich_help_panel="The sketch")
 closeness_option = partial(Option, rich_help_panel="Closeness")

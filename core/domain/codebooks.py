@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RequestError
-from ..formatting.phrases import shown
+from ..formatting.numbers import shown
 from ..runtime.environment import check_extra
 from ..runtime.transient import private_folder
 from .column_entries import KINDS, tidy_name

@@ -11,9 +11,8 @@ from typing import Any
 from ..checks import check_choice
 from ..errors import RequestError
 from .categorical import Categorical, Ordered
-from .columns import Column
+from .columns import Column, check_apart
 from .dates import Dates
-from .missing_values import check_apart
 from .numeric import Numeric, Vector
 from .round_columns import PARTS, Cyclic, position
 from .texts_and_items import ChosenWords, Items, TextLength

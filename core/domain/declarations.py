@@ -32,7 +32,7 @@ import yaml
 
 from ..checks import check_choice
 from ..errors import RequestError
-from ..privacy.unit import PrivacyUnit
+from ..privacy.neighbours import PrivacyUnit
 from .categorical import Categorical, Ordered
 from .column_entries import (
     NO,
@@ -45,10 +45,9 @@ from .column_entries import (
     number_in,
     preset_sentence,
 )
-from .columns import Column
+from .columns import RULE, Column, under_rule
 from .dates import Dates
 from .domain import Domain
-from .missing_values import RULE, under_rule
 from .numeric import Numeric, Vector
 from .round_columns import Coordinate, Cyclic
 from .texts_and_items import ChosenWords, TextLength

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
-from ..formatting.phrases import several
-from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..formatting.numbers import several
+from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from .categorical import Categorical
 from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict

@@ -9,8 +9,8 @@ from typing import Any
 from ..errors import RequestError
 from .codebooks import listed_words
 from .column_entries import LATITUDES, LONGITUDES, MISSING, columns_of, preset_for, preset_sentence, tidy_name
+from .columns import RULE, without_missing
 from .declarations import in_flow
-from .missing_values import RULE, without_missing
 
 FREE_TEXT = (
     "Its values are not known: list them (values: [...]); or of free text keep the length (kind: text_length, longest: "

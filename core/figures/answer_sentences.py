@@ -11,8 +11,17 @@ from ..analysis.classification import Classification, drowned_in_largest
 from ..analysis.modes import Mode
 from ..domain import Categorical, Domain, Vector
 from ..formatting.escapes import in_markdown
-from ..formatting.numbers import best_guess, number, percent, percent_within, rounded, rounded_all, rounded_range
-from ..formatting.phrases import day, listed
+from ..formatting.numbers import (
+    best_guess,
+    day,
+    listed,
+    number,
+    percent,
+    percent_within,
+    rounded,
+    rounded_all,
+    rounded_range,
+)
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
 from .density_figures import UNSURE, close_by

@@ -12,12 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
-from ..analysis.confusion import DONT_KNOW, TRAINED, Confusion
+from ..analysis.classification import DONT_KNOW, TRAINED, Confusion
 from ..analysis.decision_map import DecisionMap
 from ..domain import Domain
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import percent
-from ..formatting.phrases import shortened
+from ..formatting.numbers import percent, shortened
 from . import figure_axes
 from .figure_axes import Axis, apply
 from .hatching import PATTERN, hatch

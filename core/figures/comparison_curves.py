@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ..formatting.numbers import percent
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed, percent
 from ..lab.comparison_methods import METHODS
 from ..lab.comparison_plan import Advice, ErrorCurve
 from .comparison_marks import MethodMark

@@ -15,8 +15,7 @@ from ..analysis.differences import CellDifferences, Strength
 from ..analysis.table_profile import words_for_cells
 from ..domain import Categorical, Domain, Ordered
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import percent, significant
-from ..formatting.phrases import shortened
+from ..formatting.numbers import percent, shortened, significant
 from ..runtime.array_types import Floats
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR

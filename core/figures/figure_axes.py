@@ -17,8 +17,7 @@ import plotly.graph_objects as go
 from ..domain import Categorical, Column, Dates, Ordered
 from ..domain.round_columns import LATITUDE, Coordinate
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import THOUSANDS_FROM, rounded
-from ..formatting.phrases import shortened
+from ..formatting.numbers import THOUSANDS_FROM, rounded, shortened
 from ..releases.release import Release
 from .palette import INK, PAPER
 

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 from scipy.stats import binom
 
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import significant
-from ..formatting.phrases import shortened
+from ..formatting.numbers import shortened, significant
 from .palette import AMBER, FAINT, INK, faded
 
 BAR_HEIGHT = 44

@@ -14,7 +14,7 @@ from ..analysis.decision_map import DecisionMap
 from ..analysis.density import Heatmap
 from ..domain import Column
 from ..formatting.escapes import in_plotly
-from ..formatting.phrases import shortened
+from ..formatting.numbers import shortened
 from .class_figures import class_colour
 from .distance_figures import distance_title
 from .figure_axes import Axis, apply

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 
 from ..analysis.product_sums import Components, Correlations, terms_of
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import percent, significant
-from ..formatting.phrases import shortened
+from ..formatting.numbers import percent, shortened, significant
 from ..models.judging import NumberVerdict, Reliability
 from ..models.linear_model import LinearModel
 from .palette import FAINT, TEAL, faded

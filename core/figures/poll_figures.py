@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..formatting.escapes import in_plotly
-from ..formatting.phrases import shortened
+from ..formatting.numbers import shortened
 from .hatching import CLEAR, HATCHED, PATTERN
 from .palette import AMBER, INK, TEAL
 

@@ -16,7 +16,7 @@ from ..analysis.density import Curve, Heatmap, Pairs, marginal_grid, marginal_li
 from ..domain import Column, Domain, Scalar, Vector
 from ..errors import RequestError
 from ..formatting.escapes import in_plotly
-from ..formatting.phrases import shortened
+from ..formatting.numbers import shortened
 from ..releases.release import Release
 from .class_figures import class_colour
 from .density_figures import highest

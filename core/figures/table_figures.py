@@ -15,8 +15,7 @@ import plotly.graph_objects as go
 
 from ..analysis.table_profile import Association, Profile, Together, in_order, is_time, words_for_cells, written
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import percent, significant
-from ..formatting.phrases import shortened
+from ..formatting.numbers import percent, shortened, significant
 from ..sketches.tables.table_axes import Axis as Cells
 from . import figure_axes
 from .density_figures import COLOUR_BAR

@@ -13,8 +13,7 @@ import plotly.graph_objects as go
 
 from ..analysis.density import Heatmap, Volume
 from ..domain import Domain
-from ..formatting.numbers import percent, significant
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed, percent, significant
 from .density_figures import Marks, close_by, density_map, highest
 from .figure_axes import Axis
 from .hatching import hatch, hidden_by_noise

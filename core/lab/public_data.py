@@ -14,7 +14,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import of_coordinates
-from ..privacy.unit import EACH_RECORD
+from ..privacy.neighbours import EACH_RECORD
 from ..releases.forecast.recommendation import Closeness, Distances
 from ..sketches.mechanism_choice import distance
 from ..sources import open_source

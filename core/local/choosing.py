@@ -13,8 +13,7 @@ from decimal import Decimal
 from scipy.special import ndtr, ndtri
 
 from ..errors import RequestError
-from ..formatting.numbers import significant, taken
-from ..formatting.phrases import count
+from ..formatting.numbers import count, significant, taken
 from .oracles.oracle import Oracle
 from .oracles.table import ORACLES, oracle
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..checks import check_text, exact_fields
 from ..errors import RequestError
-from ..formatting.phrases import count
+from ..formatting.numbers import count
 from ..runtime import strict_json
 from ..runtime.array_types import Integers
 from .hitters.finder import Finder

@@ -56,13 +56,13 @@ from ..parameters import Choice, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_gaussian, round_up
+from ..privacy.integer_shifts import gaussian_delta
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
-from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import ApproximateMinimum
 from ..privacy.replay.tape import drawn
-from ..privacy.unit_shifts import gaussian_delta
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_model import LinearModel
 from .method import Method, against_the_rest, signed_problems

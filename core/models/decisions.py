@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..analysis.box import Box
-from ..analysis.confusion import TRAINED
+from ..analysis.classification import TRAINED
 from ..analysis.decision_map import DecisionMap, map_axes, map_grid
 from ..errors import RequestError
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed
 from ..releases.release import Release
 from .linear_model import LinearModel
 

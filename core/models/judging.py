@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..analysis.confusion import TRAINED, Confusion, Rate, counted
+from ..analysis.classification import TRAINED, Confusion, Rate, counted
 from ..errors import RequestError
 from .linear_model import LinearModel
 from .number_model import NumberModel

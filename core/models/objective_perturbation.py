@@ -54,8 +54,8 @@ from ..parameters import Choice, Number, Resolved, Text, Validated, Whole, param
 from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
-from ..privacy.noise.l2_vector import L2Vector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum
 from ..privacy.replay.tape import drawn
 from ..sources import Source

@@ -36,7 +36,7 @@ A replaced record, and m records of a person, are so many steps of one record (`
 
 **Drawn exactly.** θ = H⁻¹(b + γ^(-1/2) (Σ x_i z_i + √λ z')) has that distribution for independent standard normal z
 and z', as the inner bracket has the covariance H. Numbers z are known to as many digits as are asked for
-(`normal_vector`), records are whole numbers, and γ^(-1/2) and √λ are rational. A floating-point solution is mended and
+(`vector_noise`), records are whole numbers, and γ^(-1/2) and √λ are rational. A floating-point solution is mended and
 then judged in whole numbers (`exact_solving`): H is at least λI, so it is no further from the truth than |Hθ - g|/λ, g
 the outer bracket. What is released is θ rounded to multiples of 2^-20, when everything that near rounds to the same;
 until then more digits are tossed. No draw is repeated.
@@ -58,8 +58,8 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, gaussian_scale, round_up
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
-from ..privacy.noise.normal_vector import NormalVector
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import PosteriorDraw
 from ..privacy.replay.tape import drawn
 from ..privacy.zcdp import best_order, largest_rho

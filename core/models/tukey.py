@@ -42,9 +42,8 @@ from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.events import Selections
-from ..privacy.noise.bernoulli import Coin
+from ..privacy.noise.randomness import Coin, Stream
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.noise.randomness import Stream
 from ..privacy.replay.solved_laws import DeepPoint
 from ..privacy.replay.tape import drawn, tossed
 from ..privacy.selection import INVERSE_LOG_2, below

@@ -38,8 +38,8 @@ from .budget import Budget, decimal_below, decimal_text
 from .calibration import NoiseScale
 from .composition import epsilon_spent
 from .events import Alone, Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
+from .integer_shifts import gaussian_tables_delta
 from .neighbours import Sensitivity
-from .whole_shifts import gaussian_tables_delta
 from .zcdp import best_order, largest_rho
 
 __all__ = [

@@ -3,11 +3,11 @@
 Pure epsilon: discrete Laplace noise of scale b = Δ1/ε on every counter changes the probability of any table by at
 most e^(Δ1/b) = e^ε between neighbours (Ghosh, Roughgarden, Sundararajan 2009). Exact; nothing to solve.
 Where the sketch says how far one person moves whole blocks of the table, Δ, rounded noise vectors of scale Δ/ε for the
-blocks keep ε as well (`rounded_l2`), and the distribution with the smaller variance is taken.
+blocks keep ε as well (`vector_noise`), and the distribution with the smaller variance is taken.
 
 (epsilon, delta): discrete Gaussian noise of parameter σ² is ρ-zCDP with ρ = Δ2²/(2σ²) (Canonne, Kamath, Steinke 2020,
 Theorem 4). The largest ρ is the better of two proven bounds: the conversion from zCDP (`zcdp`), valid for every
-table, and a sharper one, of `unit_shifts` where one person moves counters by -1, 0 and 1 only and of `whole_shifts`
+table, and a sharper one of `integer_shifts`, where one person moves counters by -1, 0 and 1 only and
 where noise is wider than a few units. It is found in
 floating point with a margin far above its rounding errors, and σ² is then rounded up to a short fraction.
 
@@ -25,9 +25,9 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from ..formatting.numbers import significant
+from .integer_shifts import GaussianTable, gaussian_tables_delta
 from .neighbours import Sensitivity
-from .noise.rounded_l2 import LARGEST_BLOCK, rounded_l2_variance
-from .whole_shifts import GaussianTable, gaussian_tables_delta
+from .noise.vector_noise import LARGEST_BLOCK, rounded_l2_variance
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6

@@ -55,10 +55,9 @@ from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget, Number, exact_decimal
 from .events import Selections
-from .neighbours import Neighbours
+from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from .noise.randomness import Source
 from .selection import select, select_jointly
-from .unit import EACH_RECORD, PrivacyUnit
 from .zcdp import largest_rho
 
 CANDIDATES = 1 << 18

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from .calibration import NoiseScale, parse_fraction
+from .integer_shifts import GaussianTable
 from .neighbours import Sensitivity
-from .whole_shifts import GaussianTable
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Gaussian:
     rho : Fraction
         Its zCDP, Δ2²/(2σ²).
     l2_squared : int | None
-        Δ2² where one person moves every counter by -1, 0 or 1 only, so that the bounds of `unit_shifts` apply.
+        Δ2² where one person moves every counter by -1, 0 or 1 only, as the sharper bound of `integer_shifts` asks.
     moved : int | None
-        Δ2² where counters may move by any whole numbers, so that those of `whole_shifts` do. Neither claims zCDP and no
+        Δ2² where counters may move by any whole numbers, so that those of whole shifts do. Neither claims zCDP and no
         more, as ledgers of earlier versions did.
     """
 

@@ -2,7 +2,7 @@
 
 Every record is held out by coins of its own, with probability 1/8, or less where it is public that there are many
 records. Candidates are made of the records that are left, under a promise, and scored on those held out: a score
-counts the records that a candidate gets right, and `noisy_max` takes the best.
+counts the records that a candidate gets right, and `selection.noisy_max` takes the best.
 
 **Sensitivity.** A record held out adds 0 or 1 to every score, so one more moves all of them by 0 or 1 upwards: Δ = 1,
 one way. Of a replaced record the scores move by -1, 0 or 1: Δ = 1, either way. With all records of a person on one
@@ -24,7 +24,7 @@ sense that all it tells could be worked out from what they tell (Blackwell's ord
 * noise of Gaussian tables of ρ in all, μ = √(2ρ): by ε' with Φ(-μ/2) = 1/(1 + e^ε'). The trade-off curve of ε'-DP is
   two straight lines that meet at (1/(1 + e^ε'), 1/(1 + e^ε')), where that of the Gaussian mechanism passes; a convex
   curve through the lines' three ends lies nowhere above them (Dong, Roth, Su 2022, Proposition 2.4 and equation 5).
-  Bounds of discrete noise are those of continuous noise and something on top (`unit_shifts`, `whole_shifts`), so they
+  Bounds of discrete noise are those of continuous noise and something on top (`integer_shifts`), so they
   cover it too;
 * an event of which only (ε, δ) is known: by ε' = ε, as ε-DP is (ε, δ)-DP.  ∎
 
@@ -47,11 +47,10 @@ from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget
 from .events import Alone, Event, Gaussian, PureParts
-from .neighbours import Neighbours
+from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from .noise.randomness import Source, SystemSource
-from .noisy_max import noisy_max
 from .replay.tape import tossed
-from .unit import EACH_RECORD, PrivacyUnit
+from .selection import noisy_max
 from .zcdp import largest_rho
 
 HALVINGS = 3

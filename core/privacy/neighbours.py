@@ -1,7 +1,12 @@
 """Who counts as a neighbour, and how far one person can move an integer table."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
+
+from ..checks import check_integer, check_text
+from ..errors import RequestError
 
 
 class Neighbours(StrEnum):
@@ -74,7 +79,7 @@ class Sensitivity:
                 f"squared L2 sensitivity of {self.l2_squared}: the sum lies between the L2 and the L1 norm."
             )
 
-    def scaled(self, records: int) -> "Sensitivity":
+    def scaled(self, records: int) -> Sensitivity:
         """Return the sensitivity when one person may have up to `records` records, all in the same cells at worst."""
         if records == 1:
             return self
@@ -82,3 +87,43 @@ class Sensitivity:
         return Sensitivity(
             self.l1 * records, self.l2_squared * records**2, self.parts, block=self.block, blocks_l2=blocks_l2
         )
+
+
+MAX_RECORDS = 1_000_000
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """The record, or the person whom an id column names, of whose records at most ``records`` are kept at random."""
+
+    column: str | None = None
+    records: int = 1
+
+    def __post_init__(self) -> None:
+        if self.column is not None:
+            check_text(self.column, "The name of the id column")
+        records = check_integer(self.records, "The number of records a person", 1, MAX_RECORDS)
+        if self.column is None and records != 1:
+            raise RequestError("Several records a person need the name of the column that says who the person is.")
+        object.__setattr__(self, "records", records)
+
+    @property
+    def id_column(self) -> str:
+        """The id column, for what only happens where there is one; ValueError where a record is protected by itself."""
+        if self.column is None:
+            raise ValueError("There is no column that says who a person is.")
+        return self.column
+
+
+EACH_RECORD = PrivacyUnit()
+"""One record is protected, by itself: what holds when nothing says which records belong to one person."""
+
+
+def unit_in_words(unit: str) -> str:
+    """The ledger's name for who is protected, in words."""
+    if unit == "record":
+        return "each record"
+    column, _, records = unit.rpartition(":")
+    if not column:
+        return f"each {unit}"
+    return f"each person named by {column}, with {'one record' if records == '1' else f'at most {records} records'}"

@@ -28,10 +28,9 @@ from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget
 from .calibration import NoiseScale, calibrate
-from .neighbours import Neighbours, Sensitivity
+from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from .noise.noise import add_noise
 from .noise.randomness import Source
-from .unit import EACH_RECORD, PrivacyUnit
 
 CERTAINTY = 4.0
 """Standard deviations of noise that a tail must stand above before its end is believed; see `_first_above`."""

@@ -19,8 +19,7 @@ from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction
 from .events import Event, Gaussian, event_of, pure_sum, total_rho
-from .neighbours import Neighbours, Sensitivity
-from .unit import PrivacyUnit
+from .neighbours import Neighbours, PrivacyUnit, Sensitivity
 from .zcdp import largest_rho
 
 PURE_THEOREM = (

@@ -27,9 +27,9 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale
+from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.quantiles import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
-from ..privacy.unit import EACH_RECORD, PrivacyUnit
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..sources import Source

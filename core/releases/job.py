@@ -22,7 +22,6 @@ from ..sketches.linear import LinearSketch
 from ..sketches.part import Part
 from ..sketches.parts import Parts
 from ..sources import Source, open_source
-from .adaptive import Choosing
 from .bounded import Bounded, BoundsPurchase
 from .centred import Centred, CentrePurchase
 from .engine.building import ExactTable
@@ -31,10 +30,9 @@ from .engine.engine_choice import LOCAL, check_engine
 from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .forecast.sketch_sizes import ANY_RECORDS
-from .kind import Filling, Kind, Reader, most_bytes
+from .kind import Choosing, Filling, Kind, Plain, Reader, most_bytes
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
-from .plain import Plain
 from .purchase_plan import Known, PurchasePlan, Purchasing
 from .release import Release
 from .release_store import Place, paid_name, public_name, shelf_of

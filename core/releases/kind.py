@@ -1,6 +1,11 @@
 """What differs between the kinds of releases: how they plan, how often they read, and where noise goes.
 
 `core.releases.job` drives them all alike: price, read, pay, draw noise, keep.
+
+Releases of mechanisms that choose before they measure: one promise, and one entry in the ledger for all of it.
+
+Everything is calibrated from public facts and written to the ledger before the first choice. A crash in between loses
+budget, never privacy.
 """
 
 from __future__ import annotations
@@ -8,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -18,13 +24,15 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import strict_json
-from ..sketches.adaptive import Adaptive
+from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
+from ..sketches.plan import Plan, Planned, planned_for
 from ..sources import Source
 from .engine.building import ExactTable
 from .engine.engine_choice import LOCAL, building_on
 from .engine.resuming import Keeping
 from .release import Release
+from .seal import covering_bounds, noised, promise, promised_with, sealed
 
 BESIDE_THE_TABLE = 1 << 20
 """Bytes that the rest of a file takes at most, beside its counters and its manifest."""
@@ -134,3 +142,127 @@ def most_bytes(kind: Kind) -> int:
     table = counter * math.prod(sketch.shape) + 8 * math.prod(sketch.count_shape)
     facts = strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()])
     return table + table // 500 + 4 * len(facts) + BESIDE_THE_TABLE  # four bytes a character, and packing may add a bit
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A linear sketch, or several side by side, under a budget.
+
+    Attributes
+    ----------
+    sketch, budget : LinearSketch, Budget
+        Of a settled size, and the promise.
+    bought : tuple[Cost, ...]
+        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    """
+
+    sketch: LinearSketch
+    budget: Budget
+    bought: tuple[Cost, ...] = ()
+    readings: ClassVar[int] = 1
+
+    @cached_property
+    def planned(self) -> Planned:
+        """How the budget becomes noise."""
+        _ = self.promised  # what no file can promise is not planned either
+        return planned_for(self.sketch, self.budget)
+
+    @property
+    def cost(self) -> Cost:
+        """The price."""
+        return self.planned.cost
+
+    @property
+    def promised(self) -> Budget:
+        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        return promised_with(self.budget, self.bought)
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the table, and of a count of records; or of all parts and their counts."""
+        return *self.planned.noises, *self.planned.count_noises
+
+    @property
+    def table(self) -> LinearSketch:
+        """What is released."""
+        return self.sketch
+
+    def first(self, reader: Reader) -> Filling:
+        """The one reading."""
+        return reader.filling(self.sketch)
+
+    def check(self, records: int) -> None:
+        """Nothing is left to refuse: there is no later reading."""
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """The table with its noise."""
+        return covering_bounds(noised(self.sketch, held, self.planned, self.budget, noise_source), self.bought)
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """A mechanism that chooses before it measures, under a budget.
+
+    Whatever has to be refused comes out in the first reading, before anything is spent. A mechanism that needs further
+    readings makes them afterwards; should the source fail then, the budget is lost, and nothing was released.
+
+    Attributes
+    ----------
+    sketch, budget : Adaptive, Budget
+        For example `PrivBayes(domain, kernel)`, of a settled size, and the promise, which covers the choices too.
+    bought : tuple[Cost, ...]
+        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    """
+
+    sketch: Adaptive
+    budget: Budget
+    bought: tuple[Cost, ...] = ()
+    readings: ClassVar[int] = 1
+
+    @cached_property
+    def planned(self) -> AdaptivePlan:
+        """The price of every choice and table."""
+        _ = self.promised  # what no file can promise is not planned either
+        return self.sketch.plan(self.budget)
+
+    @property
+    def promised(self) -> Budget:
+        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
+        return promised_with(self.budget, self.bought)
+
+    @property
+    def cost(self) -> Cost:
+        """Of all choices and tables."""
+        return self.planned.cost
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of every table that is measured, and of a count of records."""
+        return (*self.planned.noises, self.planned.count_noise)
+
+    @property
+    def table(self) -> LinearSketch:
+        """What is read first, as what is released is not chosen yet."""
+        return self.sketch.first
+
+    def first(self, reader: Reader) -> Filling:
+        """What the mechanism looks at before anything else."""
+        return reader.filling(self.sketch.first)
+
+    def check(self, records: int) -> None:
+        """Nothing is left to refuse, as mechanisms promise."""
+
+    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
+        """Choose and measure; what is chosen is part of the release."""
+        planned, first = self.planned, self.sketch.first
+        table, _ = held
+
+        def read(sketch: LinearSketch) -> np.ndarray:
+            return table if sketch == first else reader.read(sketch)[0]
+
+        made = self.sketch.run(read, planned, noise_source)
+        if made.noise not in planned.noises:
+            raise RuntimeError(f"The table of {self.sketch.name!r} has another noise than was paid for.")
+        noised = Plan(made.noise, planned.count_noise, planned.counts, planned.cost)
+        released = sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
+        return covering_bounds(released, self.bought)

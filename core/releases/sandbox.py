@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.ledger.store import default_place
+from ..privacy.ledger.ledger_store import default_place
 from .release_store import Shelf
 
 ENDING = ".samples"

@@ -21,7 +21,7 @@ from ..checks import check_choice, check_integer
 from ..domain import Categorical, Cyclic, Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed
 from ..geometry.kernels import Bandwidth
 from ..parameters import Several, Text, parameter
 from ..privacy.budget import Budget

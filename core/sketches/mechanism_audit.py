@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..domain.item_sets import Sets
-from ..privacy.audit import BATCH, AuditReport, audit
+from ..privacy.attacks import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours

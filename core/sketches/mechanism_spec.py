@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
-from ..formatting.phrases import count
+from ..formatting.numbers import count
 
 if TYPE_CHECKING:
     from ..domain import Domain

@@ -4,8 +4,8 @@ A release of parts is one linear sketch. Its table is the tables of its parts, o
 is what it adds to each of them; so everything that is true of one sketch and its table (streaming, clusters,
 checkpoints, merging, one entry in a ledger) is true of it without another line. Only noise knows the difference: every
 part has a noise of its own, in ratios that the forecast chose (`core.releases.forecast.forecast_shares`), from one
-joint calibration (`core.privacy.joint`). The other way, a job that fills several tables and keeps several promises,
-would have had to teach all of that about lists.
+joint calibration (`core.privacy.shared_promise`). The other way, a job that fills several tables and keeps several
+promises, would have had to teach all of that about lists.
 
 The records are the same ones: one selection of at most m rows a person is read once, before any part sees a row. Each
 part then reads its own columns by the rules that all share, so a row that misses a value of one column is left out of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_shares
-from ..privacy.joint import Wanted, calibrate_joint
+from ..privacy.shared_promise import Wanted, calibrate_joint
 from .linear import LinearSketch
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     """Share the budget among the parts of a sketch, and calibrate all their noise together.
 
     Every part says how large its noise is to be beside that of the others (`Part.noise`), so one number decides about
-    all of them: the smallest at which the promise holds for the whole; see `core.privacy.joint`. RequestError when a
-    part cannot keep such a promise, or does not say how large its noise is to be.
+    all of them: the smallest at which the promise holds for the whole; see `core.privacy.shared_promise`. RequestError
+    when a part cannot keep such a promise, or does not say how large its noise is to be.
     """
     sketch.check_budget(budget)
     tables, counts = sketch.sensitivities(budget.neighbours), sketch.count_sensitivities(budget.neighbours)

@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ..domain import Domain
-from ..domain.batches import arrow_table
+from ..domain.encoding import arrow_table
 from ..errors import RequestError
-from ..privacy.unit import EACH_RECORD
+from ..privacy.neighbours import EACH_RECORD
 from .duck import Scan, identifier, plain_sentences
 from .gathering import PAIR_ROWS, Pairs, Reads, WholeNumbers, are_whole_numbers
 from .people import HALF, Person

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain.batches import ROWS_READ
+from ..domain.encoding import ROWS_READ
 from ..errors import RequestError
 from .duck import plain_sentences
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Column, Domain, Items, Vector
-from ..domain.batches import arrow_array, arrow_table
+from ..domain.encoding import arrow_array, arrow_table
 from ..errors import RequestError
 from .arrow_tables import ArrowSource
 from .duck import plain_sentences

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..domain import Categorical, Column, Domain, Numeric, PrivacyUnit
 from ..errors import RequestError
-from ..formatting.phrases import listed
+from ..formatting.numbers import listed
 from . import Source
 
 MOST_CATEGORIES = 1_000

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..domain import Domain
-from ..domain.batches import FIRST_ROW
+from ..domain.encoding import FIRST_ROW
 from ..errors import RequestError
 from .duck import plain_sentences
 from .gathering import WholeNumbers, ascends, batches_of, gather

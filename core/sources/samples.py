@@ -15,7 +15,7 @@ from ..domain import Categorical, Domain
 from ..domain.columns import column_from_dict
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, kernel_from_dict
-from ..privacy.unit import EACH_RECORD, PrivacyUnit
+from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ..runtime.environment import APP
 
 FOLDER = APP / "sample_data"

@@ -13,8 +13,8 @@ from typing import Protocol
 import pyarrow as pa
 
 from ..domain import Coordinate, Dates, Domain, Numeric
-from ..domain.batches import FIRST_ROW, ROWS_READ
 from ..domain.column import is_list
+from ..domain.encoding import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
 from ..runtime.transient import private_folder
 from .gathering import Pairs, gathered

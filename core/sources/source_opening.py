@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..domain.batches import arrow_table
+from ..domain.encoding import arrow_table
 from ..errors import RequestError
-from ..formatting.numbers import size
-from ..formatting.phrases import count
+from ..formatting.numbers import count, size
 from .arrow_tables import ArrowSource, FrameSource, arrow_file
 from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource

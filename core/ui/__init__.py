@@ -28,7 +28,7 @@ paying; ``released`` what pages about released files do. A page imports those an
   plain list, ``note`` a quiet line; ``odds`` draws a promise in words, ``budget_bar`` a budget. ``draw`` is the only
   door for HTML, and everything foreign in it goes through ``core.formatting.escapes.in_html``; where Streamlit reads
   Markdown, foreign text goes through ``in_markdown``. Numbers, sizes and times are written by
-  ``core.formatting.numbers``, lists, counts and days by ``core.formatting.phrases``.
+  ``core.formatting.numbers``, lists, counts and days by ``core.formatting.numbers``.
 * ``core.figures.palette`` holds the colours. Draw figures with ``frame.charts.show(figure, key, words)``, always with
   words. Styles live in ``frame.theme``, and colours with meaning are never used for anything else: ``:orange[...]`` and
   ``:green[...]`` mean private and public in Markdown too.

@@ -9,8 +9,8 @@ import streamlit as st
 
 from ..errors import RequestError
 from ..formatting.escapes import in_markdown
-from ..formatting.phrases import day, listed
-from ..privacy.ledger.store import Store
+from ..formatting.numbers import day, listed
+from ..privacy.ledger.ledger_store import Store
 from ..serving.approvals import Approvals, Request
 from ..serving.door import Visitor, the_door
 from ..serving.settings import Role

@@ -10,16 +10,25 @@ import streamlit as st
 from ..errors import RequestError
 from ..figures.ledger_figures import budget_bars, loss_distribution, time_line
 from ..formatting.escapes import in_markdown
-from ..formatting.numbers import amount, left_in_words, number, rounded_down, significant
-from ..formatting.phrases import count, day, listed, lowered, shown
+from ..formatting.numbers import (
+    amount,
+    count,
+    day,
+    left_in_words,
+    listed,
+    lowered,
+    number,
+    rounded_down,
+    shown,
+    significant,
+)
 from ..privacy.accounting import Cost, PureParts, epsilon_spent, spent
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..privacy.ledger.account import price
 from ..privacy.ledger.ledger import Entry, Ledger, Status
 from ..privacy.ledger.names import LONGEST_NAME
-from ..privacy.neighbours import Neighbours, Sensitivity
-from ..privacy.unit import PrivacyUnit, unit_in_words
+from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..releases.payment import unit_words
 from ..sketches.registry import card
 from .frame.charts import show

@@ -11,8 +11,7 @@ from ..errors import RequestError
 from ..figures.poll_figures import local_bars, local_in_words, revealed_in_words
 from ..figures.promise_lesson_figures import errors_figure
 from ..formatting.escapes import in_markdown
-from ..formatting.numbers import about, percent, significant
-from ..formatting.phrases import listed
+from ..formatting.numbers import about, listed, percent, significant
 from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.choosing import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.hitters.table import FINDERS

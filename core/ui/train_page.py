@@ -14,8 +14,7 @@ from ..errors import RequestError
 from ..figures.model_figures import EXPLAINED, RIGHT, training_figure, training_in_words
 from ..figures.report.label import privacy_label
 from ..formatting.escapes import in_markdown
-from ..formatting.numbers import amount, percent, significant, size
-from ..formatting.phrases import listed
+from ..formatting.numbers import amount, listed, percent, significant, size
 from ..models.class_counts import SAME_FOR_ALL
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.entrants import File

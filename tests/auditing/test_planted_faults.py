@@ -15,8 +15,8 @@ from core.auditing.trials import examine, of_sketch
 from core.domain import Categorical, Numeric
 from core.geometry.kernels import Gaussian
 from core.privacy.accounting import Cost
+from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise import randomness
-from core.privacy.unit import PrivacyUnit
 from core.releases import job, payment, release_store, seal
 from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes

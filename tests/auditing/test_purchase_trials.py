@@ -205,7 +205,7 @@ def test_a_refusal_that_depends_on_the_number_of_records_is_found(monkeypatch):
 
 
 def test_a_command_that_says_how_many_rows_there_were_is_found(monkeypatch):
-    command = sys.modules["core.cli.release"]
+    command = sys.modules["core.cli.release_command"]
     honest = command._run
 
     def counted(job, source):

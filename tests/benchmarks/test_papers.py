@@ -21,7 +21,7 @@ from benchmarks.papers.density import Density
 from benchmarks.papers.running import TooLong, at_most, done, foretold, run
 from benchmarks.papers.store import MOST_BEGUN, Store
 from benchmarks.papers.work import DONE, ENDED, LONG, REFUSED, Record, Settings, Work
-from core.privacy.unit_shifts import gaussian_delta
+from core.privacy.integer_shifts import gaussian_delta
 
 ROOT = Path(__file__).parents[2]
 WORK = Work("distances", "line", "interval-tree", None, "1", "0", 0, quick=True)

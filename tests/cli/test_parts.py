@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from core import Budget, Categorical, Domain, Ledger, Numeric, RequestError, load
-from core.cli.data_options import GuessOptions
 from core.cli.release_parts import Asked, declared_parts
+from core.cli.shared_options import GuessOptions
 from core.cli.sketch_options import SketchOptions
 from tests.cli.conftest import BOUNDS, refused
 

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.cli.exit_codes import Unfinished
-from core.cli.spending import billed
+from core.cli.spending import Unfinished, billed
 from core.privacy.budget import Budget
 from core.releases.payment import LedgerAccount
 

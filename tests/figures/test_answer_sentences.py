@@ -17,7 +17,7 @@ from core.figures.answer_sentences import (
     standing_out,
 )
 from core.figures.report.label import privacy_label
-from core.formatting.phrases import day
+from core.formatting.numbers import day
 from core.geometry import kernels
 from core.privacy.neighbours import Neighbours
 from tests.releases_for_tests import small_release

@@ -8,7 +8,7 @@ from core.domain import Categorical, Numeric
 from core.domain.round_columns import position
 from core.figures.figure_axes import Axis, apply, equal_shape
 from core.formatting.escapes import in_plotly
-from core.formatting.phrases import shortened
+from core.formatting.numbers import shortened
 
 AGE = Axis.of(Numeric("age", 0, 120, "years"), np.linspace(0, 120, 13))
 CITY = Axis.of(Categorical("city", ("Bern", "Basel", "Chur")), np.array(["Bern", "Basel", "Chur"], dtype=object))

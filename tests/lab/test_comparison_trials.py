@@ -15,7 +15,7 @@ from core.lab.comparison_methods import METHODS
 from core.lab.comparison_trials import _remembered, released, released_functions, run_trial
 from core.lab.public_data import exact_sums, from_file, from_sample, of_points
 from core.privacy.budget import Budget
-from core.privacy.unit import EACH_RECORD
+from core.privacy.neighbours import EACH_RECORD
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sources.samples import sample
 

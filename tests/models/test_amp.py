@@ -22,9 +22,9 @@ from core.models.amp import (
     sharp_constants,
 )
 from core.models.certified_logistic import UNIT_BITS, approximate_minimiser
-from core.privacy.noise.normal_vector import NormalVector
+from core.privacy.integer_shifts import gaussian_delta
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit_shifts import gaussian_delta
+from core.privacy.noise.vector_noise import NormalVector
 from core.releases.payment import payer_of, spending
 from core.sources import open_source
 

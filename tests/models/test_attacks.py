@@ -23,9 +23,9 @@ from core.models.permutation_sgd import PermutationSGD
 from core.models.pure import PureLogistic
 from core.models.sampled_descent import SampledDescent
 from core.models.tuned_amp import TunedMinima
-from core.privacy.audit import audit
-from core.privacy.noise.normal_vector import NormalVector
+from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SystemSource
+from core.privacy.noise.vector_noise import NormalVector
 from core.sources import open_source
 
 pytestmark = pytest.mark.deep

@@ -15,8 +15,8 @@ from core.models.certified_logistic import (
     logistic_weights,
     rounded_minimiser,
 )
-from core.privacy.noise.l2_vector import L2Vector
 from core.privacy.noise.randomness import SeededSource
+from core.privacy.noise.vector_noise import L2Vector
 
 
 def unit_vectors(records: int, size: int, seed: int = 0) -> np.ndarray:

@@ -24,7 +24,7 @@ from core.models.objective_perturbation import (
     published_constants,
     vectors_of,
 )
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource
 from core.releases.payment import payer_of, spending
 from core.sources import open_source

@@ -15,7 +15,7 @@ from core.errors import RequestError
 from core.models import posterior
 from core.models.exact_solving import Solver, is_positive_definite, wide_products
 from core.models.posterior import AdaptivePosteriorSample, PosteriorSample, deviation, divergence, least_multiple
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.depth import draws

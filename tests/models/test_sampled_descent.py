@@ -12,9 +12,8 @@ from core.models.descent import NoisyDescent
 from core.models.sampled_descent import HALVINGS, MARGIN, ORDERS, SampledDescent, least_factor
 from core.privacy.calibration import NoiseScale
 from core.privacy.events import Alone
-from core.privacy.neighbours import Sensitivity
+from core.privacy.neighbours import PrivacyUnit, Sensitivity
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit import PrivacyUnit
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from core import Budget, Domain, train
 from core.errors import RequestError
 from core.models.tukey import GRID, DeepFit, boxes, deep_point, grid_fits
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.depth import draws

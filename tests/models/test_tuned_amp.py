@@ -8,8 +8,8 @@ from core.errors import RequestError
 from core.models import tuned_amp as module
 from core.models.amp import ApproximateMinima
 from core.models.tuned_amp import TunedMinima, said
+from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit import PrivacyUnit
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from core.privacy.accounting import Cost, admits
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, calibrate_shares, parse_fraction
+from core.privacy.integer_shifts import GaussianTable, gaussian_tables_delta, unit_shift_delta
 from core.privacy.neighbours import Sensitivity
-from core.privacy.unit_shifts import unit_shift_delta
-from core.privacy.whole_shifts import GaussianTable, gaussian_tables_delta
 from core.privacy.zcdp import largest_rho, zcdp_delta
 from tests.depth import draws
 

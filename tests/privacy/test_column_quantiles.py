@@ -14,8 +14,8 @@ from core.errors import RequestError
 from core.privacy import column_quantiles
 from core.privacy.budget import Budget
 from core.privacy.column_quantiles import CELLS, MOST_CELLS, Places, plan_quantiles, release_quantiles, scores_between
+from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit import PrivacyUnit
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 

@@ -11,14 +11,14 @@ from scipy import stats
 
 from core.errors import RequestError
 from core.privacy.accounting import Alone, Cost, Gaussian
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.events import PureParts
 from core.privacy.held_out import choose, halvings_for, held_out, plan_choice
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
-from tests.privacy.test_noisy_max import closed_form
+from tests.privacy.test_selection import chance_of
 
 EPSILON = 1.5
 COUNTS = np.arange(-40, 45)
@@ -55,7 +55,7 @@ def chances(records, sides, moved, one_way):
         for says in (0, 1):
             with_this = laplace * ((COUNTS >= 1) == says) * weight
             scores = [sum(record == 1 for record in out), sum(record == says for record in out)]
-            found += with_this[:, None] * closed_form(scores, rate)
+            found += with_this[:, None] * chance_of(scores, rate)
     return found / np.exp(-EPSILON / moved * np.abs(COUNTS)).sum()
 
 

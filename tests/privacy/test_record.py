@@ -13,9 +13,8 @@ from core.errors import RequestError
 from core.figures.report.label import privacy_label
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale, calibrate_shares
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from core.privacy.record import PrivacyRecord
-from core.privacy.unit import PrivacyUnit
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal

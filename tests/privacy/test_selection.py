@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.privacy.accounting import Cost, keeps_promise
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, select, select_jointly
+from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, noisy_max, select, select_jointly
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream
@@ -169,3 +169,59 @@ def test_a_choice_is_a_pure_event_of_a_smaller_rho():
     assert event_from_dict(event.to_dict()) == event != PureParts(Fraction(1, 2), 3)
     assert keeps_promise([event], 1.5, 0) and not keeps_promise([event], 1.4, 0)
     assert Cost.from_dict(Cost((event,), 2, "1e-6").to_dict()).events == (event,)
+
+
+NOISY_MAX_DRAWS = draws(2000, 20_000)
+
+
+def chance_of(scores, rate) -> np.ndarray:
+    """Probability of each candidate: over all sets of heads, the share of one of them."""
+    odds = np.exp(-rate * (max(scores) - np.array(scores, np.float64)))
+    chances = np.zeros(len(scores))
+    for heads in product([False, True], repeat=len(scores)):
+        if any(heads):
+            chances[list(heads)] += np.prod(np.where(heads, odds, 1 - odds)) / sum(heads)
+    return chances
+
+
+@pytest.mark.parametrize(
+    ("scores", "sensitivity", "epsilon", "one_way"),
+    [([5, 4, 4, 0], 1, Fraction(1), False), ([5, 4, 4, 0], 1, Fraction(1), True), ([7, 7, 1], 3, Fraction(2), True)],
+)
+def test_frequencies_are_those_of_the_closed_form_of_noisy_max(scores, sensitivity, epsilon, one_way):
+    source = SeededSource(4)
+    found = [noisy_max(np.array(scores), sensitivity, epsilon, source, one_way=one_way) for _ in range(NOISY_MAX_DRAWS)]
+    rate = float(epsilon) / sensitivity / (1 if one_way else 2)
+    expected = chance_of(scores, rate) * NOISY_MAX_DRAWS
+    assert stats.chisquare(np.bincount(found, minlength=len(scores)), expected).pvalue > FALSE_ALARM
+
+
+def test_it_is_the_largest_score_with_exponential_noise():
+    scores, rate = np.array([9, 8, 5, 3]), 0.4
+    noisy = scores + np.random.default_rng(1).exponential(1 / rate, (200_000, 4))
+    observed = np.bincount(noisy.argmax(axis=1), minlength=4)
+    assert stats.chisquare(observed, chance_of(scores, rate) * 200_000).pvalue > FALSE_ALARM
+
+
+def worst_loss(rate, moves) -> float:
+    """Over all scores from 0 to 4 of three candidates and all that one person may do to them."""
+    losses = [0.0]
+    for scores in product(range(5), repeat=3):
+        mine = chance_of(scores, rate)
+        for move in moves:
+            losses.append(np.abs(np.log(mine / chance_of(np.add(scores, move), rate))).max())
+    return max(losses)
+
+
+def test_no_choice_tells_neighbours_apart_by_more_than_epsilon():
+    either_way = list(product([-1, 0, 1], repeat=3))
+    upwards = list(product([0, 1], repeat=3))
+    assert 0.9 < worst_loss(0.5, either_way) <= 1 + 1e-9
+    assert 0.9 < worst_loss(1.0, upwards) <= 1 + 1e-9
+    assert worst_loss(1.0, either_way) > 1.2  # the rate of one way is wrong for scores that move either way
+
+
+@pytest.mark.parametrize("scores", [[0.5, 1.0], np.array([], np.int64)])
+def test_what_could_not_be_exact_is_refused_of_noisy_max(scores):
+    with pytest.raises(TypeError):
+        noisy_max(np.array(scores), 1, Fraction(1))

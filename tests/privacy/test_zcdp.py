@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.privacy.unit_shifts import gaussian_delta
+from core.privacy.integer_shifts import gaussian_delta
 from core.privacy.zcdp import largest_rho, zcdp_delta, zcdp_epsilon
 
 

@@ -15,8 +15,8 @@ from core import Budget, Domain, Ledger, Race, load
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
 from core.privacy import quantiles
+from core.privacy.neighbours import PrivacyUnit
 from core.privacy.quantiles import Grid, plan_bounds
-from core.privacy.unit import PrivacyUnit
 from core.releases.bounded import Bounded, BoundsPurchase
 from core.releases.job import Job
 from core.sketches.classes import Classes

@@ -17,13 +17,12 @@ from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.nearness import kernel_apart
 from core.releases.job import Job, kind_of
+from core.releases.kind import Plain
 from core.releases.manifest import BoughtCount
-from core.releases.payment import LedgerAccount
-from core.releases.plain import Plain
+from core.releases.payment import LedgerAccount, check_all_remembered
 from core.releases.purchase_plan import Known, Offer, PurchasePlan, Purchasing, Stage
 from core.releases.release import load
 from core.releases.release_store import shelf_of
-from core.releases.remembered import check_all_remembered
 from core.releases.stages import SHARE, Count, Spread
 from core.sketches.classes import Classes
 from core.sources import open_source

@@ -19,7 +19,7 @@ from core.geometry.kernels import Gaussian
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
-from core.releases.remembered import check_all_remembered
+from core.releases.payment import check_all_remembered
 from core.serving.approvals import State, plan_of
 from core.serving.owners import REFUSED, OwnLedger, check_found, check_named
 from core.serving.settings import Approval

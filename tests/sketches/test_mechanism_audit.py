@@ -11,8 +11,7 @@ from core.geometry import kernels
 from core.lab.published.privbayes import PrivBayes
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
-from core.privacy.unit import PrivacyUnit
+from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.sketches import mechanism_audit
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race

@@ -31,7 +31,7 @@ from core.privacy.neighbours import Neighbours, Sensitivity
 from core.sketches.mechanism_spec import MechanismSpec
 from core.sketches.answers import Answers
 from core.sketches.linear import LinearSketch
-from core.formatting.phrases import count
+from core.formatting.numbers import count
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,9 @@ from core.lab.published.mwem import MWEM
 from core.privacy.accounting import epsilon_spent, keeps_promise
 from core.privacy.events import Gaussian as GaussianNoise
 from core.privacy.events import PureParts, event_of, pure_sum, total_rho
-from core.privacy.joint import Wanted, calibrate_joint
+from core.privacy.integer_shifts import gaussian_delta, gaussian_tables_delta
 from core.privacy.neighbours import Neighbours, Sensitivity
-from core.privacy.unit_shifts import gaussian_delta
-from core.privacy.whole_shifts import gaussian_tables_delta
+from core.privacy.shared_promise import Wanted, calibrate_joint
 from core.privacy.zcdp import largest_rho
 from core.sketches import mechanism_audit as auditing
 from core.sketches.mechanism_audit import audit_sketch

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Domain, Items, PrivacyUnit
-from core.domain.batches import ROWS_READ
+from core.domain.encoding import ROWS_READ
 from core.errors import RequestError
 from core.sources import Upload, open_source, parquet
 from tests.depth import crossed, draws

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.batches import ROWS_READ
+from core.domain.encoding import ROWS_READ
 from core.errors import RequestError
 from core.sources import gathering
 from core.sources.gathering import ascends, ascends_by_length, cut_between_sets, gathered, known, order_of

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Domain, Items, Numeric, PrivacyUnit, Vector
-from core.domain.batches import FIRST_ROW
+from core.domain.encoding import FIRST_ROW
 from core.errors import RequestError
 from core.sources import Upload, open_source, parquet
 from tests.depth import deep, sampled

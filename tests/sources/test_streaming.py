@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain import Domain
-from core.domain.batches import FIRST_ROW
+from core.domain.encoding import FIRST_ROW
 from core.errors import RequestError
 from core.sources import open_source
 from tests.depth import draws

@@ -11,8 +11,7 @@ from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
 from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours
-from core.privacy.unit import unit_in_words
+from core.privacy.neighbours import Neighbours, unit_in_words
 from core.releases.release_store import shelf_of
 from core.releases.sandbox import Sandbox
 from core.ui.frame.session import Session

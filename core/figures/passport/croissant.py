@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ...domain import Categorical, Column, Dates, Ordered
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from .described import ARCHIVE, Said
 from .variables import csv_heads, is_number
 

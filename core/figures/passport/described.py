@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import listed, shown
+from ...formatting.numbers import listed, shown
 from ...local.release import is_local, load_local
 from ...local.released import LocalAnswers
 from ...models.model_file import HIDDEN, ModelFile

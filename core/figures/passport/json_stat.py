@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...local.released import LocalAnswers
 from ...releases.release import Release
 from .described import Said

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ...errors import RequestError
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...releases.release import Release
 from ...runtime.transient import unfinished
 from .croissant import croissant

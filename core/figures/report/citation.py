@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...version import SOFTWARE
 from .label import PrivacyLabel
 

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formatting.numbers import percent, rounded, significant
-from ...formatting.phrases import count, day, listed, shown
+from ...formatting.numbers import count, day, listed, percent, rounded, shown, significant
 from ...privacy.calibration import NoiseScale
 from ...privacy.events import event_of, pure_sum
 from ...releases.file import facts_of

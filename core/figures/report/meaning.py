@@ -12,8 +12,7 @@ from typing import cast
 import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
-from ...formatting.numbers import bound, number, percent, significant
-from ...formatting.phrases import count, listed, shown
+from ...formatting.numbers import bound, count, listed, number, percent, shown, significant
 from ...geometry.kernels import (
     Angular,
     Bandwidth,

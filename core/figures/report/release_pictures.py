@@ -10,8 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ...analysis.density import Curve, Heatmap
-from ...formatting.numbers import best_guess, rounded, rounded_range
-from ...formatting.phrases import listed, shown
+from ...formatting.numbers import best_guess, listed, rounded, rounded_range, shown
 from ...releases.release import Release
 from ..answer_sentences import one_sided, place_words
 from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words

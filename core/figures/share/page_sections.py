@@ -21,8 +21,7 @@ from ...analysis.differences import (
     strength_differences,
 )
 from ...formatting.escapes import in_html
-from ...formatting.numbers import best_guess, percent, significant
-from ...formatting.phrases import listed, minute, shown
+from ...formatting.numbers import best_guess, listed, minute, percent, shown, significant
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers

@@ -22,8 +22,7 @@ from scipy.special import ndtri
 
 from ...errors import RequestError
 from ...formatting.escapes import in_html
-from ...formatting.numbers import percent, significant
-from ...formatting.phrases import day, listed, shown
+from ...formatting.numbers import day, listed, percent, shown, significant
 from ...local.released import LocalAnswers
 from ...models.linear_model import LinearModel
 from ...models.model_file import ModelFile

@@ -16,7 +16,7 @@ from ...analysis.box import Box
 from ...analysis.density import Curve, Heatmap
 from ...analysis.table_profile import Number, Profile
 from ...formatting.escapes import in_html
-from ...formatting.phrases import listed, shown
+from ...formatting.numbers import listed, shown
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis

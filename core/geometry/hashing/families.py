@@ -55,9 +55,8 @@ from ..kernels import (
     coordinate_bandwidths,
     stationary,
 )
-from .coverage import chi_lengths, directions, grouped_uniforms, uniforms_for_direction
 from .hash_cells import Hashes, concatenated
-from .uniforms import PublicRandom, group_sizes
+from .uniforms import PublicRandom, chi_lengths, directions, group_sizes, grouped_uniforms, uniforms_for_direction
 
 
 def angular_hashes(rows: int, groups: int, dimensions: int, power: int, seed: int, family: int) -> Hashes:

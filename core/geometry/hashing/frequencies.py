@@ -55,9 +55,8 @@ from ..kernels import (
     coordinate_bandwidths,
     stationary,
 )
-from .coverage import chi_lengths, directions, grouped_uniforms, uniforms_for_direction
 from .families import mixture_choice
-from .uniforms import PublicRandom, group_sizes
+from .uniforms import PublicRandom, chi_lengths, directions, group_sizes, grouped_uniforms, uniforms_for_direction
 
 MAX_TERMS = 1 << 27
 """Coefficients that all rows together may have: a gigabyte."""

@@ -31,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...parameters import Resolved, Seed, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget

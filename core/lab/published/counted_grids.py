@@ -33,7 +33,7 @@ import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel
 from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget

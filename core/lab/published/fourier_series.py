@@ -47,7 +47,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.kernels import Gaussian, Kernel, KernelKind
 from ...parameters import Number, Resolved, parameter
 from ...privacy.budget import Budget

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...parameters import Choice, Several, Validated, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit

@@ -44,7 +44,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...parameters import Choice, Number, Resolved, Whole, parameter
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget

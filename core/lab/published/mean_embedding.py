@@ -39,7 +39,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...geometry.kernels.composite import atoms

@@ -37,7 +37,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel, of_coordinates
 from ...geometry.simplex import nearest_with_total
 from ...parameters import Resolved, Seed, Several, Whole, parameter

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget

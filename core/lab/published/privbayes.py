@@ -54,7 +54,7 @@ import numpy as np
 from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel, of_coordinates
 from ...parameters import Kind, Resolved, Seed, Several, Whole, parameter

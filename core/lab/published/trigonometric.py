@@ -31,7 +31,7 @@ import numpy as np
 from ...checks import check_integer
 from ...domain import Categorical, Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
 from ...parameters import Choice, Resolved, Whole, parameter

@@ -19,10 +19,10 @@ from ...errors import RequestError
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
+from ...privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.replay.tape import rolling
-from ...privacy.shares import shared_equally
-from ...privacy.unit import EACH_RECORD, PrivacyUnit
+from ...privacy.shared_promise import shared_equally
 
 Kept = TypeVar("Kept")
 

@@ -29,7 +29,7 @@ from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...releases.forecast.rehearsal import scaled_table
 from ...releases.forecast.scales import by_coordinates, chosen_scales
 from ...releases.job import Job
-from ...releases.plain import Plain
+from ...releases.kind import Plain
 from ...releases.release import Release
 from ...releases.seal import noised
 from ...releases.sizing import with_chosen_size

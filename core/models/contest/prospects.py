@@ -30,7 +30,7 @@ from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
 from ...privacy.held_out import choice_epsilon, halvings_for
 from ...privacy.noise.randomness import SeededSource
-from ...privacy.shares import largest_share
+from ...privacy.shared_promise import largest_share
 from ...releases.forecast.nearness import USUAL, kernel_apart
 from ...releases.forecast.reference_population import REFERENCE_POINTS
 from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said

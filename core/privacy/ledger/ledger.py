@@ -8,7 +8,7 @@ Every registration and every release carries a SHA-256 of itself and of the one 
 apart with the count. So a record that was changed, moved or removed, by accident or with an editor, is noticed, and
 the ledger is refused until it is restored. What this cannot notice: someone who recomputes all links after the
 change, and data that is released without the ledger. A ledger file that was replaced by an older copy or deleted is
-whole in itself, and noticed by the releases that lie beside it (`core.releases.remembered`), and by a second place
+whole in itself, and noticed by the releases that lie beside it (`core.releases.payment`), and by a second place
 where there is one (`witness`).
 Whoever can write to the ledger can read the data anyway; the ledger keeps honest owners from mistakes.
 """
@@ -24,15 +24,23 @@ import sqlalchemy as sa
 from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
-from ..neighbours import Neighbours
+from ..neighbours import Neighbours, unit_in_words
 from ..replay.tape import rolling
-from ..unit import unit_in_words
-from .chain import canonical
+from .ledger_records import (
+    LOGGED,
+    Dataset,
+    Entry,
+    History,
+    append_dataset,
+    append_release,
+    canonical,
+    read_datasets,
+    read_history,
+)
+from .ledger_store import Store
+from .ledger_tables import BOOK
 from .log import Did, Log, append, last
 from .names import check_new, checked_name
-from .records import LOGGED, Dataset, Entry, History, append_dataset, append_release, read_datasets, read_history
-from .store import Store
-from .tables import BOOK
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 

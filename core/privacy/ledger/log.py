@@ -19,10 +19,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from ...errors import RequestError
-from .chain import canonical, link_of, moment
-from .records import ID_LENGTH, LOGGED
-from .store import Store
-from .tables import LOG, LOG_BOOK, RELEASES, LogTables, append_row
+from .ledger_records import ID_LENGTH, LOGGED, canonical, link_of, moment
+from .ledger_store import Store
+from .ledger_tables import LOG, LOG_BOOK, RELEASES, LogTables, append_row
 
 LONGEST_WORD = 300
 MOST_WORDS = 200

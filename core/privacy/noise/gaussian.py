@@ -37,9 +37,8 @@ import numpy as np
 
 from ...runtime.array_types import Integers, Words
 from ...runtime.compiled_code import njit
-from .bernoulli import WORD_BITS, Coin
 from .laplace import LARGEST_SCALE, Draws, LaplaceSampler, laplace_sampler
-from .randomness import Stream
+from .randomness import WORD_BITS, Coin, Stream
 
 LARGEST_SIGMA2 = (LARGEST_SCALE - 1) ** 2
 # More candidates than draws by the share that is rejected, and a little more.

@@ -9,7 +9,7 @@ Let q = exp(-1/b) and let X have the geometric distribution P(X = k) = (1-q) q^k
     1/(1 + exp(2^i/b)), and P(H = h) ∝ exp(-2^L/b)^h: H counts how often a coin of probability exp(-2^L/b) shows one
     before its first zero. No tail is cut off.
 
-3.  *Coins.* Each is tossed by comparing uniform digits with those of its probability, as in `bernoulli`, for 64 draws
+3.  *Coins.* Each is tossed by comparing uniform digits with those of its probability, as in `randomness`, for 64 draws
     at once: bit l of a random word is the next uniform digit of draw l. Draws that are still tied keep their bit in
     `tied`; about 7 words settle all 64. The first 128 digits of every probability are in a table. A draw that ties with
     all of them, and a draw whose H is not zero (L is such that this has probability at most e^-16), is finished in
@@ -28,8 +28,7 @@ import numpy as np
 
 from ...runtime.array_types import Integers, Words
 from ...runtime.compiled_code import njit
-from .bernoulli import Coin
-from .randomness import Stream
+from .randomness import Coin, Stream
 
 LANES = 64
 TABLE_DIGITS = 128

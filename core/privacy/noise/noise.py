@@ -1,8 +1,8 @@
 """Noise for tables of whole numbers: the only place where a release gets its randomness.
 
-The noise is drawn exactly (`laplace`, `gaussian` and `rounded_l2` carry the proofs), on whole numbers, from bits keyed
-by the operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a stream
-of its own, so nothing is shared and the extra memory does not grow with the table.
+The noise is drawn exactly (`laplace`, `gaussian` and `vector_noise` carry the proofs), on whole numbers, from bits
+keyed by the operating system (`randomness`). Large tables are filled in chunks by all processors, each chunk from a
+stream of its own, so nothing is shared and the extra memory does not grow with the table.
 
 Sums beyond the ends of the counters' type are set to the ends. The noise itself is not rounded or cut before it is
 added, so this is a function of the exact noisy sum alone: post-processing, which costs no privacy. Which type the
@@ -26,7 +26,7 @@ from ..replay.tape import drawn
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
 from .randomness import Source, Stream, SystemSource
-from .rounded_l2 import LARGEST_BLOCK, LARGEST_VARIANCE, RoundedL2Sampler
+from .vector_noise import LARGEST_BLOCK, LARGEST_VARIANCE, RoundedL2Sampler
 
 if TYPE_CHECKING:
     from ..calibration import NoiseScale

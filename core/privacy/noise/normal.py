@@ -22,9 +22,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from .bernoulli import WORD_BITS, Coin
 from .gaussian import GaussianSampler, gaussian_sampler
-from .randomness import Stream
+from .randomness import WORD_BITS, Coin, Stream
 
 PLACES = 54
 UNIFORM_BITS = WORD_BITS - 1

@@ -6,7 +6,7 @@ bounded by its largest absolute value over all outcomes, and such bounds add up 
 |d|/σ (Canonne, Kamath, Steinke 2020), and choices among few candidates have the one of their two probability vectors.
 Distributions of losses compose by convolution, whatever later draws depend on (Zhu, Dong, Wang 2022, Theorem 10).
 
-None of this uses the bounds by which prices are set (`accounting`, `zcdp`, `unit_shifts`, `whole_shifts`): a price is
+None of this uses the bounds by which prices are set (`accounting`, `zcdp`, `integer_shifts`): a price is
 checked by other formulas than made it. Continuous Gaussians stand for discrete ones from σ² = 16 on, where their δ
 differ by less than a fiftieth; below, each counter's own distribution is convolved.
 """

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ...domain import Domain
-from ...domain.batches import ROWS_READ
+from ...domain.encoding import ROWS_READ
 from ...domain.item_sets import Sets
 from ...errors import RequestError
 from ...runtime.threads import cores, in_order

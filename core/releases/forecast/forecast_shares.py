@@ -3,7 +3,7 @@
 The forecast says what one standard deviation of noise in a counter of each part does to its typical answer, as the
 error is promised (`Forecast.promised_noise`): c_i for a part. Its noise then gets a deviation in the ratio 1/(w_i c_i)
 to that of the others, w_i being the weight that the owner gives it, and the smallest noise in these ratios that keeps
-the promise is found for all of them together (`core.privacy.joint`).
+the promise is found for all of them together (`core.privacy.shared_promise`).
 
 That is the least worst error that noise can have. With a fixed sum of shares, an error that falls as its share grows is
 least at worst where all are equal: whatever made one of them smaller would take its share from another.

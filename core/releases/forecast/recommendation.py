@@ -13,7 +13,7 @@ from typing import ClassVar, cast
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale

@@ -30,8 +30,7 @@ import numpy as np
 
 from ...domain import Cyclic, Dates, Domain, Numeric, Vector
 from ...errors import RequestError
-from ...formatting.numbers import significant
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed, significant
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate

@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...domain import Domain
-from ...formatting.numbers import rounded
-from ...formatting.phrases import count, listed, shortened
+from ...formatting.numbers import count, listed, rounded, shortened
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale
 from ...sketches.plan import Plan, plan

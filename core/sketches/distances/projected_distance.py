@@ -28,8 +28,8 @@ from scipy.special import gammaln, ndtri
 from ...checks import check_integer, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.hashing.coverage import directions, grouped_uniforms, uniforms_for_direction
 from ...geometry.hashing.hash_cells import GRID
+from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
 from ...geometry.projections.projection import MAX_ENTRIES, images
 from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget, decimal_below

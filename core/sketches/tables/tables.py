@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.phrases import count
+from ...formatting.numbers import count
 from ...parameters import Choice, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate

@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from ...analysis.classification import Classification, classify
-from ...analysis.confusion import DONT_KNOW, Confusion, Rate, confusion_of, label_codes
+from ...analysis.classification import DONT_KNOW, Classification, Confusion, Rate, classify, confusion_of, label_codes
 from ...analysis.decision_map import DecisionMap
 from ...errors import RequestError
 from ...figures.answer_sentences import NEARLY, RULES, asked_domain, decision_sentence, drowned_sentence, rules
@@ -25,8 +24,7 @@ from ...figures.class_figures import (
 )
 from ...figures.figure_axes import Axis
 from ...formatting.escapes import csv_of, in_html, in_markdown
-from ...formatting.numbers import percent
-from ...formatting.phrases import listed, plural
+from ...formatting.numbers import listed, percent, plural
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.public_tables import beside

@@ -7,16 +7,14 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from ...analysis.classification import Classification, classify
-from ...analysis.confusion import Rate, label_codes
+from ...analysis.classification import Classification, Rate, classify, label_codes
 from ...analysis.decision_map import DecisionMap
 from ...domain import Domain
 from ...errors import RequestError
 from ...figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ...figures.figure_axes import View
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import percent
-from ...formatting.phrases import listed, plural
+from ...formatting.numbers import listed, percent, plural
 from ...models.decisions import model_map, probabilities_in_order, unlike
 from ...models.linear_model import LinearModel
 from ...models.number_model import NumberModel

@@ -14,8 +14,7 @@ import streamlit as st
 from ...figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
 from ...figures.comparison_marks import swatch
 from ...formatting.escapes import in_html
-from ...formatting.numbers import percent, significant
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed, percent, significant
 from ...lab.comparison_methods import METHODS
 from ...lab.comparison_plan import Outcome, Step
 from ...lab.comparison_work import Bench

@@ -11,12 +11,11 @@ from typing import ClassVar
 
 from ...domain import Categorical, Column, Domain, Numeric, Ordered, PrivacyUnit, Reading, Vector
 from ...domain.column_entries import MISSING, NO, YES, columns_of
+from ...domain.columns import words_among
 from ...domain.declarations import Declaration as DeclaredTable
-from ...domain.missing_values import words_among
 from ...errors import RequestError
 from ...figures.report.meaning import column_values
-from ...formatting.numbers import number
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed, number
 
 YES_AND_NO = ("false", "true")  # The categories of a column of truth values: its type makes them public already.
 

@@ -12,7 +12,7 @@ from ...domain.column_entries import PRESETS, preset_for, tidy_name
 from ...domain.drafts import drafted
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.phrases import count, listed
+from ...formatting.numbers import count, listed
 from ...sources import ColumnInfo
 from ..frame.marks import note
 from ..frame.session import Records

@@ -14,7 +14,7 @@ import streamlit as st
 from ...domain import Numeric
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account, price
@@ -22,9 +22,8 @@ from ...privacy.ledger.ledger import Ledger
 from ...privacy.neighbours import Neighbours
 from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.bounded import private_bounds
-from ...releases.payment import unit_words
+from ...releases.payment import check_remembered, unit_words
 from ...releases.purchases import Purchase
-from ...releases.remembered import check_remembered
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ..frame.marks import Visibility, note, rail

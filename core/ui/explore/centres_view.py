@@ -15,8 +15,7 @@ from ...figures.figure_axes import View
 from ...figures.report.exploration import Centres, Density, table_of
 from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import THOUSANDS_FROM, percent, rounded, rounded_range, significant
-from ...formatting.phrases import listed, plural
+from ...formatting.numbers import THOUSANDS_FROM, listed, percent, plural, rounded, rounded_range, significant
 from ...releases.release import Release
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import note

@@ -33,7 +33,7 @@ from ...figures.report.release_pictures import (
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
 from ...figures.third_column import axes_of_volume, heights, shells_figure, shells_in_words
 from ...formatting.escapes import in_html
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...releases.release import Release
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
 from ..frame.marks import draw, note, side

@@ -36,7 +36,7 @@ from ...figures.difference_figures import (
     strength_words,
 )
 from ...formatting.escapes import in_html, in_markdown
-from ...formatting.phrases import shortened
+from ...formatting.numbers import shortened
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ..frame.charts import picture_config

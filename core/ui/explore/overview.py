@@ -24,8 +24,7 @@ from ...figures.table_figures import (
     together_in_words,
 )
 from ...formatting.escapes import in_html, in_markdown
-from ...formatting.numbers import percent, rounded_range, significant
-from ...formatting.phrases import listed, shortened
+from ...formatting.numbers import listed, percent, rounded_range, shortened, significant
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis

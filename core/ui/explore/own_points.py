@@ -24,8 +24,7 @@ from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Points, Step
 from ...figures.report.release_pictures import in_words, picture_figure
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import rounded_all, rounded_range
-from ...formatting.phrases import count, listed, plural
+from ...formatting.numbers import count, listed, plural, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside

@@ -24,8 +24,7 @@ from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons
 from ...formatting.escapes import in_markdown, in_plotly
-from ...formatting.numbers import percent, rounded, rounded_range
-from ...formatting.phrases import plural
+from ...formatting.numbers import percent, plural, rounded, rounded_range
 from ...releases.release import load
 from ...sources.samples import bundled_distances
 from ..frame.marks import note

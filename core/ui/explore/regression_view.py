@@ -21,8 +21,7 @@ from ...figures.model_figures import (
     correlations_in_words,
 )
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import percent, rounded, rounded_range, significant
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed, percent, rounded, rounded_range, significant
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.session import Opened

@@ -13,7 +13,7 @@ from ...errors import RequestError
 from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
 from ...formatting.escapes import in_markdown
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ..frame.charts import for_screen, picture_config
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened

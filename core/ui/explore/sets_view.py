@@ -15,8 +15,7 @@ from ...errors import RequestError
 from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import percent_within, rounded, rounded_all, rounded_range
-from ...formatting.phrases import count, listed
+from ...formatting.numbers import count, listed, percent_within, rounded, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside, told_apart

@@ -7,8 +7,7 @@ import streamlit as st
 from ...figures.noise_lesson_figures import averages_figure, files_figure, files_in_words
 from ...figures.promise_lesson_figures import NAMES, bounds_figure, bounds_in_words
 from ...formatting.escapes import in_html
-from ...formatting.numbers import percent, rounded, significant
-from ...formatting.phrases import count
+from ...formatting.numbers import count, percent, rounded, significant
 from ...lab.noise_lessons import FILES, Asked, Files, ask, exact_files, textbook_files
 from ...lab.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
 from ...sketches.grids.histogram import SCALE as WHOLE

@@ -16,8 +16,8 @@ from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.ledger_store import default_place
 from ...privacy.ledger.names import LONGEST_NAME, look_alike, named_after
-from ...privacy.ledger.store import default_place
 from ...privacy.neighbours import Neighbours
 from ...releases.sandbox import Sandbox
 from ...serving.door import the_door

@@ -14,7 +14,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD
 from ...releases.forecast.scales import chosen_scales, has_scales
-from ...releases.plain import Plain
+from ...releases.kind import Plain
 from ...releases.purchase_plan import Known, PurchasePlan, Stage
 from ...releases.stages import BROADEST, NARROWEST, Count, Spread
 from ...serving.owners import OwnLedger

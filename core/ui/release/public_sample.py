@@ -11,7 +11,7 @@ import streamlit as st
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.phrases import shown
+from ...formatting.numbers import shown
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.public_records import PublicRecords
 from ...releases.forecast.trial import check_sample

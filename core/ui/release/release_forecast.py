@@ -25,8 +25,7 @@ from ...figures.forecast_figures import (
     possible_releases_in_words,
 )
 from ...formatting.escapes import in_html, in_plotly
-from ...formatting.numbers import percent, significant
-from ...formatting.phrases import shown
+from ...formatting.numbers import percent, shown, significant
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed

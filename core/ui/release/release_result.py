@@ -25,8 +25,7 @@ from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
 from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
-from ...formatting.numbers import percent, size
-from ...formatting.phrases import day, listed, lowered, shown
+from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...releases.engine.building import TableBuilder
 from ...releases.release import Release
 from ...releases.release_store import public_name

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING
 
 from ...errors import RequestError
 from ...privacy.budget import Budget
-from ...releases.adaptive import Choosing
 from ...releases.engine.pace import Pace
 from ...releases.job import Job
+from ...releases.kind import Choosing, Plain
 from ...releases.payment import LedgerAccount, unit_words
-from ...releases.plain import Plain
 from ...releases.purchase_plan import PurchasePlan
 from ...releases.release import Release
 from ...releases.seal import promised_with

@@ -29,7 +29,7 @@ from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.figure_axes import Axis, View
 from ...figures.forecast_figures import dots, dots_in_words
 from ...formatting.escapes import in_html, in_markdown
-from ...formatting.phrases import listed, plural
+from ...formatting.numbers import listed, plural
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources import Upload, open_source

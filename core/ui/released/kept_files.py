@@ -10,12 +10,10 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import size
-from ...formatting.phrases import day
+from ...formatting.numbers import day, size
 from ...privacy.ledger.ledger import Ledger
-from ...privacy.ledger.store import default_place
-from ...releases.release_store import Entry, Shelf, public_name, shelf_beside, shelf_of
-from ...releases.shelf_files import WRITTEN
+from ...privacy.ledger.ledger_store import default_place
+from ...releases.release_store import WRITTEN, Entry, Shelf, public_name, shelf_beside, shelf_of
 from ...serving.door import the_door
 from ...serving.owners import all_shelves
 from ..frame.marks import Visibility, note, rail

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ...analysis.confusion import Rate
+from ...analysis.classification import Rate
 from ...domain import Dates, Vector
 from ...errors import RequestError
 from ...figures.class_figures import confusion_figure, confusion_in_words
@@ -25,8 +25,7 @@ from ...figures.model_figures import (
 )
 from ...figures.share.shared_page import share_html
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import percent, significant
-from ...formatting.phrases import listed, plural
+from ...formatting.numbers import listed, percent, plural, significant
 from ...models.calibrating import calibrated, calibrated_reliability
 from ...models.contest.choice import chosen_among
 from ...models.judging import Tested, judge_classes, judge_numbers, read_test

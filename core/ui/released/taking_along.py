@@ -21,7 +21,7 @@ from ...figures.report.exploration import Centres, Exploration, Modes, Step
 from ...figures.report.programs import notebook_for, script_for
 from ...figures.share.shared_page import Asked, share_html
 from ...formatting.escapes import csv_of, in_html, in_markdown
-from ...formatting.phrases import listed
+from ...formatting.numbers import listed
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.release_store import public_name

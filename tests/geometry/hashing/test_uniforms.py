@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, qmc
 
-from core.geometry.hashing.coverage import chi_lengths, directions, generating_vector, shifted_lattice
-from core.geometry.hashing.uniforms import PublicRandom, group_sizes, scrambled_sobol
+from core.geometry.hashing.uniforms import (
+    PublicRandom,
+    chi_lengths,
+    directions,
+    generating_vector,
+    group_sizes,
+    scrambled_sobol,
+    shifted_lattice,
+)
 from tests.depth import deep
 
 ALARM = 1e-9  # of one test of uniformity; fewer than a hundred a run

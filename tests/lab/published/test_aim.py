@@ -17,7 +17,7 @@ from core.geometry.kernels import Gaussian
 from core.lab.published.aim import AIM, CHOICES_SHARE, FIRST, PAIR
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.synthetic_records import POINTS
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

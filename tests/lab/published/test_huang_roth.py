@@ -27,7 +27,7 @@ from core.lab.published.distance_trees import (
 )
 from core.lab.published.huang_roth import HuangRoth, findings_for, guarantee
 from core.lab.published.interval_tree import IntervalTree
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.calibration import NoiseScale
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

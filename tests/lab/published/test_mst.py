@@ -21,7 +21,7 @@ from core.errors import ReleaseFileError, RequestError
 from core.geometry.kernels import Gaussian
 from core.lab.published.mst import MST, TREE_SHARE, SpanningTree, nearest_with_total
 from core.lab.published.synthetic_records import POINTS
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours

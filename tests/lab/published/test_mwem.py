@@ -13,7 +13,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Angular, Gaussian, Jaccard, Laplacian, Mixture
 from core.lab.published.multiplicative_weights import CYCLES, LARGEST_STEP, ONE, MultiplicativeWeights, even, reweighted
 from core.lab.published.mwem import MWEM
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.budget import Budget
 from core.privacy.events import Selections
 from core.privacy.neighbours import Neighbours

@@ -27,7 +27,7 @@ from core.lab.published.privbayes import (
     dependence_sensitivity,
 )
 from core.lab.published.synthetic_records import POINTS, along_cells
-from core.privacy.audit import audit
+from core.privacy.attacks import audit
 from core.privacy.budget import Budget
 from core.privacy.events import Selections
 from core.privacy.neighbours import Neighbours

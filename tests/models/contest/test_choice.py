@@ -20,8 +20,8 @@ from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
 from core.privacy.events import Gaussian, PureParts
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.unit import PrivacyUnit
 from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount
 from core.releases.release import Release

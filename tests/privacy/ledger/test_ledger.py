@@ -22,9 +22,9 @@ import core
 from core.errors import BudgetError, RequestError
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.calibration import calibrate_gaussian
-from core.privacy.ledger import engines
+from core.privacy.ledger import ledger_store
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.ledger.store import LedgerDamaged
+from core.privacy.ledger.ledger_store import LedgerDamaged
 from core.privacy.neighbours import Neighbours, Sensitivity
 from tests.depth import deep, draws
 
@@ -300,7 +300,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_a_writer_that_never_ends(path, monkeypatch):
-    monkeypatch.setattr(engines, "SECONDS_TO_WAIT", 0.2)
+    monkeypatch.setattr(ledger_store, "SECONDS_TO_WAIT", 0.2)
     ledger = Ledger(path)
     ledger.register("skin", 1)
     other = sqlite3.connect(path, isolation_level=None)
@@ -324,9 +324,9 @@ def test_a_file_that_vanished_is_not_a_new_ledger(path):
 
 
 def test_a_commit_is_on_the_disk_before_it_is_said_to_be_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(engines, "SYNCHRONOUS", "EXTRA")  # as it is outside quick tests
+    monkeypatch.setattr(ledger_store, "SYNCHRONOUS", "EXTRA")  # as it is outside quick tests
     Ledger(tmp_path / "ledger.sqlite").register("skin", 1)
-    with engines.sqlite_engine(tmp_path / "ledger.sqlite").connect() as connection:
+    with ledger_store.sqlite_engine(tmp_path / "ledger.sqlite").connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
 
 

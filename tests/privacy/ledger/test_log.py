@@ -6,8 +6,8 @@ import pytest
 
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
+from core.privacy.ledger.ledger_store import LedgerDamaged, Store
 from core.privacy.ledger.log import LONGEST_WORD, Did
-from core.privacy.ledger.store import LedgerDamaged, Store
 from tests.privacy.ledger.test_ledger import pure
 
 

@@ -7,7 +7,7 @@ import pytest
 from core.errors import RequestError
 from core.privacy.ledger import witness as module
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.ledger.store import LedgerDamaged
+from core.privacy.ledger.ledger_store import LedgerDamaged
 from core.privacy.ledger.witness import FileWitness
 from tests.privacy.ledger.test_ledger import pure
 from tests.privacy.ledger.test_postgres_under_load import server  # noqa: F401

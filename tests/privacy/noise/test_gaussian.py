@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.privacy.noise import gaussian
-from core.privacy.noise.bernoulli import Coin
 from core.privacy.noise.gaussian import GaussianSampler, _bounds, exponential_bytes, upper_half
-from core.privacy.noise.randomness import SeededSource
+from core.privacy.noise.randomness import Coin, SeededSource
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, gaussian_cdf, tail_p_value
 from tests.privacy.noise.scripted import ScriptedStream

@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from core.privacy.noise.bernoulli import Coin
 from core.privacy.noise.laplace import ALL, LANES, LaplaceSampler
-from core.privacy.noise.randomness import SeededSource
+from core.privacy.noise.randomness import Coin, SeededSource
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, laplace_cdf, tail_p_value
 from tests.privacy.noise.scripted import ScriptedStream

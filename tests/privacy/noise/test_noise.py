@@ -21,7 +21,7 @@ from core.privacy.noise.noise import (
     warm,
 )
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.noise.rounded_l2 import RoundedL2Sampler
+from core.privacy.noise.vector_noise import RoundedL2Sampler
 from core.runtime import threads
 from tests.depth import crossed, deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value

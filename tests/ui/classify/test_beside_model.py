@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from core import Budget, train
-from core.analysis.classification import classify
-from core.analysis.confusion import TRAINED
+from core.analysis.classification import TRAINED, classify
 from core.domain import Domain
 from core.errors import RequestError
 from core.models.decisions import model_map, probabilities_in_order, unlike

@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from core.formatting.phrases import listed
+from core.formatting.numbers import listed
 from core.ui.frame.session import KEY
 from core.ui.release.progress import KEY as DESK
 from tests.ui.release.visiting import APP, PATIENCE, confirmed, visit, with_total, words

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.privacy.ledger.store import default_place
+from core.privacy.ledger.ledger_store import default_place
 from core.releases.release_store import shelf_beside
 from core.sources.samples import bundled_releases
 from core.ui.frame.session import KEY

@@ -12,7 +12,7 @@ import numpy as np
 from ....checks import check_number
 from ....domain import Dates
 from ....errors import RequestError
-from ....formatting.phrases import listed, shown
+from ....formatting.numbers import listed, shown
 from ..layout import Columns
 from ..table_axes import Axis, Steps
 

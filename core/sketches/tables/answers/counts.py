@@ -17,7 +17,7 @@ import pandas as pd
 from ....checks import check_number
 from ....domain import Dates, Ordered
 from ....errors import RequestError
-from ....formatting.phrases import listed, shown
+from ....formatting.numbers import listed, shown
 from ...answers import check_level
 from ..layout import Columns
 from ..reading import Reading

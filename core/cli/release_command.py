@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .data_options import PAYER, DataOptions, GuessOptions
 from .declaring import declared_domain, declared_sketch, like, say_presets, warn_of_wide_column, with_size
 from .output import check_writable, reading, say
-from .promise_options import BoundsOptions, LedgerOptions, PromiseOptions, grouped
+from .shared_options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, grouped
 from .sketch_options import SketchOptions
 from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
+    from ..privacy.neighbours import PrivacyUnit
     from ..privacy.quantiles import Bounds
-    from ..privacy.unit import PrivacyUnit
     from ..releases.bounded import BoundsPurchase
     from ..releases.job import Job
     from ..releases.kind import Kind
@@ -79,8 +78,7 @@ def release(
     Everything that can be refused is refused before anything is spent.
     """
     from ..figures.report.meaning import table
-    from ..formatting.numbers import rounded
-    from ..formatting.phrases import count
+    from ..formatting.numbers import count, rounded
     from ..releases.engine.engine_choice import check_engine
     from ..releases.job import Job
     from ..releases.payment import LedgerAccount, unit_words

@@ -7,10 +7,9 @@ import pytest
 from core import Budget, Domain, Ledger, Race, release
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.privacy.ledger.store import LedgerDamaged
-from core.releases.payment import LedgerAccount
+from core.privacy.ledger.ledger_store import LedgerDamaged
+from core.releases.payment import LedgerAccount, check_all_remembered, check_remembered
 from core.releases.release_store import NAMED, public_name, shelf_of
-from core.releases.remembered import check_all_remembered, check_remembered
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 SKETCH = Race(PLANE, Euclidean(0.2), rows=4, width=4, seed=1)

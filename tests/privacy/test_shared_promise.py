@@ -10,7 +10,7 @@ from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Sensitivity
-from core.privacy.shares import shared_equally
+from core.privacy.shared_promise import shared_equally
 
 
 def tables(number, rows):

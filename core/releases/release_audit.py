@@ -1,6 +1,6 @@
 """Auditing a release end to end: from two frames of made-up records to the files that come out.
 
-`core.privacy.audit` attacks a noisy table: it tells how well two neighbouring data sets can be told apart, and needs
+`core.privacy.attacks` attacks a noisy table: it tells how well two neighbouring data sets can be told apart, and needs
 thousands of runs for a bound that is far below what a mistake would allow. Much of what can go wrong is not a matter of
 chance, though, and shows in a few releases that are really made: planned, read, paid for in a ledger of their own,
 sealed, saved and opened again. So this looks at
@@ -36,19 +36,18 @@ import pyarrow as pa
 from scipy import stats
 
 from ..errors import BudgetError, RequestError
-from ..privacy.audit import AuditReport
+from ..privacy.attacks import AuditReport
 from ..privacy.calibration import NoiseScale
+from ..privacy.integer_shifts import GaussianTable, gaussian_tables_delta
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.ledger.store import LedgerDamaged
+from ..privacy.ledger.ledger_store import LedgerDamaged
 from ..privacy.noise.randomness import SeededSource
-from ..privacy.whole_shifts import GaussianTable, gaussian_tables_delta
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_records
 from ..sources import Source, open_source
 from .job import Job
-from .kind import Kind
+from .kind import Kind, Plain
 from .payment import LedgerAccount, unit_words
-from .plain import Plain
 from .release import Release, load
 
 CHANCE = 1e-10
@@ -88,7 +87,7 @@ def audit_release(kind: Kind, *, runs: int | None = None, level: float = 0.95) -
     kind : Kind
         What is released, how, and for how much, of a settled size.
     runs : int | None
-        Runs on each data set of the attack on the noisy tables (`core.privacy.audit`); None takes 20,000, or 2,000
+        Runs on each data set of the attack on the noisy tables (`core.privacy.attacks`); None takes 20,000, or 2,000
         where something is chosen under noise. Few runs mean few releases.
     level : float
         Probability with which the bound of that attack holds.

@@ -35,6 +35,20 @@ About one coordinate in 2^(p-3)/|Z_i| is left to Python; all are when |Z_i| is a
 *Time.* All of this happens before the noise meets the table and without looking at it, so the time it takes says
 nothing of the table; it may say a little of the noise (that a coordinate nearly was a tie), as for every sampler by
 rejection. The promise is about what is released.
+
+One noise vector with density proportional to exp(-|z|/b) on R^m, known to as many digits as anyone asks for.
+
+The noise of objective perturbation (Chaudhuri, Monteleoni, Sarwate 2011) goes into an equation and not onto a table, so
+it cannot be rounded when it is drawn: its promise is proven for real vectors. Here the vector stays real. Its entries
+are Z_i = ± b|G'||G_i| as in above, for normal numbers whose digits are tossed when they are wanted, and `bounds`
+says between which two numbers an entry lies. Whoever computes with all numbers between the bounds, and asks for more
+digits until every one of them gives the same released value, releases what the real vector gives.
+
+One vector of independent normal numbers, known to as many digits as anyone asks for.
+
+The same for promises that are proven for real vectors of Gaussian noise inside an equation: an entry is σ times
+a standard normal number whose digits are tossed when they are wanted, and `bounds` says between which two numbers it
+lies.
 """
 
 import math
@@ -48,11 +62,10 @@ from scipy.special import erfc, gammaln
 
 from ...runtime.array_types import Integers, Truths, Words
 from ...runtime.compiled_code import njit
-from .bernoulli import WORD_BITS
 from .gaussian import upper_half
 from .laplace import LARGEST_SCALE, Draws
 from .normal import PLACES, Expansion, Normals, standard_normals
-from .randomness import Stream
+from .randomness import WORD_BITS, Stream
 
 LARGEST_VARIANCE = LARGEST_SCALE**2
 """Of the ideal noise in one counter, (m+1)b²."""
@@ -220,3 +233,73 @@ def _round(
             size = np.int64(low >> bits)
             decided[vector, place] = (low + width) >> bits == low >> bits
             values[vector, place] = -size if negative[vector, place] else size
+
+
+class L2Vector:
+    """A draw of noise, of which digits are tossed on demand.
+
+    Parameters
+    ----------
+    scale : Fraction
+        b, above 0.
+    size : int
+        m, the number of entries.
+    stream : Stream
+        Where digits come from, now and later.
+    places : int
+        Digits after the point that every normal number starts with.
+    """
+
+    def __init__(self, scale: Fraction, size: int, stream: Stream, places: int = PLACES):
+        radius, numbers = (standard_normals(count, stream, places) for count in (size + 1, size))
+        self._length = Length(Fraction(scale), expansions(radius, 0, size + 1, places), places, stream)
+        self._directions = expansions(numbers, 0, size, places)
+        self._negative = numbers.negative.tolist()
+
+    def bounds(self, extra: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return least and greatest values of the entries, from 64 `extra` more digits of every number involved.
+
+        Bounds of more digits lie within those of fewer.
+        """
+        low, high = [], []
+        for direction, negative in zip(self._directions, self._negative, strict=True):
+            least, most, places = self._length.product(direction, extra)
+            if negative:
+                least, most = -most, -least
+            low.append(Fraction(least, 1 << places))
+            high.append(Fraction(most, 1 << places))
+        return low, high
+
+
+class NormalVector:
+    """A draw of noise, of which digits are tossed on demand.
+
+    Parameters
+    ----------
+    deviation : Fraction
+        σ, above 0.
+    size : int
+        The number of entries.
+    stream : Stream
+        Where digits come from, now and later.
+    """
+
+    def __init__(self, deviation: Fraction, size: int, stream: Stream):
+        numbers = standard_normals(size, stream)
+        self._deviation, self._stream = Fraction(deviation), stream
+        self._sizes = expansions(numbers, 0, size, PLACES)
+        self._negative = numbers.negative.tolist()
+
+    def bounds(self, extra: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return least and greatest values of the entries, from 64 `extra` more digits of every number.
+
+        Bounds of more digits lie within those of fewer.
+        """
+        places = PLACES + WORD_BITS * extra
+        low, high = [], []
+        for size, negative in zip(self._sizes, self._negative, strict=True):
+            digits = size.leading(places, self._stream)
+            least, most = (self._deviation * Fraction(end, 1 << places) for end in (digits, digits + 1))
+            low.append(-most if negative else least)
+            high.append(-least if negative else most)
+        return low, high

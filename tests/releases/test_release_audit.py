@@ -9,16 +9,15 @@ import pytest
 from core.domain import Domain
 from core.geometry import kernels
 from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
 from core.privacy.quantiles import Grid
-from core.privacy.unit import PrivacyUnit
 from core.releases import payment, seal
-from core.releases.audit import findings
 from core.releases.bounded import Bounded, BoundsPurchase
 from core.releases.centred import Centred, CentrePurchase
 from core.releases.job import kind_of
+from core.releases.release_audit import findings
 from core.sketches import plan as planning
 from core.sketches.distances.directions import Directions
 from core.sketches.grids.histogram import Histogram
@@ -196,7 +195,7 @@ def type_of_the_exact_table(monkeypatch):
         narrow = np.int32 if np.abs(made.counters).max() < 1000 else np.int64
         return replace(made, counters=made.counters.astype(narrow))
 
-    for module in (seal, __import__("core.releases.plain", fromlist=["plain"])):
+    for module in (seal, __import__("core.releases.kind", fromlist=["plain"])):
         monkeypatch.setattr(module, "noised", noised)
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import special, stats
 from scipy.interpolate import CubicSpline
 
-from core.privacy.noise import rounded_l2 as module
+from core.privacy.noise import vector_noise as module
 from core.privacy.noise.normal import PLACES, Expansion, Normals, standard_normals
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.noise.rounded_l2 import RoundedL2Sampler, rounded_l2_variance
+from core.privacy.noise.vector_noise import L2Vector, RoundedL2Sampler, rounded_l2_variance
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, independence_p_value
 from tests.privacy.noise.scripted import ScriptedStream
@@ -285,3 +285,29 @@ def test_numbers_with_tossed_digits_are_used_with_them(monkeypatch):
     values, exact = draw(tossed(radii, [0, 12, 34]), tossed(numbers, [9, 13]))
     assert values == plain
     assert set(exact) == {0, 1, 2, 3, 8, 9, 10, 11, 24, 25, 26, 27, 13}
+
+
+@pytest.mark.parametrize("places", [3, 54])
+def test_more_digits_give_bounds_inside_those_of_fewer(places):
+    for seed in range(20):
+        vector = L2Vector(Fraction(7, 3), 4, SeededSource(seed).stream(), places)
+        deep = vector.bounds(3)
+        for extra in (0, 1, 2):
+            low, high = vector.bounds(extra)
+            for least, most, lower, upper in zip(low, high, *deep, strict=True):
+                assert least <= lower < upper <= most
+                assert upper - lower < (most - least) / 2**50
+        assert deep == vector.bounds(3)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_lengths_are_gamma_and_directions_even(size):
+    source = SeededSource(11)
+    drawn = [L2Vector(Fraction(5, 2), size, source.stream()).bounds(0) for _ in range(draws(600, 1500))]
+    vectors = np.array([[float(a + b) / 2 for a, b in zip(*bounds, strict=True)] for bounds in drawn])
+    lengths = np.linalg.norm(vectors, axis=1)
+    assert stats.kstest(lengths, stats.gamma(size, scale=2.5).cdf).pvalue > FALSE_ALARM
+    # The square of a direction's coordinate is a Beta variable; its sign is fair and independent.
+    if size > 1:
+        assert stats.kstest((vectors[:, 0] / lengths) ** 2, stats.beta(0.5, (size - 1) / 2).cdf).pvalue > FALSE_ALARM
+    assert stats.binomtest(int((vectors[:, -1] > 0).sum()), len(vectors)).pvalue > FALSE_ALARM

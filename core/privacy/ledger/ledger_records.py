@@ -5,7 +5,11 @@ ledger; the releases of a data set form one that starts at its registration. Cou
 the chains, so that a missing last record is noticed too.
 """
 
+from __future__ import annotations
+
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -14,12 +18,30 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ...runtime import environment
 from ..accounting import Cost
 from ..budget import Budget, decimal_text
 from ..neighbours import Neighbours
-from .chain import link_of, moment
-from .store import Store
-from .tables import BOOK, DATASETS, RELEASES, append_row
+from .ledger_store import Store
+from .ledger_tables import BOOK, DATASETS, RELEASES, append_row
+
+
+def link_of(previous: str, fields: Mapping[str, Any]) -> str:
+    """The SHA-256 of the link before and a record's own fields."""
+    # default=str: a damaged file may hold any type in any column, and must give another link rather than an error.
+    text = json.dumps([previous, fields], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical(record: Mapping[str, Any]) -> str:
+    """Return the one text of a JSON object; ValueError or TypeError for what JSON cannot hold."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def moment() -> str:
+    """Now, as records have it: UTC to the second."""
+    return environment.utc().isoformat(timespec="seconds")
+
 
 ID_LENGTH = 16
 MOST_REMEMBERED = 16_384

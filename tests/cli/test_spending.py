@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from core import Budget, Ledger, load
-from core.cli.exit_codes import Unfinished
-from core.cli.spending import billed
+from core.cli.spending import Unfinished, billed
 from core.errors import RequestError
 from core.releases.engine import building
 from core.releases.payment import LedgerAccount
@@ -255,7 +254,7 @@ def test_control_c_twice_says_that_budget_is_lost(source, tmp_path, ledger):
 
 
 def test_bad_requests_are_told_from_faults():
-    from core.cli.exit_codes import code_of
+    from core.cli.spending import code_of
     from core.errors import BudgetError, ReleaseFileError
 
     codes = {RequestError: 2, ReleaseFileError: 2, BudgetError: 3, ValueError: 1, KeyError: 1, KeyboardInterrupt: 130}

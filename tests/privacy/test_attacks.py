@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import RequestError
-from core.privacy.attacks import Attacks
-from core.privacy.audit import AuditReport, _loss_bound, audit
+from core.privacy.attacks import Attacks, AuditReport, _loss_bound, audit
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise, discrete_laplace
