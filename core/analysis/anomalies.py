@@ -70,11 +70,6 @@ def score(
         Of the population, whose emptiest places are anomalous: those that score at most so much.
     population : np.ndarray | None
         What `synthetic_population` returns for the seed, where it is at hand: to make it takes seconds.
-
-    Raises
-    ------
-    RequestError
-        When a point cannot be read, the threshold is not a number above zero, or the share not between 0 and 1.
     """
     if not 0.0 < check_number(share, "The share of the population") < 1.0:
         raise RequestError("The share of the population that is anomalous must lie strictly between 0 and 1.")

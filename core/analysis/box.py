@@ -105,13 +105,7 @@ class Box:
         return self.columns[name]
 
     def encode(self, name: str, values: object) -> np.ndarray:
-        """Coordinates of values of one column, float64 (n, width of the column).
-
-        Raises
-        ------
-        RequestError
-            When a value is missing, infinite, or not one of the categories.
-        """
+        """Coordinates of values of one column, float64 (n, width of the column)."""
         return replace(self.domain, columns=(self.column(name),)).encode_queries({name: values}, self.metric)
 
     def encode_fixed(self, at: Mapping[str, object] | None) -> dict[str, np.ndarray]:

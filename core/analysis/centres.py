@@ -70,8 +70,6 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
 
     Parameters
     ----------
-    release : Release
-        Of distances or closeness, of one population.
     count : int
         k; more than one for L1 distances of one column, and for closeness.
     level : float

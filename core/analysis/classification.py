@@ -127,11 +127,6 @@ def classify(release: Release, queries: object, rule: str | None = None, level: 
         The usual one for the release when None.
     level : float
         The confidence from which an answer is certain.
-
-    Raises
-    ------
-    RequestError
-        When the release has no classes, the rule does not suit it, or a query cannot be read.
     """
     rule = checked_rule(release, rule)
     sketch = release.sketch
@@ -269,11 +264,6 @@ def confusion(
         The n true classes, by name (numbers and truth values as a column of categories reads them).
     level : float
         Of certainty, and of the intervals of all rates.
-
-    Raises
-    ------
-    RequestError
-        When a query or label cannot be read, or there are not as many of both.
     """
     codes = label_codes(classes_of(release), labels)
     return confusion_of(classify(release, queries, rule, level), codes, level)
@@ -307,13 +297,7 @@ def counted(
 
 
 def label_codes(sketch: Classes, labels: Sequence) -> np.ndarray:
-    """The numbers of the classes that labels name, int64 (n,).
-
-    Raises
-    ------
-    RequestError
-        When a label is missing or not one of the classes; its row is named.
-    """
+    """The numbers of the classes that labels name, int64 (n,)."""
     try:
         array = labels if isinstance(labels, (pa.Array, pa.ChunkedArray)) else pa.array(labels, from_pandas=True)
         array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

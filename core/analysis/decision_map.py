@@ -54,11 +54,6 @@ def decision_map(
         averaged over the bounds and categories of those that are not.
     resolution : int
         Cells along a column of numbers; a category is one cell.
-
-    Raises
-    ------
-    RequestError
-        When the release has no classes, a column is unknown or cannot be drawn, or a value cannot be read.
     """
     rule = checked_rule(release, rule)
     box = Box.of(classes_of(release).inner)

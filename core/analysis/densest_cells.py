@@ -65,19 +65,7 @@ class _Cells:
 
 
 def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
-    """Find a place that lies in as many of the rows' heaviest cells as possible.
-
-    Parameters
-    ----------
-    release : Release
-        Of a RACE sketch whose cells were not rehashed, at least in enough rows.
-
-    Raises
-    ------
-    RequestError
-        When the release has no such cells, when noise drowns them all, or when there are more numbers than can be
-        worked through.
-    """
+    """Find a place that lies in as many of the rows' heaviest cells as possible."""
     sketch = cast(Race, release.sketch)
     if not sketch.has_cells:
         raise RequestError("Only RACE releases have cells to intersect; find modes by search instead.")

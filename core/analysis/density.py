@@ -107,11 +107,6 @@ def line(
         Places along a column of numbers, both bounds included.
     level : float
         Probability with which each interval holds the exact kernel sum.
-
-    Raises
-    ------
-    RequestError
-        When a column is unknown, is not held and not drawn, or its value cannot be read.
     """
     return _curve(release, column, at, points, level, reads=None)
 
@@ -148,11 +143,6 @@ def grid(
         A value, in natural units, of every other column.
     size : int
         Cells along a column of numbers; a category is one cell.
-
-    Raises
-    ------
-    RequestError
-        When a column is unknown, is not held and not drawn, or its value cannot be read.
     """
     return _heatmap(release, x, y, at, size, level, reads=None)
 
@@ -185,11 +175,6 @@ def pairs(
         From one to eight columns of numbers or categories; all of them when None.
     reads : float
         Bounds the work of all pictures together, and with it the number of places that are averaged over.
-
-    Raises
-    ------
-    RequestError
-        When there are more columns than a matrix can show, or one of them cannot be drawn.
     """
     names = release.domain.names if columns is None else tuple(columns)
     if not 1 <= len(names) <= MAX_PAIRED or len(set(names)) < len(names):
@@ -296,11 +281,6 @@ def marginal_volume(
         A value, in natural units, of other columns.
     reads : float
         Bounds the work, and with it the number of places that are averaged over.
-
-    Raises
-    ------
-    RequestError
-        When a column is unknown, chosen twice, or its value cannot be read.
     """
     box, names = Box.of(release.sketch), (x, y, z)
     check_integer(size, "The size of a grid", 2, int(MAX_POINTS ** (1 / 3)))

@@ -44,11 +44,6 @@ def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random:
     ----------
     density : Height
         Estimated kernel sums at encoded points, up to any factor.
-
-    Raises
-    ------
-    RequestError
-        When the estimate is nowhere above zero.
     """
     points = _starts(box, density, random)
     heights = density(points)

@@ -87,11 +87,6 @@ def averaged_answers(
         Encoded coordinates (width,) of the columns held at one value.
     level : float
         Probability with which an interval holds the exact sum, averaged over the same places.
-
-    Raises
-    ------
-    RequestError
-        When the level is not strictly between 0 and 1, or the release holds several classes.
     """
     check_one_population(release)
     splitting = Splitting(release)

@@ -158,11 +158,6 @@ def explaining_population(release: Release, random: np.random.Generator, lattice
     ----------
     lattice : bool
         Whether they may be those of a lattice, where one can cover the bounds.
-
-    Raises
-    ------
-    RequestError
-        When the sketch has no kernel to undo.
     """
     kernel = getattr(release.sketch, "point_kernel", None)
     if kernel is None:

@@ -21,18 +21,12 @@ ONE = 0  # The place of the coordinate that is always 1.
 
 @dataclass(frozen=True)
 class Term:
-    """One coordinate of a record: a number between -1 and 1, or whether it is of a category.
+    """One coordinate of a record: a number between -1 and 1, or whether it is of a category."""
 
-    Attributes
-    ----------
-    column, category : str, str
-        Its column, and which category; "" where it is a number.
-    middle, half : float
-        The number in the column's own unit is middle + half · coordinate.
-    """
-
+    # Its column, and which category; "" where it is a number.
     column: str
     category: str
+    # The number in the column's own unit is middle + half · coordinate.
     middle: float
     half: float
     name: str
@@ -53,18 +47,11 @@ def terms_of(domain: Domain) -> tuple[Term, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Noisy sums of the products of all coordinates.
-
-    Attributes
-    ----------
-    matrix : np.ndarray
-        The sum of z zᵀ with its noise, float64 (m, m), the number of records at its upper left.
-    variance, count_variance : float
-        Of the noise in each entry, and in the number of records.
-    """
+    """Noisy sums of the products of all coordinates."""
 
     sketch: Products
-    matrix: np.ndarray
+    matrix: np.ndarray  # The sum of z zᵀ with its noise, float64 (m, m), the number of records at its upper left.
+    # Of the noise in each entry, and in the number of records.
     variance: float
     count_variance: float
 
@@ -109,13 +96,7 @@ class Sums:
         return [place for place, term in enumerate(self.terms) if term is not None and term.column in columns]
 
     def target(self, column: str, category: str | None = None) -> int:
-        """The place of what is to be predicted: a number, or how likely a category is.
-
-        Raises
-        ------
-        RequestError
-            When there is no such column or category, or several of them and none is named.
-        """
+        """The place of what is to be predicted: a number, or how likely a category is."""
         places = self.places([column])
         known = {cast(Term, self.terms[place]).category: place for place in places}
         if category is None and len(places) == 1:
@@ -170,16 +151,11 @@ HIDDEN = 2.0  # Deviations of noise that a sum of squares must have to be told f
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """Correlations of all pairs of coordinates.
-
-    Attributes
-    ----------
-    values, errors : np.ndarray
-        float64 (p, p), between -1 and 1; and the deviation that noise gives them, to first order. NaN where a
-        coordinate varies less than noise hides.
-    """
+    """Correlations of all pairs of coordinates."""
 
     terms: tuple[Term, ...]
+    # float64 (p, p), between -1 and 1; and the deviation that noise gives them, to first order. NaN where a coordinate
+    # varies less than noise hides.
     values: np.ndarray
     errors: np.ndarray
 
@@ -191,28 +167,14 @@ class Correlations:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The axes along which records differ most, one at a right angle to the other.
-
-    Attributes
-    ----------
-    means : np.ndarray
-        Of the coordinates, between -1 and 1, float64 (p,).
-    axes : np.ndarray
-        float64 (k, p), each of length 1, for coordinates between -1 and 1.
-    variances : np.ndarray
-        Along each axis, float64 (k,), largest first; never below zero.
-    noise : float
-        How much of a variance may be noise: those that are no larger say nothing.
-    total : float
-        Variance of all coordinates together.
-    """
+    """The axes along which records differ most, one at a right angle to the other."""
 
     terms: tuple[Term, ...]
-    means: np.ndarray
-    axes: np.ndarray
-    variances: np.ndarray
-    noise: float
-    total: float
+    means: np.ndarray  # Of the coordinates, between -1 and 1, float64 (p,).
+    axes: np.ndarray  # float64 (k, p), each of length 1, for coordinates between -1 and 1.
+    variances: np.ndarray  # Along each axis, float64 (k,), largest first; never below zero.
+    noise: float  # How much of a variance may be noise: those that are no larger say nothing.
+    total: float  # Variance of all coordinates together.
 
     @property
     def told(self) -> int:

@@ -104,11 +104,6 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lat
     lattice : bool
         Whether a population may be explained by the places of a lattice. That has the shape of full places better and
         the share of nearly empty ones worse, which whoever looks for anomalies asks for.
-
-    Raises
-    ------
-    RequestError
-        When n is out of range, the sketch has no kernel to undo, or noise drowns the density everywhere.
     """
     check_integer(n, "The number of points", 1, MOST_POINTS)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)
@@ -139,13 +134,7 @@ def _of_parts(release: Release, n: int, random: np.random.Generator, sharpen: bo
 
 
 def drawn_together(release: Release) -> tuple[Release, dict[str, Release]]:
-    """The parts that records can be drawn from together: the tables, and densities by name.
-
-    Raises
-    ------
-    RequestError
-        When no part is tables, or several are, so that one must be named.
-    """
+    """The parts that records can be drawn from together: the tables, and densities by name."""
     tables = [part for part in release.parts.values() if part.sketch.asked_for == "tables"]
     if len(tables) != 1:
         names = ", ".join(map(repr, release.parts))

@@ -54,15 +54,10 @@ QUERIES, COMPARED = 256, 20_000
 
 @dataclass(frozen=True)
 class NearDensity:
-    """How far the closeness of made-up records is from a released one, where they are.
-
-    Attributes
-    ----------
-    off, error : float
-        Root mean square of the difference and of the release's own standard error, as shares of that of the density.
-    """
+    """How far the closeness of made-up records is from a released one, where they are."""
 
     part: str
+    # Root mean square of the difference and of the release's own standard error, as shares of that of the density.
     off: float
     error: float
 
@@ -184,11 +179,6 @@ def synthetic_table(
     ----------
     densities : Sequence[DrawnPoints]
         What densities of the same records say within cells, and of columns together.
-
-    Raises
-    ------
-    RequestError
-        When a column is in no table.
     """
     guess = release.guessed().guess
     reading = release.asked().reading

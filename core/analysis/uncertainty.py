@@ -133,11 +133,6 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
     -------
     np.ndarray
         float64 (count,), increasing: sums, as the answers are.
-
-    Raises
-    ------
-    RequestError
-        When there is no such query, or a single group of rows leaves the error unknown.
     """
     check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
     check_integer(index, "The query", 0, len(answers.estimate) - 1)
@@ -159,11 +154,6 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
     -------
     np.ndarray
         float64 (count, n): sums, as the answers are.
-
-    Raises
-    ------
-    RequestError
-        When a query cannot be read, or a single group of rows leaves the error unknown.
     """
     check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)

@@ -33,8 +33,7 @@ from .purchase_trials import LABELLED, MANY, NAME, POINTS, roomy, said
 from .replaying import INPUT, World
 from .trials import BUDGETS, Trial
 
-Main = Callable[[list[str]], object]
-"""The command line, called with its arguments; it ends by `SystemExit` or returns."""
+Main = Callable[[list[str]], object]  # The command line, called with its arguments; it ends by `SystemExit` or returns.
 SMALL = ("--bandwidth", "0.5", "--rows", "8", "--width", "8", "--seed", "7")
 BOUNDS = ("--bounds", "x=0:10", "--bounds", "y=0:1")
 NUMBERS = "x", "y"

@@ -25,23 +25,15 @@ from ..privacy.neighbours import Neighbours
 
 RECORDS = 12
 UNKNOWN = "a word on no list"
-BEYOND = 1e6
-"""How many times the width of the bounds a value lies outside of them."""
+BEYOND = 1e6  # How many times the width of the bounds a value lies outside of them.
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbours, and what is hostile about them.
+    """Two neighbours, and what is hostile about them."""
 
-    Attributes
-    ----------
-    about : str
-        In a few words.
-    data, neighbour : pd.DataFrame
-        Rows of both.
-    """
-
-    about: str
+    about: str  # In a few words.
+    # Rows of both.
     data: pd.DataFrame
     neighbour: pd.DataFrame
 

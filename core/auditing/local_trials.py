@@ -40,25 +40,17 @@ from .trials import Trial
 EPSILONS = ("0.5", "3")
 VALUE = "value"
 SEED = 7
+# Of any characters: none, one, the longest, what nobody expects, what a spreadsheet takes for a formula.
 TEXTS = ("", "a", "d" * 40, "\N{GRINNING FACE} of nobody's list", "=1+1", "a")
-"""Of any characters: none, one, the longest, what nobody expects, what a spreadsheet takes for a formula."""
-WORDS = ("", "a", "d" * 40, "abcd", "ddd", "a")
-"""Of the letters a to d."""
-DEVICES = 3
-"""Who report beside the one whose value differs."""
+WORDS = ("", "a", "d" * 40, "abcd", "ddd", "a")  # Of the letters a to d.
+DEVICES = 3  # Who report beside the one whose value differs.
 
 
 @dataclass(frozen=True)
 class LocalTrial(Trial):
-    """A trial whose neighbours differ in the value of one person, who stands where they stood.
+    """A trial whose neighbours differ in the value of one person, who stands where they stood."""
 
-    Attributes
-    ----------
-    values : tuple[Any, ...]
-        Hostile values: the first, the last, and whatever is odd.
-    """
-
-    values: tuple[Any, ...] = ()
+    values: tuple[Any, ...] = ()  # Hostile values: the first, the last, and whatever is odd.
 
     def pairs(self) -> Iterator[Pair]:
         """Every value beside every other, in the middle of people who have the first and the last."""

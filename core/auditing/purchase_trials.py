@@ -48,10 +48,9 @@ from .replaying import World
 from .trials import BUDGETS, Trial
 
 NAME = "made up"
-MANY = 4_000.0
-"""Records that are said to be there where noise would hide a spread of fewer."""
+MANY = 4_000.0  # Records that are said to be there where noise would hide a spread of fewer.
+# Times the ε of other trials, where noise would hide what is bought of a dozen records, and with it every fault.
 LOUD = 40
-"""Times the ε of other trials, where noise would hide what is bought of a dozen records, and with it every fault."""
 POINTS = Domain.of(x=(0, 10), y=(0, 1))
 LABELLED = Domain((*POINTS.columns, Categorical("class", ("a", "b", "c"))))
 

@@ -42,27 +42,18 @@ from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
 from ..runtime import compiled_code, environment
 
-MOMENT = datetime(2020, 2, 29, 12, tzinfo=UTC)
-"""When everything happens in an audit."""
-CHANCE = 1e-12
-"""How likely sound noise is taken for noise of another law, a replay."""
+MOMENT = datetime(2020, 2, 29, 12, tzinfo=UTC)  # When everything happens in an audit.
+CHANCE = 1e-12  # How likely sound noise is taken for noise of another law, a replay.
+# From which scale on noise is like continuous noise, and how long it may be for counters of 64 bits to hold it.
 FINE, LONGEST = 3, 2.0**62
-"""From which scale on noise is like continuous noise, and how long it may be for counters of 64 bits to hold it."""
-INPUT = "records"
-"""Folder of the private records in each world; all others are compared."""
+INPUT = "records"  # Folder of the private records in each world; all others are compared.
 
 
 @dataclass(frozen=True)
 class World:
-    """Where one of the two releases is made.
+    """Where one of the two releases is made."""
 
-    Attributes
-    ----------
-    folder : Path
-        Its root; `home` and `temporary` lie in it, and what is written anywhere else below it is found too.
-    """
-
-    folder: Path
+    folder: Path  # Its root; `home` and `temporary` lie in it, and what is written anywhere else below it is found too.
 
     @property
     def ledger(self) -> Path:
@@ -86,25 +77,18 @@ class World:
         return path
 
 
+# Makes a release of private records through some door, and returns whatever that gives out.
 Release = Callable[[pd.DataFrame, World], object]
-"""Makes a release of private records through some door, and returns whatever that gives out."""
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What a release is held to.
+    """What a release is held to."""
 
-    Attributes
-    ----------
-    epsilon, delta : Fraction
-        The price.
-    paid : bool
-        Whether a ledger is to know of it.
-    """
-
+    # The price.
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    paid: bool = True
+    paid: bool = True  # Whether a ledger is to know of it.
 
     @classmethod
     def of(cls, budget: Budget, paid: bool = True) -> Promise:
@@ -114,24 +98,12 @@ class Promise:
 
 @dataclass(frozen=True)
 class Replay:
-    """What one pair of neighbours showed.
+    """What one pair of neighbours showed."""
 
-    Attributes
-    ----------
-    findings : tuple[str, ...]
-        What is wrong, a sentence each without capital and full stop.
-    reached : float
-        The least ε at which the draws keep the promised δ: how much of the promise this pair uses up.
-    draws : int
-        How many draws there were.
-    lemmas : tuple[str, ...]
-        Which hidden coins were coupled, and why that is allowed.
-    """
-
-    findings: tuple[str, ...]
-    reached: float
-    draws: int
-    lemmas: tuple[str, ...] = ()
+    findings: tuple[str, ...]  # What is wrong, a sentence each without capital and full stop.
+    reached: float  # The least ε at which the draws keep the promised δ: how much of the promise this pair uses up.
+    draws: int  # How many draws there were.
+    lemmas: tuple[str, ...] = ()  # Which hidden coins were coupled, and why that is allowed.
 
     @property
     def passed(self) -> bool:

@@ -27,15 +27,12 @@ from .replaying import World
 from .trials import BUDGETS, Trial
 
 LABEL = "label"
-RECORDS = 12
-"""For which methods are planned: as many as hostile data sets have."""
+RECORDS = 12  # For which methods are planned: as many as hostile data sets have.
 FEATURES = (Numeric("first", 0.0, 1.0), Numeric("second", -5.0, 5.0))
-CROWD, CROWDED = 200, 0.875
-"""How many, and where within all bounds: inside of them, so that nothing about them is cut."""
+CROWD, CROWDED = 200, 0.875  # How many, and where within all bounds: inside of them, so that nothing about them is cut.
 UNITS = (EACH_RECORD, PrivacyUnit("person", 2))
 CHOSEN = "chosen classifier"
-ENOUGH = 400.0
-"""Records that a choice is told of, so that more than one classifier is worth making."""
+ENOUGH = 400.0  # Records that a choice is told of, so that more than one classifier is worth making.
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,10 @@ from ..sketches.registry import cards
 from .hostile import Pair, pairs
 from .replaying import Promise, Recorded, Release, World
 
-RECORDS = 10_000
-"""For which sizes are chosen where nobody says how many there are."""
-WIDTH = 8
-"""Of tables of rows: small ones, of which an audit makes many."""
-CLOSE = 0.99
-"""Share of a promise that is all of it, as far as pairs of neighbours are found by trying."""
+RECORDS = 10_000  # For which sizes are chosen where nobody says how many there are.
+WIDTH = 8  # Of tables of rows: small ones, of which an audit makes many.
+CLOSE = 0.99  # Share of a promise that is all of it, as far as pairs of neighbours are found by trying.
+# Why less than all of a promise is used up by the worst pair that is known.
 SLACK = {
     "race": "two records share some cells",
     "minhash": "two sets share some cells",
@@ -66,41 +64,23 @@ SLACK = {
     "tukey": "one record moves depths one way, and the price has room for both",
     "chosen": "the choice and the candidates are not both at their worst for one person, who is on one side of it",
 }
-"""Why less than all of a promise is used up by the worst pair that is known."""
-MANY = 1_000
-"""Dimensions from which kernels are wide, as of mechanisms that reduce their number first."""
+MANY = 1_000  # Dimensions from which kernels are wide, as of mechanisms that reduce their number first.
+# Pure and with a delta, for either relation.
 BUDGETS = tuple(
     Budget(epsilon, delta, relation) for relation in Neighbours for epsilon, delta in (("1", 0), ("1", "0.000001"))
 )
-"""Pure and with a delta, for either relation."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One kind of release, as an audit makes it.
+    """One kind of release, as an audit makes it."""
 
-    Attributes
-    ----------
-    name : str
-        What is released, and through which door.
-    domain : Domain
-        Public facts, from which hostile records are made up.
-    budget : Budget
-        The promise.
-    release : Release
-        Makes it; see `replaying`.
-    worst : Callable[[], Iterable[Pair]]
-        Further pairs that the mechanism's own formulas say are far apart.
-    paid : bool
-        Whether the door writes to a ledger.
-    """
-
-    name: str
-    domain: Domain
-    budget: Budget
-    release: Release
-    worst: Callable[[], Iterable[Pair]] = tuple
-    paid: bool = True
+    name: str  # What is released, and through which door.
+    domain: Domain  # Public facts, from which hostile records are made up.
+    budget: Budget  # The promise.
+    release: Release  # Makes it; see `replaying`.
+    worst: Callable[[], Iterable[Pair]] = tuple  # Further pairs that the mechanism's own formulas say are far apart.
+    paid: bool = True  # Whether the door writes to a ledger.
 
     def pairs(self) -> Iterator[Pair]:
         """All pairs that it is tried on: by the mechanism's own formulas, and hostile ones."""
@@ -114,27 +94,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What all pairs of a trial showed together.
+    """What all pairs of a trial showed together."""
 
-    Attributes
-    ----------
-    trial : Trial
-        Which.
-    findings : tuple[str, ...]
-        What is wrong, and with whom.
-    reached : float
-        The largest ε that any pair uses up.
-    replays : int
-        How many pairs there were.
-    lemmas : tuple[str, ...]
-        What was coupled.
-    """
-
-    trial: Trial
-    findings: tuple[str, ...]
-    reached: float
-    replays: int
-    lemmas: tuple[str, ...] = ()
+    trial: Trial  # Which.
+    findings: tuple[str, ...]  # What is wrong, and with whom.
+    reached: float  # The largest ε that any pair uses up.
+    replays: int  # How many pairs there were.
+    lemmas: tuple[str, ...] = ()  # What was coupled.
 
     @property
     def passed(self) -> bool:

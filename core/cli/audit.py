@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from ..auditing.trials import Trial
     from ..privacy.budget import Budget
 
+# The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees.
 SMALL = {"rows": 4, "width": 8}
-"""The table that is attacked unless another one was typed: the more rows share the loss, the less one attack sees."""
-EXAMPLE = {"bounds": ["x=0:1"]}
-"""The columns that are attacked where the mechanism is not named."""
+EXAMPLE = {"bounds": ["x=0:1"]}  # The columns that are attacked where the mechanism is not named.
 EXAMPLE_BANDWIDTH, EXAMPLE_NORM = "0.25", "l1"
 
 

@@ -131,13 +131,7 @@ def spinner(words: str) -> Iterator[None]:
 
 
 def check_writable(path: Path, overwrite: bool = True, room: int = 0) -> None:
-    """Refuse a place where no file can be written, before any work is done for it.
-
-    Raises
-    ------
-    RequestError
-        When the folder is absent, closed to this user or too full, or the name is taken.
-    """
+    """Refuse a place where no file can be written, before any work is done for it."""
     import shutil
     import tempfile
 
@@ -174,13 +168,7 @@ def check_table(out: Path | None) -> None:
 
 
 def write_table(table: pa.Table, out: Path | None) -> None:
-    """A table as CSV on standard output, or in a file of the format that its name ends in.
-
-    Raises
-    ------
-    RequestError
-        When the file cannot be written, or a column does not fit the format.
-    """
+    """A table as CSV on standard output, or in a file of the format that its name ends in."""
     import pyarrow as pa
 
     suffix = ".csv" if out is None else out.suffix.lower()

@@ -143,13 +143,7 @@ def _read(option: str, value: str) -> object:
 
 
 def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None) -> Parts:
-    """The parts that were typed, without shares yet.
-
-    Raises
-    ------
-    RequestError
-        When one is not written as a part, is of no known column, or has an option that its mechanism has not.
-    """
+    """The parts that were typed, without shares yet."""
     from fractions import Fraction
 
     from ..releases.forecast.forecast_shares import budget_of_share

@@ -49,11 +49,6 @@ def read_labels(name: str, content: bytes) -> dict[str, dict[str, Any]]:
         Of the file; ends with .sav, .zsav, .por or .dta.
     content : bytes
         The whole file; it lies in a folder of its own for the moment that pyreadstat takes.
-
-    Raises
-    ------
-    RequestError
-        When pyreadstat is not installed, or cannot read the file.
     """
     check_extra("pyreadstat", "spss", "Reading the labels of an SPSS or Stata file")
     import pyreadstat

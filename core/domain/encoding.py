@@ -40,11 +40,6 @@ def arrow_table(data: object, names: Sequence[str], what: str = "The data") -> p
     """The named columns of a pandas frame, an Arrow table or batch, or a mapping from name to values.
 
     Further columns are ignored. A 2-d NumPy array inside a mapping is a column of vectors.
-
-    Raises
-    ------
-    RequestError
-        When a column is missing or named twice, or holds values of mixed types.
     """
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])

@@ -127,11 +127,6 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
     tuple
         uint64 (n,), and bool (n,) that is True where there is a value; None instead says that all are there. A missing
         value, and NaN, has no key: what stands in its place means nothing.
-
-    Raises
-    ------
-    RequestError
-        When values of that type are no items, or a number has no digits.
     """
     kind = array.type
     if pa.types.is_dictionary(kind):

@@ -61,20 +61,14 @@ __all__ = [
 class Cost:
     """What one release does to privacy, and what it promises by itself.
 
-    Attributes
-    ----------
-    events : tuple[Event, ...]
-        Every mechanism in it.
-    epsilon, delta : Decimal
-        Its own promise, as the owner typed it; checked against the events.
-
     Raises
     ------
     ValueError
         When the events do not keep the promise.
     """
 
-    events: tuple[Event, ...]
+    events: tuple[Event, ...]  # Every mechanism in it.
+    # Its own promise, as the owner typed it; checked against the events.
     epsilon: Decimal
     delta: Decimal = Decimal(0)
 

@@ -118,30 +118,16 @@ BATCH = 1 << 20
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an attack found.
+    """What an attack found."""
 
-    Attributes
-    ----------
-    epsilon, delta : float
-        The promise.
-    epsilon_lower : float
-        The privacy loss that was shown: the true one is at least this, with confidence `level`.
-    event : str
-        The event that shows it, in words.
-    runs : int
-        Runs on each of the two data sets.
-    level : float
-        Probability with which the bound holds.
-    findings : tuple[str, ...]
-        What else is wrong, where more than the noisy tables was looked at; a sentence without capital and full stop.
-    """
-
+    # The promise.
     epsilon: float
     delta: float
-    epsilon_lower: float
-    event: str
-    runs: int
-    level: float
+    epsilon_lower: float  # The privacy loss that was shown: the true one is at least this, with confidence `level`.
+    event: str  # The event that shows it, in words.
+    runs: int  # Runs on each of the two data sets.
+    level: float  # Probability with which the bound holds.
+    # What else is wrong, where more than the noisy tables was looked at; a sentence without capital and full stop.
     findings: tuple[str, ...] = ()
 
     @property
@@ -195,8 +181,6 @@ def audit(
     data, neighbour : Any
         Two data sets that the promise must make hard to tell apart; the audit is as good as this pair is bad. Made up,
         not private: the report may show outputs.
-    epsilon, delta : Number
-        The promise.
     exact : Callable[[Any], np.ndarray] | None
         The mechanism without its noise, which makes the attack much sharper; estimated from further runs when None.
     runs : int
@@ -207,11 +191,6 @@ def audit(
         Probability with which the bound holds.
     block : int | None
         Length of the vectors that noise is drawn for, where it is, for an attack made for such noise.
-
-    Raises
-    ------
-    RequestError
-        When the outputs cannot be compared, or runs or level are out of range.
     """
     check_attack(runs, level)
     if not (0 < epsilon < math.inf and 0 <= delta < 1):

@@ -23,11 +23,6 @@ def exact_decimal(value: Number, name: str, places: int = DELTA_PLACES) -> Decim
     """Return `value` as the exact decimal that a person would read in it.
 
     A float is read as it is printed (0.1 is one tenth, not 0.1000000000000000055), so that 0.1 + 0.2 spends 0.3.
-
-    Raises
-    ------
-    RequestError
-        For what is not a finite number, or has more than `places` decimal places.
     """
     refusal = RequestError(
         f"{name} must be a finite number with at most {places} decimal places, as every spend is added up exactly."

@@ -36,26 +36,18 @@ KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports")
 
 @dataclass(frozen=True)
 class NoiseScale:
-    """A distribution on the integers, stated exactly.
+    """A distribution on the integers, stated exactly."""
 
-    Attributes
-    ----------
-    distribution : Literal['discrete_laplace', 'discrete_gaussian', 'rounded_l2', 'local_reports']
-        ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
-        ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded;
-        ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again.
-    parameter : Fraction
-        The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian, the variance that local
-        reports leave in a counter on average.
-    block : int | None
-        Length m of a vector of ``"rounded_l2"``; None for noise that is independent between counters.
-    epsilon : Fraction | None
-        What each of ``"local_reports"`` keeps by itself; None for noise that is added to sums.
-    """
-
+    # ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
+    # ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded;
+    # ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again.
     distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports"]
+    # The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian, the variance that local reports
+    # leave in a counter on average.
     parameter: Fraction
+    # Length m of a vector of ``"rounded_l2"``; None for noise that is independent between counters.
     block: int | None = None
+    # What each of ``"local_reports"`` keeps by itself; None for noise that is added to sums.
     epsilon: Fraction | None = None
 
     def __post_init__(self) -> None:
@@ -174,8 +166,6 @@ def calibrate_shares(
     tables : Sequence[tuple[Sensitivity, Fraction]]
         (sensitivity, share) of each table; the shares, relative to each other, say what part of epsilon (pure) or of
         ρ (Gaussian) each table spends.
-    epsilon, delta : Fraction
-        The promise for all tables together.
     gaussian_only : bool
         Take Gaussian noise wherever delta allows it, for mechanisms whose theory is of Gaussian noise.
 

@@ -60,17 +60,12 @@ from .noise.randomness import Source
 from .selection import select, select_jointly
 from .zcdp import largest_rho
 
-CANDIDATES = 1 << 18
-"""Parts of a column in all, at most."""
-CELLS, MOST_CELLS = 1 << 14, 1 << 16
-"""Cells of a column without a step, and of one with it."""
-MOST_PARTS = 1 << 10
-"""T at most; with it scores fit 62 bits for 2^38 records."""
-DECIMALS = 4
-"""Of a quantile; so b is 10,000 at most, also below the first level."""
+CANDIDATES = 1 << 18  # Parts of a column in all, at most.
+CELLS, MOST_CELLS = 1 << 14, 1 << 16  # Cells of a column without a step, and of one with it.
+MOST_PARTS = 1 << 10  # T at most; with it scores fit 62 bits for 2^38 records.
+DECIMALS = 4  # Of a quantile; so b is 10,000 at most, also below the first level.
 MOST_QUANTILES = 255
-DOUBT = 0.05
-"""β: what `rank_error` leaves to chance."""
+DOUBT = 0.05  # β: what `rank_error` leaves to chance.
 
 Counts = npt.NDArray[np.int64]
 
@@ -136,43 +131,23 @@ class Places:
 
 @dataclass(frozen=True)
 class Choice:
-    """One quantile among those of a column, and which are chosen before it.
+    """One quantile among those of a column, and which are chosen before it."""
 
-    Attributes
-    ----------
-    place : int
-        Its place in the order of the quantiles.
-    below, above : int | None
-        Places of the nearest chosen before it; None is the bound.
-    share : Fraction
-        a/b: which quantile it is of the records between these two.
-    level : int
-        How many levels come before its own.
-    """
-
-    place: int
+    place: int  # Its place in the order of the quantiles.
+    # Places of the nearest chosen before it; None is the bound.
     below: int | None
     above: int | None
-    share: Fraction
-    level: int
+    share: Fraction  # a/b: which quantile it is of the records between these two.
+    level: int  # How many levels come before its own.
 
 
 @dataclass(frozen=True)
 class QuantilesPlan:
-    """What is chosen and what it costs, from public facts.
+    """What is chosen and what it costs, from public facts."""
 
-    Attributes
-    ----------
-    columns : int
-        Number of columns.
-    quantiles : tuple[Fraction, ...]
-        Of each column, increasing and strictly between 0 and 1.
-    budget, unit : Budget, PrivacyUnit
-        The promise for all of them together, and to whom.
-    """
-
-    columns: int
-    quantiles: tuple[Fraction, ...]
+    columns: int  # Number of columns.
+    quantiles: tuple[Fraction, ...]  # Of each column, increasing and strictly between 0 and 1.
+    # The promise for all of them together, and to whom.
     budget: Budget
     unit: PrivacyUnit = EACH_RECORD
 
@@ -257,13 +232,7 @@ class QuantilesPlan:
 def plan_quantiles(
     columns: int, quantiles: Sequence[Number], budget: Budget, unit: PrivacyUnit = EACH_RECORD
 ) -> QuantilesPlan:
-    """What quantiles of so many columns cost, before any record is read.
-
-    Raises
-    ------
-    RequestError
-        When there is no quantile, or one lies outside (0, 1), has too many digits or is named twice.
-    """
+    """What quantiles of so many columns cost, before any record is read."""
     exact = sorted(Fraction(exact_decimal(one, "A quantile", DECIMALS)) for one in quantiles)
     if not 1 <= len(exact) <= MOST_QUANTILES or len(set(exact)) < len(exact):
         raise RequestError(f"A column has 1 to {MOST_QUANTILES} quantiles, each named once.")
@@ -290,8 +259,6 @@ def release_quantiles(
         What is chosen and for how much.
     spend : Callable[[Cost], object]
         Writes the cost to the ledger, durably, or raises; called before any choice.
-    noise_source : Source | None
-        None in any real release; a seeded source is for tests and lessons.
 
     Returns
     -------

@@ -19,8 +19,8 @@ from .events import Alone, Event, Gaussian, PureParts, pure_sum, total_rho
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta
 from .zcdp import zcdp_epsilon
 
+# The convolutions of privacy loss distributions are exact to about 1e-14 in delta; below this they are not used.
 SMALLEST_PLD_DELTA = 1e-10
-"""The convolutions of privacy loss distributions are exact to about 1e-14 in delta; below this they are not used."""
 
 
 def epsilon_spent(events: Sequence[Event], delta: float) -> float:

@@ -51,21 +51,13 @@ class Selections(PureParts):
 
 @dataclass(frozen=True)
 class Gaussian:
-    """One table with discrete Gaussian noise.
+    """One table with discrete Gaussian noise."""
 
-    Attributes
-    ----------
-    rho : Fraction
-        Its zCDP, Δ2²/(2σ²).
-    l2_squared : int | None
-        Δ2² where one person moves every counter by -1, 0 or 1 only, as the sharper bound of `integer_shifts` asks.
-    moved : int | None
-        Δ2² where counters may move by any whole numbers, so that those of whole shifts do. Neither claims zCDP and no
-        more, as ledgers of earlier versions did.
-    """
-
-    rho: Fraction
+    rho: Fraction  # Its zCDP, Δ2²/(2σ²).
+    # Δ2² where one person moves every counter by -1, 0 or 1 only, as the sharper bound of `integer_shifts` asks.
     l2_squared: int | None = None
+    # Δ2² where counters may move by any whole numbers, so that those of whole shifts do. Neither claims zCDP and no
+    # more, as ledgers of earlier versions did.
     moved: int | None = None
 
     def __post_init__(self) -> None:
@@ -93,13 +85,9 @@ class Alone:
 
     Its loss may be anything with probability delta, so no bound of Rényi or zCDP holds and no filter admits it after or
     before another release: it has an account to itself.
-
-    Attributes
-    ----------
-    epsilon, delta : Fraction
-        Both above zero.
     """
 
+    # Both above zero.
     epsilon: Fraction
     delta: Fraction
 
@@ -119,8 +107,7 @@ class Alone:
         return {"kind": "alone", "epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
-NO_ZCDP = Fraction(10**12)
-"""Stands for a ρ that is infinite; no total is large enough for it."""
+NO_ZCDP = Fraction(10**12)  # Stands for a ρ that is infinite; no total is large enough for it.
 
 Event = PureParts | Gaussian | Alone
 

@@ -53,35 +53,20 @@ from .replay.tape import tossed
 from .selection import noisy_max
 from .zcdp import largest_rho
 
-HALVINGS = 3
-"""A record is held out with probability 2^-3, three fair bits, or less:"""
-ENOUGH = 2_048
-"""records that decide between candidates whose shares of right answers are some points apart."""
-MARGIN = 1e-9
-"""Of an ε' from a normal distribution function, far above what rounds."""
+HALVINGS = 3  # A record is held out with probability 2^-3, three fair bits, or less:
+ENOUGH = 2_048  # records that decide between candidates whose shares of right answers are some points apart.
+MARGIN = 1e-9  # Of an ε' from a normal distribution function, far above what rounds.
 EXACT = 1 << 40
 
 
 @dataclass(frozen=True)
 class ChoicePlan:
-    """What a choice on held-out records costs, together with making what is chosen from.
+    """What a choice on held-out records costs, together with making what is chosen from."""
 
-    Attributes
-    ----------
-    cost : Cost
-        Of candidates and choice: one entry in a ledger.
-    epsilon : Fraction
-        ε' of the choice.
-    sensitivity : int
-        How far one person moves a score.
-    one_way : bool
-        Whether all scores move the same way.
-    """
-
-    cost: Cost
-    epsilon: Fraction
-    sensitivity: int
-    one_way: bool
+    cost: Cost  # Of candidates and choice: one entry in a ledger.
+    epsilon: Fraction  # ε' of the choice.
+    sensitivity: int  # How far one person moves a score.
+    one_way: bool  # Whether all scores move the same way.
 
 
 def plan_choice(candidates: Cost, neighbours: Neighbours, unit: PrivacyUnit = EACH_RECORD) -> ChoicePlan:
@@ -146,8 +131,6 @@ def held_out(
     ----------
     records : int | np.ndarray
         How many there are; or themselves, (n, ...), by which an audit that replays a release finds equal ones.
-    source : Source | None
-        Where the coins come from; the operating system unless this is a test or a lesson.
     persons : np.ndarray | None
         Whose each record is, (n,), where a person may have several: all of them go to one side.
     halvings : int
@@ -181,7 +164,5 @@ def choose(right: np.ndarray, plan: ChoicePlan, source: Source | None = None) ->
         Records held out that each candidate gets right, int64 (K,), exact and private.
     plan : ChoicePlan
         Paid for already.
-    source : Source | None
-        None in any real choice.
     """
     return noisy_max(right, plan.sensitivity, plan.epsilon, source, one_way=plan.one_way)

@@ -157,8 +157,8 @@ def mills_ratio(x: float | Floats) -> Floats:
     return ratio
 
 
+# Natural logarithms of how much less than one table's share of log Λ may be: each τ² that is tried.
 DIGITS = (8.0, 14.0, 24.0, 36.0)
-"""Natural logarithms of how much less than one table's share of log Λ may be: each τ² that is tried."""
 
 
 class GaussianTable(NamedTuple):

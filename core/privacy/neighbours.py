@@ -27,32 +27,22 @@ class Neighbours(StrEnum):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far one person can move an integer table: the supremum over all pairs of neighbours.
+    """How far one person can move an integer table: the supremum over all pairs of neighbours."""
 
-    Attributes
-    ----------
-    l1, l2_squared : int
-        Largest L1 norm and largest squared L2 norm of the difference of two neighbouring tables.
-    parts : int
-        Number of disjoint blocks of counters that each move by ``l1 / parts`` at most (rows of a RACE). A pure release
-        can then be accounted as that many pure releases of a ``parts``-th of its epsilon, which compose better than
-        one.
-    unit_shifts : bool
-        Every difference of neighbouring tables has entries in {-1, 0, 1} only; the tight calibration of Gaussian
-        noise is proven for these (see `calibration`).
-    block : int | None
-        Length of the blocks that noise may be drawn for as whole vectors: the size of the table's last axis, or of
-        several last axes together. None where the sketch does not offer it.
-    blocks_l2 : int | None
-        Largest sum, over the blocks, of the L2 norms of a block's difference (for one that moves in a single block,
-        its L2 norm), rounded up to a whole number. Given together with `block`.
-    """
-
+    # Largest L1 norm and largest squared L2 norm of the difference of two neighbouring tables.
     l1: int
     l2_squared: int
+    # Number of disjoint blocks of counters that each move by ``l1 / parts`` at most (rows of a RACE). A pure release
+    # can then be accounted as that many pure releases of a ``parts``-th of its epsilon, which compose better than one.
     parts: int = 1
+    # Every difference of neighbouring tables has entries in {-1, 0, 1} only; the tight calibration of Gaussian noise is
+    # proven for these (see `calibration`).
     unit_shifts: bool = False
+    # Length of the blocks that noise may be drawn for as whole vectors: the size of the table's last axis, or of
+    # several last axes together. None where the sketch does not offer it.
     block: int | None = None
+    # Largest sum, over the blocks, of the L2 norms of a block's difference (for one that moves in a single block, its
+    # L2 norm), rounded up to a whole number. Given together with `block`.
     blocks_l2: int | None = None
 
     def __post_init__(self) -> None:
@@ -115,8 +105,8 @@ class PrivacyUnit:
         return self.column
 
 
+# One record is protected, by itself: what holds when nothing says which records belong to one person.
 EACH_RECORD = PrivacyUnit()
-"""One record is protected, by itself: what holds when nothing says which records belong to one person."""
 
 
 def unit_in_words(unit: str) -> str:

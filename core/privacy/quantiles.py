@@ -32,8 +32,8 @@ from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from .noise.noise import add_noise
 from .noise.randomness import Source
 
+# Standard deviations of noise that a tail must stand above before its end is believed; see `_first_above`.
 CERTAINTY = 4.0
-"""Standard deviations of noise that a tail must stand above before its end is believed; see `_first_above`."""
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Released bounds of one column, rounded outward.
+    """Released bounds of one column, rounded outward."""
 
-    Attributes
-    ----------
-    low, high : float
-        The bounds.
-    found : bool
-        Whether there were records enough above the noise; otherwise the bounds are the grid's own ends.
-    """
-
+    # The bounds.
     low: float
     high: float
-    found: bool
+    found: bool  # Whether there were records enough above the noise; otherwise the bounds are the grid's own ends.
 
 
 @dataclass(frozen=True)
@@ -143,16 +136,10 @@ def release_bounds(
     ----------
     grids, counts : Sequence[Grid], Sequence[np.ndarray]
         One a column; the counts, int64 (cells,), are exact and private.
-    budget : Budget
-        The promise for all columns together.
-    unit : PrivacyUnit
-        Who one person is; no more than its number of records may have been counted of anyone.
     spend : Callable[[Cost], object]
         Writes the cost to the ledger, durably, or raises; called before any noise exists.
     quantiles : tuple[float, float]
         Shares of the records below the low and below the high bound.
-    noise_source : Source | None
-        None in any real release; a seeded source is for tests and lessons.
 
     Raises
     ------

@@ -54,51 +54,32 @@ THEOREMS = {
     "local_reports": LOCAL_THEOREM,
 }
 
-MAX_PARTS = 1_000
-"""Releases that one record may be merged of, when it comes from a file."""
-MAX_TABLES = 50
-"""Tables of one release that have noise of their own."""
-LARGEST_PARAMETER = 1 << 112
-"""No sampler draws noise of a larger scale, as it would not fit 64-bit counters."""
+MAX_PARTS = 1_000  # Releases that one record may be merged of, when it comes from a file.
+MAX_TABLES = 50  # Tables of one release that have noise of their own.
+LARGEST_PARAMETER = 1 << 112  # No sampler draws noise of a larger scale, as it would not fit 64-bit counters.
 
 
 @dataclass(frozen=True)
 class PrivacyRecord:
-    """The promise of one release, or of several merged ones.
+    """The promise of one release, or of several merged ones."""
 
-    Attributes
-    ----------
-    epsilon, delta : Decimal
-        The promise to a person whose records are in one of the merged parts.
-    neighbours : Neighbours
-        What is hidden: presence, or what the records say.
-    unit : PrivacyUnit
-        Who one person is.
-    noise : tuple[NoiseScale, ...]
-        Of every counter of the table, one entry a merged release; of several tables, one entry each, release by
-        release.
-    count_noise : tuple[NoiseScale, ...]
-        Of the number of records, one entry a merged release; empty when the count was not released apart. Where several
-        counts have noise, one entry each, release by release.
-    rho : Fraction
-        Zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part spent,
-        be it on the table, on the count or on bounds.
-    overlap_epsilon, overlap_delta : Decimal
-        The promise to a person whose records are in every merged part; the sums.
-    tables : int
-        How many tables have noise of their own; 1 for an ordinary release.
-    """
-
+    # The promise to a person whose records are in one of the merged parts.
     epsilon: Decimal
     delta: Decimal
-    neighbours: Neighbours
-    unit: PrivacyUnit
+    neighbours: Neighbours  # What is hidden: presence, or what the records say.
+    unit: PrivacyUnit  # Who one person is.
+    # Of every counter of the table, one entry a merged release; of several tables, one entry each, release by release.
     noise: tuple[NoiseScale, ...]
+    # Of the number of records, one entry a merged release; empty when the count was not released apart. Where several
+    # counts have noise, one entry each, release by release.
     count_noise: tuple[NoiseScale, ...]
+    # Zero-concentrated privacy of each part's release, exact (zCDP; the largest of the parts); all that a part spent,
+    # be it on the table, on the count or on bounds.
     rho: Fraction
+    # The promise to a person whose records are in every merged part; the sums.
     overlap_epsilon: Decimal
     overlap_delta: Decimal
-    tables: int = 1
+    tables: int = 1  # How many tables have noise of their own; 1 for an ordinary release.
 
     @property
     def pure(self) -> bool:

@@ -75,14 +75,10 @@ from .replay.tape import drawn
 
 Scores = npt.NDArray[np.int64]
 
-LARGEST_SCORE = 1 << 62
-"""Absolute value of a score, so that differences of two fit 64 bits."""
-LARGEST_GAP = (1 << 63) - 1
-"""Of two scores; no gap is as large."""
-INVERSE_LOG_2 = Fraction(1_442_695, 1_000_000)
-"""c, just below 1/log 2 = 1.44269504..."""
-DEEPEST = 128
-"""Candidates of a weight below 2^-128 over their number are proposed as if it were that, so hardly ever."""
+LARGEST_SCORE = 1 << 62  # Absolute value of a score, so that differences of two fit 64 bits.
+LARGEST_GAP = (1 << 63) - 1  # Of two scores; no gap is as large.
+INVERSE_LOG_2 = Fraction(1_442_695, 1_000_000)  # c, just below 1/log 2 = 1.44269504...
+DEEPEST = 128  # Candidates of a weight below 2^-128 over their number are proposed as if it were that, so hardly ever.
 
 
 def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Source | None = None) -> int:
@@ -96,8 +92,6 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
         Δ: how far one person can move any one score, at most; all of them at once, and in any direction.
     epsilon : Fraction
         The price, exact. `events.Selections` is what it does to privacy.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
     -------
@@ -120,8 +114,6 @@ def select_jointly(
         Δ: how far one person can move any one score of any list, at most; all of them at once.
     epsilon : Fraction
         The price of all of them together, exact: one choice of `events.Selections`.
-    source : Source | None
-        As of `select`.
 
     Returns
     -------
@@ -149,21 +141,11 @@ def _chosen(checked: Sequence[Scores], rate: Fraction, source: Source | None) ->
 
 @dataclass(frozen=True)
 class _Shells:
-    """Tuples of candidates by how deep their weight lies below the best, which is k for one of about 2^-k.
+    """Tuples of candidates by how deep their weight lies below the best, which is k for one of about 2^-k."""
 
-    Attributes
-    ----------
-    orders : list[np.ndarray]
-        Of each list, its places, those of the least gaps first.
-    boxes : list[list[int]]
-        For every depth, how many places of each list are as deep at most.
-    ends : list[int]
-        Weights of all tuples up to every depth, in units of that of the deepest.
-    """
-
-    orders: list[np.ndarray]
-    boxes: list[list[int]]
-    ends: list[int]
+    orders: list[np.ndarray]  # Of each list, its places, those of the least gaps first.
+    boxes: list[list[int]]  # For every depth, how many places of each list are as deep at most.
+    ends: list[int]  # Weights of all tuples up to every depth, in units of that of the deepest.
 
     @classmethod
     def of(cls, gaps: list[np.ndarray], digits: Fraction) -> _Shells:
@@ -243,8 +225,6 @@ def noisy_max(
         Δ: how far one person can move any one score, at most.
     epsilon : Fraction
         The price, exact: one event of `PureParts`.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
     one_way : bool
         Whether one person moves all scores the same way, or not at all.
 

@@ -43,29 +43,17 @@ from .calibration import NoiseScale, calibrate_shares, pure_scale
 from .neighbours import Sensitivity
 from .zcdp import largest_rho
 
-SHARE_STEPS = 1_000_000
-"""Of a budget that is shared out in proportion to real numbers."""
-SPLITS = 128
-"""Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth."""
+SHARE_STEPS = 1_000_000  # Of a budget that is shared out in proportion to real numbers.
+SPLITS = 128  # Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth.
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One table, and the noise that it is to have.
+    """One table, and the noise that it is to have."""
 
-    Attributes
-    ----------
-    sensitivity : Sensitivity
-        How far one person moves it.
-    ratio : float
-        τ, the deviation of its noise beside that of the others.
-    gaussian_only : bool
-        Whether it has Gaussian noise wherever delta allows it, as its theory is of no other.
-    """
-
-    sensitivity: Sensitivity
-    ratio: float
-    gaussian_only: bool = False
+    sensitivity: Sensitivity  # How far one person moves it.
+    ratio: float  # τ, the deviation of its noise beside that of the others.
+    gaussian_only: bool = False  # Whether it has Gaussian noise wherever delta allows it, as its theory is of no other.
 
     @property
     def pure_weight(self) -> float:
@@ -80,18 +68,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Joint:
-    """The noise of several tables.
+    """The noise of several tables."""
 
-    Attributes
-    ----------
-    scales : tuple[NoiseScale, ...]
-        Of the tables in order, and then of the counts.
-    shares : tuple[Fraction, ...]
-        Of the budget, alike; they add up to 1. That of pure noise is one of epsilon, and Gaussian noise shares what is
-        left of epsilon in proportion to ρ.
-    """
-
-    scales: tuple[NoiseScale, ...]
+    scales: tuple[NoiseScale, ...]  # Of the tables in order, and then of the counts.
+    # Of the budget, alike; they add up to 1. That of pure noise is one of epsilon, and Gaussian noise shares what is
+    # left of epsilon in proportion to ρ.
     shares: tuple[Fraction, ...]
 
 
@@ -113,8 +94,6 @@ def calibrate_joint(
         Gaussian.
     counts_share : Fraction
         Below 1; without counts nothing is set aside.
-    epsilon, delta : Fraction
-        The promise for everything together.
     """
     every = range(len(tables))
     ways = (
@@ -213,8 +192,8 @@ def _shares(weights: Sequence[float], counts: int, counts_share: Fraction) -> li
     return [*shares, *([each] * counts)]
 
 
+# Of the largest share, one after the other; each is planned and priced, which may take a second.
 PARTS = (Fraction(1), Fraction(97, 100), Fraction(9, 10), Fraction(3, 4))
-"""Of the largest share, one after the other; each is planned and priced, which may take a second."""
 
 Planned = TypeVar("Planned")
 

@@ -62,13 +62,6 @@ class SparseVector:
         c: how often "above" may be said.
     monotone : bool
         Whether one person moves all f the same way.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
-
-    Raises
-    ------
-    RequestError
-        When the noise would be too large for 64-bit numbers.
     """
 
     def __init__(

@@ -80,30 +80,17 @@ class BoundsPurchase:
 
 @dataclass(frozen=True)
 class Bounded:
-    """A linear sketch within bounds that are still to be bought.
+    """A linear sketch within bounds that are still to be bought."""
 
-    Attributes
-    ----------
-    declared : LinearSketch
-        Of a settled size; the bounds of the columns that are bought do not matter.
-    purchase, budget : BoundsPurchase, Budget
-        What is bought, and the promise of everything together.
-    """
-
-    declared: LinearSketch
+    declared: LinearSketch  # Of a settled size; the bounds of the columns that are bought do not matter.
+    # What is bought, and the promise of everything together.
     purchase: BoundsPurchase
     budget: Budget
     readings: ClassVar[int] = 2
 
     @cached_property
     def sketch(self) -> LinearSketch:
-        """The sketch within the generous ranges.
-
-        Raises
-        ------
-        RequestError
-            When a column that is bought is not a column of numbers, or the sketch was made for certain bounds.
-        """
+        """The sketch within the generous ranges."""
         _check_free_of_bounds(self.declared)
         ends = {name: Bounds(grid.low, grid.high, False) for name, grid in self.purchase.grids.items()}
         return _within(self.declared, ends)
@@ -223,8 +210,6 @@ def private_bounds(
         A generous public range for each column, by name.
     budget : Budget
         What all these bounds together may cost.
-    unit : PrivacyUnit
-        Who one person is.
     spend : Callable[[Cost], object]
         Writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
         drawn.
@@ -257,8 +242,6 @@ class GridCounts:
     ----------
     grids : Mapping[str, Grid]
         A generous public range for each column, by name.
-    unit : PrivacyUnit
-        Who one person is.
 
     Attributes
     ----------

@@ -58,17 +58,10 @@ class CentrePurchase:
 
 @dataclass(frozen=True)
 class Centred:
-    """A sketch around a centre that is still to be bought.
+    """A sketch around a centre that is still to be bought."""
 
-    Attributes
-    ----------
-    sketch : LinearSketch
-        Directions or moments, or classes of them; of a settled size.
-    purchase, budget : CentrePurchase, Budget
-        What is bought, and the promise of everything together.
-    """
-
-    sketch: LinearSketch
+    sketch: LinearSketch  # Directions or moments, or classes of them; of a settled size.
+    # What is bought, and the promise of everything together.
     purchase: CentrePurchase
     budget: Budget
     readings: ClassVar[int] = 2

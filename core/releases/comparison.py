@@ -39,14 +39,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Banded:
-    """Answers with bands; arrays of one shape.
+    """Answers with bands; arrays of one shape."""
 
-    Attributes
-    ----------
-    estimate, low, high, standard_error : Floats
-        As of `core.sketches.linear.Answers`.
-    """
-
+    # As of `core.sketches.linear.Answers`.
     estimate: Floats
     low: Floats
     high: Floats
@@ -93,11 +88,6 @@ class Comparison:
         Of the same question to the same columns.
     shares : bool
         Whether numbers of records are compared as shares of all records, and distances as averages; otherwise sums.
-
-    Raises
-    ------
-    RequestError
-        When the two cannot be compared, in a sentence that says what differs.
     """
 
     first: Release
@@ -133,11 +123,6 @@ class Comparison:
             Probability with which a band holds the exact difference.
         together : bool
             Whether it is the probability that all bands hold at once.
-
-        Raises
-        ------
-        RequestError
-            When a query cannot be read, the level is not between 0 and 1, or the releases are of tables.
         """
         self._check_points()
         sketch = self.first.sketch

@@ -52,16 +52,14 @@ from .manifest import (
     parse,
 )
 
+# The numbers of a release: its table, and its number of records where that is released apart.
 Arrays = tuple["np.ndarray | Table", "int | np.ndarray | None"]
-"""The numbers of a release: its table, and its number of records where that is released apart."""
 STRANGE = "The file holds something that no release of its format has."
-LARGE = 1 << 26
-"""Counters; the table of a larger release is written to be mapped, where its sketch reads such tables."""
+LARGE = 1 << 26  # Counters; the table of a larger release is written to be mapped, where its sketch reads such tables.
 ARRAYS = ("manifest", "table", "count")
 LARGE_ARRAYS = (*ARRAYS, *archive_writing.LISTED)
 PARTS_ARRAYS = tuple(f"table_{number}" for number in range(1, MAX_TABLES + 1))
-MEMORY = 2 << 30
-"""Bytes that opening a file may take unless the reader says otherwise."""
+MEMORY = 2 << 30  # Bytes that opening a file may take unless the reader says otherwise.
 
 
 def save(path: str | Path, manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> None:
@@ -96,11 +94,6 @@ def room_for(what: str, path: Path, size: int) -> Iterator[BinaryIO]:
     """A file to write to, of at most so many bytes, which nothing else on the disk can take meanwhile.
 
     It is at its path when the room is left, and nowhere on a failure.
-
-    Raises
-    ------
-    RequestError
-        When there is no such room, which is said in a sentence about what it is for.
     """
     with ExitStack() as taken:
         try:

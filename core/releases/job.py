@@ -55,8 +55,6 @@ class Job:
     ----------
     kind : Kind | PurchasePlan[Kind]
         What is released, how, and for how much; `kind_of` finds it. Or a plan, whose first reading is for what it buys.
-    source : Source
-        The private records.
     payer : Payer | None
         Who pays, and keeps the release beside the ledger; None leaves adding up and keeping to the caller.
     out : Path | None
@@ -67,8 +65,6 @@ class Job:
         Where a long first reading is written down, if anywhere.
     known : Known | None
         What was bought before it: part of what the file says and promises.
-    noise_source : NoiseSource | None
-        None in any real release; see `core.releases.seal.seal`.
     say : Callable[[str], object]
         Tells the owner what happens.
 
@@ -178,15 +174,8 @@ class Job:
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
 
-        Parameters
-        ----------
-        progress : Callable[[int], object]
-            Called with the rows read so far, where further readings follow the noise.
-
         Raises
         ------
-        RequestError
-            When it can no longer be made, or cannot be saved; what is said tells where it is kept then.
         BudgetError
             When the ledger refuses; nothing was spent.
         """
@@ -278,11 +267,6 @@ def kind_of(
         Bounds to be bought with a share of the budget.
     centre : CentrePurchase | None
         A centre to be bought with a share of the budget.
-
-    Raises
-    ------
-    RequestError
-        When there is no such release.
     """
     if bounds is not None and centre is not None:
         raise RequestError("Bounds and a centre cannot be bought in one release.")

@@ -34,10 +34,8 @@ from .engine.resuming import Keeping
 from .release import Release
 from .seal import covering_bounds, noised, promise, promised_with, sealed
 
-BESIDE_THE_TABLE = 1 << 20
-"""Bytes that the rest of a file takes at most, beside its counters and its manifest."""
-Held = tuple[np.ndarray, "int | np.ndarray"]
-"""Exact sums and number of records, handed over by `ExactTable.use_up`."""
+BESIDE_THE_TABLE = 1 << 20  # Bytes that the rest of a file takes at most, beside its counters and its manifest.
+Held = tuple[np.ndarray, "int | np.ndarray"]  # Exact sums and number of records, handed over by `ExactTable.use_up`.
 
 
 class Filling(Protocol):
@@ -52,30 +50,14 @@ class Filling(Protocol):
 
 @dataclass
 class Reader:
-    """Reads a source as often as a release needs.
+    """Reads a source as often as a release needs."""
 
-    Attributes
-    ----------
-    source : Source
-        The private records.
-    engine : str
-        Who reads them; see `core.releases.engine.engine_choice`.
-    keeping : Keeping | None
-        Where the first reading is written down, if anywhere.
-    say : Callable[[str], object]
-        Tells the owner about that.
-    progress : Callable[[int], object]
-        Called with the rows read so far, in all readings together.
-    rows : int
-        Rows that were read.
-    """
-
-    source: Source
-    engine: str = LOCAL
-    keeping: Keeping | None = None
-    say: Callable[[str], object] = lambda words: None
-    progress: Callable[[int], object] = lambda rows: None
-    rows: int = 0
+    source: Source  # The private records.
+    engine: str = LOCAL  # Who reads them; see `core.releases.engine.engine_choice`.
+    keeping: Keeping | None = None  # Where the first reading is written down, if anywhere.
+    say: Callable[[str], object] = lambda words: None  # Tells the owner about that.
+    progress: Callable[[int], object] = lambda rows: None  # Called with the rows read so far, in all readings together.
+    rows: int = 0  # Rows that were read.
 
     def filling(self, sketch: LinearSketch) -> Filling:
         """The first reading of the source, into the table of a sketch; it has not begun."""
@@ -146,18 +128,12 @@ def most_bytes(kind: Kind) -> int:
 
 @dataclass(frozen=True)
 class Plain:
-    """A linear sketch, or several side by side, under a budget.
+    """A linear sketch, or several side by side, under a budget."""
 
-    Attributes
-    ----------
-    sketch, budget : LinearSketch, Budget
-        Of a settled size, and the promise.
-    bought : tuple[Cost, ...]
-        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    """
-
+    # Of a settled size, and the promise.
     sketch: LinearSketch
     budget: Budget
+    # What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     bought: tuple[Cost, ...] = ()
     readings: ClassVar[int] = 1
 
@@ -205,17 +181,12 @@ class Choosing:
 
     Whatever has to be refused comes out in the first reading, before anything is spent. A mechanism that needs further
     readings makes them afterwards; should the source fail then, the budget is lost, and nothing was released.
-
-    Attributes
-    ----------
-    sketch, budget : Adaptive, Budget
-        For example `PrivBayes(domain, kernel)`, of a settled size, and the promise, which covers the choices too.
-    bought : tuple[Cost, ...]
-        What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     """
 
+    # For example `PrivBayes(domain, kernel)`, of a settled size, and the promise, which covers the choices too.
     sketch: Adaptive
     budget: Budget
+    # What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     bought: tuple[Cost, ...] = ()
     readings: ClassVar[int] = 1
 

@@ -23,8 +23,7 @@ LARGE_FORMAT_VERSION = 2
 PARTS_FORMAT_VERSION = 3
 LOCAL_FORMAT_VERSION = 4
 VERSIONS = (FORMAT_VERSION, LARGE_FORMAT_VERSION, PARTS_FORMAT_VERSION, LOCAL_FORMAT_VERSION)
-MAX_MANIFEST = 8_000_000
-"""Characters of a manifest; a domain's names and categories take a million at most."""
+MAX_MANIFEST = 8_000_000  # Characters of a manifest; a domain's names and categories take a million at most.
 FIELDS = (
     "format",
     "format_version",
@@ -38,25 +37,17 @@ FIELDS = (
 )
 
 
+# The field of a number of records that was bought before the table; files have it only where one was.
 BOUGHT = "counted_before"
-"""The field of a number of records that was bought before the table; files have it only where one was."""
 LARGEST_COUNT = 1 << 62
 
 
 @dataclass(frozen=True)
 class BoughtCount:
-    """A number of records that was released before the table was planned, whose price is part of the promise.
+    """A number of records that was released before the table was planned, whose price is part of the promise."""
 
-    Attributes
-    ----------
-    records : int
-        The noisy number.
-    noise : NoiseScale
-        Its noise, which is independent of that of the table.
-    """
-
-    records: int
-    noise: NoiseScale
+    records: int  # The noisy number.
+    noise: NoiseScale  # Its noise, which is independent of that of the table.
 
     def beside(self, known: float, error: float) -> tuple[float, float]:
         """A number of the same records that is known otherwise, and this one: their mean and its standard deviation.
@@ -90,39 +81,17 @@ class BoughtCount:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a release is, without its numbers.
+    """What a release is, without its numbers."""
 
-    Attributes
-    ----------
-    sketch : LinearSketch
-        The linear sketch: mechanism, parameters and domain.
-    privacy : PrivacyRecord
-        The promise.
-    private : bool
-        False for anything made with seeded noise, for teaching and tests only.
-    created : str
-        Time of release, ISO 8601, UTC.
-    software : str
-        Name and version of the program that made it.
-    counted_before : BoughtCount | None
-        How many records there are, where that was bought first.
-    """
-
-    sketch: LinearSketch
-    privacy: PrivacyRecord
-    private: bool
-    created: str
-    software: str
-    counted_before: BoughtCount | None = None
+    sketch: LinearSketch  # The linear sketch: mechanism, parameters and domain.
+    privacy: PrivacyRecord  # The promise.
+    private: bool  # False for anything made with seeded noise, for teaching and tests only.
+    created: str  # Time of release, ISO 8601, UTC.
+    software: str  # Name and version of the program that made it.
+    counted_before: BoughtCount | None = None  # How many records there are, where that was bought first.
 
     def to_dict(self, version: int) -> dict[str, object]:
-        """A value for JSON, for a file of one version of the format.
-
-        Raises
-        ------
-        RequestError
-            When no file can hold a release of this mechanism.
-        """
+        """A value for JSON, for a file of one version of the format."""
         if not has_format(self.sketch):
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
         bought = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
@@ -186,13 +155,7 @@ def described_sketch(facts: dict[str, Any]) -> LinearSketch:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The fields of a manifest's text; a stranger may have written it.
-
-    Raises
-    ------
-    ReleaseFileError
-        When it is not the manifest of a release, or of one that only a newer version knows.
-    """
+    """The fields of a manifest's text; a stranger may have written it."""
     try:
         manifest = strict_json.loads(text)
     except ValueError:

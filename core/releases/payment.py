@@ -80,8 +80,7 @@ def _check(ledger: Ledger, files: list[str], datasets: list[str]) -> None:
             )
 
 
-MOST_NOTED = 100
-"""Columns that a ledger's note names; a file of more of them says them all."""
+MOST_NOTED = 100  # Columns that a ledger's note names; a file of more of them says them all.
 
 
 class Noted(Protocol):
@@ -95,47 +94,23 @@ class Noted(Protocol):
 
 @dataclass
 class LedgerAccount:
-    """The data set that pays for one release, and whether it has.
+    """The data set that pays for one release, and whether it has."""
 
-    Attributes
-    ----------
-    ledger : Ledger
-        Where it is written down.
-    dataset : str
-        Its name there.
-    budget : Budget
-        What the release promises and spends.
-    unit : str
-        Who is protected, in the ledger's words.
-    total : Budget | None
-        What to promise for a data set that the ledger does not know yet; None is exactly what this release spends.
-    note : dict
-        Public facts that the ledger keeps with the price, beside what was released.
-    spent : bool | None
-        Whether the price was written down by this payer; None while that is being done.
-    before : Decimal
-        ε of what is bought first, once that was written down as an entry of its own.
-    file : str | None
-        The name under which the release will be kept, where it is settled before it is known what is released.
-    parts : tuple[str, ...]
-        What was bought first, in words.
-    prepaid : tuple[Fraction, Fraction] | None
-        (ε, δ) that is left of one entry for everything, where that was written first: all prices come out of it then.
-    registered : bool
-        Whether the ledger had not known the data set.
-    """
-
-    ledger: Ledger
-    dataset: str
-    budget: Budget
-    unit: str
+    ledger: Ledger  # Where it is written down.
+    dataset: str  # Its name there.
+    budget: Budget  # What the release promises and spends.
+    unit: str  # Who is protected, in the ledger's words.
+    # What to promise for a data set that the ledger does not know yet; None is exactly what this release spends.
     total: Budget | None = None
+    # Public facts that the ledger keeps with the price, beside what was released.
     note: dict[str, Any] = field(default_factory=dict)
-    spent: bool | None = False
-    registered: bool = False
-    before: Decimal = Decimal(0)
+    spent: bool | None = False  # Whether the price was written down by this payer; None while that is being done.
+    registered: bool = False  # Whether the ledger had not known the data set.
+    before: Decimal = Decimal(0)  # ε of what is bought first, once that was written down as an entry of its own.
+    # The name under which the release will be kept, where it is settled before it is known what is released.
     file: str | None = None
-    parts: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()  # What was bought first, in words.
+    # (ε, δ) that is left of one entry for everything, where that was written first: all prices come out of it then.
     prepaid: tuple[Fraction, Fraction] | None = None
 
     @property
@@ -221,18 +196,10 @@ class LedgerAccount:
 
 @dataclass(frozen=True)
 class Together:
-    """What the ledger notes of a stage and all that follows it, in one entry.
+    """What the ledger notes of a stage and all that follows it, in one entry."""
 
-    Attributes
-    ----------
-    first : str
-        The stage that was bought first.
-    domain : Domain
-        The columns that are read for it.
-    """
-
-    first: str
-    domain: Domain
+    first: str  # The stage that was bought first.
+    domain: Domain  # The columns that are read for it.
 
     @property
     def name(self) -> str:

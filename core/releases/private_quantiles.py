@@ -61,11 +61,6 @@ class ColumnQuantiles:
         Columns of the domain; None is every column of numbers.
     steps : Mapping[str, Number]
         Of columns with the values low, low + step, … alone: 1 for whole numbers.
-
-    Raises
-    ------
-    RequestError
-        When one of these makes no sense.
     """
 
     domain: Domain
@@ -132,10 +127,6 @@ class ColumnQuantiles:
             The private records; those that miss one of the values are left out.
         payer : Payer | None
             Who pays; with None adding up is left to the caller.
-        progress : Callable[[int], object] | None
-            Called with the number of rows read so far.
-        noise_source : NoiseSource | None
-            None in any real release; a seeded source is for tests and lessons.
 
         Raises
         ------

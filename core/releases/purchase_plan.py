@@ -52,45 +52,25 @@ from .payment import LedgerAccount, Together
 
 @dataclass(frozen=True)
 class Bought:
-    """One number that was bought, or that is to be, in a stage by its name.
-
-    Attributes
-    ----------
-    cost, noise : Cost | None, NoiseScale | None
-        Its price and its noise; None where it is public.
-    noisy : int | None
-        The number as it was released; None beforehand.
-    of : Domain | None
-        The columns that were read for it.
-    """
+    """One number that was bought, or that is to be, in a stage by its name."""
 
     stage: str
+    # Its price and its noise; None where it is public.
     cost: Cost | None
     noise: NoiseScale | None
-    noisy: int | None = None
-    of: Domain | None = field(default=None, compare=False)
+    noisy: int | None = None  # The number as it was released; None beforehand.
+    of: Domain | None = field(default=None, compare=False)  # The columns that were read for it.
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the records before their table is planned, and what knowing it has left.
+    """What is known of the records before their table is planned, and what knowing it has left."""
 
-    Attributes
-    ----------
-    left : Budget
-        For everything else.
-    records : float
-        About how many there are, at least 1.
-    spread : float | None
-        Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
-    bought : tuple[Bought, ...]
-        What was bought, in its order.
-    """
-
-    left: Budget
-    records: float
+    left: Budget  # For everything else.
+    records: float  # About how many there are, at least 1.
+    # Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
     spread: float | None = None
-    bought: tuple[Bought, ...] = ()
+    bought: tuple[Bought, ...] = ()  # What was bought, in its order.
 
     @property
     def costs(self) -> tuple[Cost, ...]:
@@ -109,21 +89,11 @@ class Known:
 
 @dataclass(frozen=True)
 class Offer:
-    """One number that can be bought.
+    """One number that can be bought."""
 
-    Attributes
-    ----------
-    noise : NoiseScale | None
-        Of the number; None where it is public.
-    cost : Cost | None
-        Its price; None where it is public.
-    left : Budget
-        What it leaves for everything else.
-    """
-
-    noise: NoiseScale | None
-    cost: Cost | None
-    left: Budget
+    noise: NoiseScale | None  # Of the number; None where it is public.
+    cost: Cost | None  # Its price; None where it is public.
+    left: Budget  # What it leaves for everything else.
 
     @classmethod
     def of(cls, name: str, moved: Sensitivity, epsilon: Fraction, budget: Budget) -> Offer:
@@ -138,14 +108,11 @@ class Offer:
 class Stage(ABC):
     """One number about the records that is bought before their table; all but `read` follows from what is public."""
 
-    of: Domain
-    """The columns that are read for it."""
-    name: ClassVar[str]
-    """In the ledger's note."""
-    learns: ClassVar[str]
-    """What is bought, in words."""
+    of: Domain  # The columns that are read for it.
+    name: ClassVar[str]  # In the ledger's note.
+    learns: ClassVar[str]  # What is bought, in words.
+    # Whether nothing can be planned without it; what is not needed is bought where there is room for it.
     needed: ClassVar[bool] = False
-    """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
 
     @abstractmethod
     def offered(self, known: Known) -> Offer | None:
@@ -257,12 +224,8 @@ class Purchasing(Generic[Made]):
     ----------
     plan : PurchasePlan[Made]
         What is bought.
-    source : Source
-        The private records.
     payer : Payer | None
         Who pays; nobody where adding up is left to the caller.
-    noise_source : NoiseSource | None
-        None in any real purchase.
     """
 
     def __init__(

@@ -38,13 +38,7 @@ class Questions:
             """Of a release of several."""
 
     def asked(self, level: float = 0.95) -> TableAnswers:
-        """All that tables answer, without bias and with intervals of this level.
-
-        Raises
-        ------
-        RequestError
-            When the release holds no tables.
-        """
+        """All that tables answer, without bias and with intervals of this level."""
         from ..sketches.tables.answers import TableAnswers  # pandas takes its time to load
 
         return TableAnswers(self._reading(), level)

@@ -50,24 +50,17 @@ from .kind import Kind, Plain
 from .payment import LedgerAccount, unit_words
 from .release import Release, load
 
-CHANCE = 1e-10
-"""How likely a test may fail correct noise."""
-ENOUGH = 1_600
-"""Draws of noise that the tests of its law want, from all releases together."""
-FEWEST, MOST = 6, 24
-"""Releases that are made of either data set."""
+CHANCE = 1e-10  # How likely a test may fail correct noise.
+ENOUGH = 1_600  # Draws of noise that the tests of its law want, from all releases together.
+FEWEST, MOST = 6, 24  # Releases that are made of either data set.
+# Runs of the attack on noisy tables, also where something is chosen, which takes longer; and for each of them.
 RUNS, CHOOSING_RUNS, RUNS_A_RELEASE = 20_000, 2_000, 80
-"""Runs of the attack on noisy tables, also where something is chosen, which takes longer; and for each of them."""
-TOO_MANY = 3
-"""Rows that somebody owns beyond those that count."""
-LEAST_PRICE = 0.005
-"""Share of ε that whatever is bought beside a table costs at least."""
-CROWD = 500
-"""How many times all records come again in a large data set of the same domain."""
+TOO_MANY = 3  # Rows that somebody owns beyond those that count.
+LEAST_PRICE = 0.005  # Share of ε that whatever is bought beside a table costs at least.
+CROWD = 500  # How many times all records come again in a large data set of the same domain.
+# Into how many parts of equal chance noise is told apart, and the chances of what is called its tails.
 BINS, TAILS = 16, (1 / 4, 1 / 8, 1 / 32)
-"""Into how many parts of equal chance noise is told apart, and the chances of what is called its tails."""
-COARSE, LOOSE = 16, 1.02
-"""From this σ² on a discrete Gaussian's δ is as close as this to the continuous one's."""
+COARSE, LOOSE = 16, 1.02  # From this σ² on a discrete Gaussian's δ is as close as this to the continuous one's.
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,10 @@ from .manifest import MAX_MANIFEST
 from .release import Release, load
 
 ARCHIVED, WRITTEN = ".npz", ".json"
-DESCRIBED = ".txt"
-"""The ending of the text that describes a file."""
+DESCRIBED = ".txt"  # The ending of the text that describes a file.
 FORMATS = ("frostglass-release", "frostglass-local")
 MODEL = "frostglass-model"
-MOST_BYTES = 100 << 20
-"""Of a file that is looked at; larger ones are opened by their path."""
+MOST_BYTES = 100 << 20  # Of a file that is looked at; larger ones are opened by their path.
 
 
 def is_public_file(path: Path) -> bool:
@@ -106,15 +104,14 @@ MOMENT = "%Y%m%dT%H%M%SZ"
 NAMED = re.compile(
     r"(?P<dataset>.+)-(?P<moment>\d{8}T\d{6}Z)-(?P<mark>[0-9a-f]{8}(?:[0-9a-f]{8})?)\.(?:npz|json)", re.DOTALL
 )
+# Bytes of the mark in the name of a file that was opened, and of a release that the ledger has paid for. That of the
+# latter stands in the ledger's entry too (`core.releases.payment`); earlier versions gave the shorter one to both.
 OPENED, PAID = 4, 8
-"""Bytes of the mark in the name of a file that was opened, and of a release that the ledger has paid for. That of the
-latter stands in the ledger's entry too (`core.releases.payment`); earlier versions gave the shorter one to both."""
+# What a release may be called: what every system takes for the name of a file, and none for a hidden one.
 TITLE = re.compile(r"[^\W_][\w .()\-]*")
-"""What a release may be called: what every system takes for the name of a file, and none for a hidden one."""
 DIGEST = re.compile(r"[0-9a-f]{12,64}")
 LONGEST_TEXT = 1_000
-LONGEST = 150
-"""Characters of a data set's name in that of a file, whose name may have 255."""
+LONGEST = 150  # Characters of a data set's name in that of a file, whose name may have 255.
 
 
 def paid_name(dataset: str) -> str:
@@ -124,30 +121,14 @@ def paid_name(dataset: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release on a shelf.
+    """One release on a shelf."""
 
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    dataset : str
-        That paid for it; cut where it is very long.
-    created : datetime
-        When it was paid for, UTC.
-    size : int
-        Bytes of its file.
-    shown : bool
-        Whether it is on show: its owner has given it its name.
-    description : str
-        The owner's words about it.
-    """
-
-    name: str
-    dataset: str
-    created: datetime
-    size: int
-    shown: bool = False
-    description: str = ""
+    name: str  # Of its file.
+    dataset: str  # That paid for it; cut where it is very long.
+    created: datetime  # When it was paid for, UTC.
+    size: int  # Bytes of its file.
+    shown: bool = False  # Whether it is on show: its owner has given it its name.
+    description: str = ""  # The owner's words about it.
 
 
 class Shelf:
@@ -180,11 +161,6 @@ class Shelf:
         Its name is new, unless the ledger was told one already; see `paid_name`.
 
         What is put there is on the shelf when the room is left; where nothing could be put there, nothing is.
-
-        Raises
-        ------
-        RequestError
-            When there is no such room.
         """
         path = self.folder / (name or paid_name(dataset))
         with ExitStack() as taken:
@@ -261,13 +237,7 @@ class Shelf:
         return path
 
     def rename(self, name: str, title: str) -> str:
-        """Give one a name, under which it is on show from then on; its new name.
-
-        Raises
-        ------
-        RequestError
-            When it could not be told from another one, or cannot be the name of a file.
-        """
+        """Give one a name, under which it is on show from then on; its new name."""
         path = self.path(name)
         title = checked_name(title, "name of a release")
         if not TITLE.fullmatch(title) or NAMED.fullmatch(title + path.suffix):
@@ -297,18 +267,10 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Place:
-    """Room for one release file, taken beforehand.
+    """Room for one release file, taken beforehand."""
 
-    Attributes
-    ----------
-    path : Path
-        Where the file will be.
-    file : BinaryIO
-        Where it is written until then.
-    """
-
-    path: Path
-    file: BinaryIO
+    path: Path  # Where the file will be.
+    file: BinaryIO  # Where it is written until then.
 
     def put(self, release: Release) -> None:
         """Fill it; OSError or RequestError when that fails."""

@@ -13,8 +13,7 @@ from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.ledger_store import default_place
 from .release_store import Shelf
 
-ENDING = ".samples"
-"""Stands behind the name of the ledger of its owner; only files with it are ever begun again."""
+ENDING = ".samples"  # Stands behind the name of the ledger of its owner; only files with it are ever begun again.
 
 
 class Sandbox:

@@ -45,13 +45,8 @@ def seal(
     ----------
     sketch, exact : LinearSketch, Exact
         The public map, and the sums of all records under it.
-    budget : Budget
-        The promise.
     spend : Callable[[Cost], object] | None
         Writes the cost to a ledger, durably, or raises; called before any noise exists.
-    noise_source : NoiseSource | None
-        None in any real release: the operating system's randomness. A seeded source makes a release that is marked as
-        not private.
     planned : Planned | None
         The plan, when it was made before the sketch was known to its last detail; made here otherwise.
 
@@ -166,13 +161,7 @@ def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None
 
 
 def promised_with(budget: Budget, costs: Iterable[Cost]) -> Budget:
-    """What a file promises that shows bounds which were paid for before it: the price, and theirs.
-
-    Raises
-    ------
-    RequestError
-        When no file can say so many digits.
-    """
+    """What a file promises that shows bounds which were paid for before it: the price, and theirs."""
     paid = sum((Fraction(cost.epsilon) for cost in costs), Fraction(budget.epsilon))
     return replace(budget, epsilon=exact_decimal(paid, "The promise"))
 
@@ -182,8 +171,6 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
 
     Parameters
     ----------
-    release : Release
-        Of one table.
     costs : Iterable[Cost]
         Of the bounds that it shows, each pure: what was paid for them, in whatever releases.
     """
@@ -218,10 +205,6 @@ def promising(release: Release, budget: Budget, rho: Fraction) -> Release:
 
     Parameters
     ----------
-    release : Release
-        Of one table.
-    budget : Budget
-        The promise of everything together.
     rho : Fraction
         The zCDP of everything together.
     """

@@ -46,40 +46,26 @@ from ..privacy.replay.tape import tossed
 from ..sources import Source
 from .purchase_plan import Known, Offer, Stage
 
-SHARE = Fraction(1, 50)
-"""Of epsilon that pays for a count: its noise is then 71 records at epsilon = 1."""
-ORDINARY = 10_000.0
-"""Records that a release is priced for before their number is known, to see that there can be one."""
-STEPS = 4
-"""From a number of records to the ordinary one, where the total does not admit the price of the first."""
-UNIT = 1 << 20
-"""What v = 1 counts."""
-LEAST, MOST = Fraction(1, 50), Fraction(1, 20)
-"""Of epsilon."""
+SHARE = Fraction(1, 50)  # Of epsilon that pays for a count: its noise is then 71 records at epsilon = 1.
+ORDINARY = 10_000.0  # Records that a release is priced for before their number is known, to see that there can be one.
+STEPS = 4  # From a number of records to the ordinary one, where the total does not admit the price of the first.
+UNIT = 1 << 20  # What v = 1 counts.
+LEAST, MOST = Fraction(1, 50), Fraction(1, 20)  # Of epsilon.
+# Standard deviations of the noise in a mean v: a larger share is not paid for less, and nothing for more.
 ENOUGH, USELESS = 0.03, 0.12
-"""Standard deviations of the noise in a mean v: a larger share is not paid for less, and nothing for more."""
+# Records, where there are few enough for a bucket to every so many; more of them share the buckets that there are:
 IN_A_BUCKET = 2.0
-"""Records, where there are few enough for a bucket to every so many; more of them share the buckets that there are:"""
+# so many, or fewer with records so long that their pairs would be more numbers than this.
 MOST_BUCKETS, MOST_HELD = 1 << 15, 1 << 22
-"""so many, or fewer with records so long that their pairs would be more numbers than this."""
-NARROWEST, BROADEST = 1.0 / 36.0, 0.45
-"""Standard deviations of a column, in shares of its bounds, that are told apart."""
+NARROWEST, BROADEST = 1.0 / 36.0, 0.45  # Standard deviations of a column, in shares of its bounds, that are told apart.
 
 
 @dataclass(frozen=True)
 class Count(Stage):
-    """How many records there are, without which no size can be planned.
+    """How many records there are, without which no size can be planned."""
 
-    Attributes
-    ----------
-    of : Domain
-        Which records count.
-    usual : float
-        The number for which is priced beforehand.
-    """
-
-    of: Domain
-    usual: float = ORDINARY
+    of: Domain  # Which records count.
+    usual: float = ORDINARY  # The number for which is priced beforehand.
     name: ClassVar[str] = "count"
     learns: ClassVar[str] = "how many records there are"
     needed: ClassVar[bool] = True
@@ -111,15 +97,9 @@ class Count(Stage):
 
 @dataclass(frozen=True)
 class Spread(Stage):
-    """How far apart records are, bought where that is worth it.
+    """How far apart records are, bought where that is worth it."""
 
-    Attributes
-    ----------
-    of : Domain
-        The columns whose distances count, which are compared as shares of their bounds.
-    """
-
-    of: Domain
+    of: Domain  # The columns whose distances count, which are compared as shares of their bounds.
     name: ClassVar[str] = "spread"
     learns: ClassVar[str] = "how far records lie apart"
 

@@ -9,8 +9,8 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import card_of
 
+# What follows from distances between records; counts in cells and products of columns know none.
 SUMMED = ("closeness", "distance")
-"""What follows from distances between records; counts in cells and products of columns know none."""
 
 
 def wide_column(sketch: LinearSketch | Adaptive) -> Widths | None:

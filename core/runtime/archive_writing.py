@@ -161,13 +161,7 @@ def arrays(table: np.ndarray | Table) -> Iterator[tuple[str, np.ndarray | Entrie
 
 
 def memory(archive: Archive, mapped: bool) -> int:
-    """Bytes of memory that reading the table takes: its lists, and its counters or, where they are mapped, one row.
-
-    Raises
-    ------
-    ReleaseFileError
-        When the arrays are not those of a table that lies plainly in the file, judged by their headers.
-    """
+    """Bytes of memory that reading the table takes: its lists, and its counters or, where they are mapped, one row."""
     for name in ARRAYS:
         if not archive.lies_plainly(name):
             raise ReleaseFileError(f"The {name} of the file does not lie in it as that of a large release does.")
@@ -183,11 +177,6 @@ def read(archive: Archive, mapped: bool) -> Narrow:
     """The table of an archive, mapped or in memory; `memory` says how much is allocated here.
 
     The lists are read, and their checksums compared; so are those of the counters unless they are mapped.
-
-    Raises
-    ------
-    ReleaseFileError
-        When the lists are not what `arrays` writes.
     """
     counters, fetch = archive.mapped("table") if mapped else (archive.stored("table"), None)
     beyond_at, beyond = (archive.stored(name) for name in LISTED)
@@ -201,13 +190,7 @@ def read(archive: Archive, mapped: bool) -> Narrow:
 
 
 def verify(archive: Archive, table: Narrow) -> None:
-    """Read all of a mapped table: compare its checksum, and see that the counters marked are those listed.
-
-    Raises
-    ------
-    ReleaseFileError
-        When the file was altered, or contradicts itself.
-    """
+    """Read all of a mapped table: compare its checksum, and see that the counters marked are those listed."""
     archive.check("table")
     marked, mark = 0, np.iinfo(table.counters.dtype).min
     flat = table.counters.reshape(-1)

@@ -185,13 +185,7 @@ class Archive:
             raise ReleaseFileError(f"The {name} of the file is not a text.") from None
 
     def memory(self, name: str) -> int:
-        """Bytes that an array of whole numbers takes as int64.
-
-        Raises
-        ------
-        ReleaseFileError
-            When it is not one, or is far larger than a file of this length could honestly hold.
-        """
+        """Bytes that an array of whole numbers takes as int64."""
         header = self._found(name)
         if header.is_text:
             raise ReleaseFileError(f"The {name} of the file does not hold whole numbers.")

@@ -14,14 +14,7 @@ def dumps(value: object) -> str:
 
 
 def loads(text: str) -> object:
-    """The value that a text stands for.
-
-    Raises
-    ------
-    ValueError
-        When the text is not JSON, nests too deeply, repeats a key, or holds a number that is not finite or does not fit
-        into 64 bits.
-    """
+    """The value that a text stands for."""
     try:
         return json.loads(
             text,

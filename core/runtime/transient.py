@@ -162,11 +162,6 @@ def _abandoned(path: Path) -> Iterator[bool]:
 
     It is held for as long as what belongs to it is being removed. Were it only looked at, the process that has just
     made it and not yet locked it would find it free in the moment after the look, and lose what it is about to use.
-
-    Raises
-    ------
-    OSError
-        When a living process holds it, or it cannot be looked at: it is left to whom it belongs.
     """
     try:
         file = path.open("rb")

@@ -104,13 +104,7 @@ class Approvals:
         return number
 
     def answer(self, who: str, number: int, yes: bool) -> None:
-        """Say yes or no to a request of somebody else; who may is for the caller to know.
-
-        Raises
-        ------
-        RequestError
-            When it is one's own, or no longer waits.
-        """
+        """Say yes or no to a request of somebody else; who may is for the caller to know."""
         with self._store.writing() as connection:
             _create(connection)
             row = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.number == number).with_for_update()).first()

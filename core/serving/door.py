@@ -192,13 +192,7 @@ class SessionManager:
         return Visitor(person, frozenset() if rules is None else rules.roles_of(person.name, person.groups))
 
     def enter(self, person: Person | None) -> str:
-        """Let a connection in; its token.
-
-        Raises
-        ------
-        Full
-            When there are as many as the limits allow.
-        """
+        """Let a connection in; its token."""
         visitor, token = self.judge(person), secrets.token_hex(16)
         limits = (self.rules or self.started).limits
         if self.full:

@@ -23,10 +23,9 @@ from .profiles import (
 )
 from .strategy import Strategy, mean_variance
 
-PLACES = 1 << 16
-"""Places that are told apart in a cell of a strategy's coarse grid."""
+PLACES = 1 << 16  # Places that are told apart in a cell of a strategy's coarse grid.
+# A record's L1 norm in the block of a categorical column, before its weight: about that of a numeric one.
 CATEGORY_UNIT = 1 << 12
-"""A record's L1 norm in the block of a categorical column, before its weight: about that of a numeric one."""
 SHARES_TRIED = 64
 
 
@@ -52,18 +51,10 @@ class Reading(NamedTuple):
 
 
 class Block(ABC):
-    """A part of the table of its own rows. Subclasses are frozen dataclasses with the fields below.
+    """A part of the table of its own rows. Subclasses are frozen dataclasses with the fields below."""
 
-    Attributes
-    ----------
-    place : slice
-        The columns of the encoded points that it reads.
-    weight : int
-        What everything that it adds is multiplied by.
-    """
-
-    place: slice
-    weight: int
+    place: slice  # The columns of the encoded points that it reads.
+    weight: int  # What everything that it adds is multiplied by.
 
     @property
     @abstractmethod

@@ -178,10 +178,9 @@ def profile_named(norm: object) -> Profile:
     return Power(value) if kind == "lp" else Capped(value)
 
 
+# Queries beyond the interval by more than its length: differences of antiderivatives would lose their digits there.
 FAR = 1.0
-"""Queries beyond the interval by more than its length: differences of antiderivatives would lose their digits there."""
-QUERIES_PER_CELL = 8
-"""In averages over queries: several, as what is missed depends on where in its cell a query is."""
+QUERIES_PER_CELL = 8  # In averages over queries: several, as what is missed depends on where in its cell a query is.
 GAUSS_POINTS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 

@@ -165,17 +165,16 @@ def _kept() -> dict[tuple[str, int, bool], Strategy]:
     }
 
 
+# The largest grid whose whole matrix is fitted on the spot, in a second or two; finer ones are hung below it.
 TOP_CELLS = 16
-"""The largest grid whose whole matrix is fitted on the spot, in a second or two; finer ones are hung below it."""
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 SMALLEST_CELLS = min(SIZES)
-WHOLE = 1 << 12
-"""Columns of a top have about this L1 norm, in whole numbers."""
+WHOLE = 1 << 12  # Columns of a top have about this L1 norm, in whole numbers.
 ROUNDINGS = (3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
 STEPS = 600
 STARTS = 2
+# Added to every direction, relative to their mean: what no query asks would get nothing, and be lost in rounding.
 FLOOR = 1e-6
-"""Added to every direction, relative to their mean: what no query asks would get nothing, and be lost in rounding."""
 
 
 @lru_cache(maxsize=64)

@@ -158,17 +158,14 @@ FAMILIES: dict[type[Kernel], Callable[..., Hashes]] = {
     SmoothL1: smooth_l1_hashes,
 }
 
-GRIDS = (Laplacian, SmoothL1)
-"""Kernels whose rows have one hash for each coordinate, whatever the power."""
+GRIDS = (Laplacian, SmoothL1)  # Kernels whose rows have one hash for each coordinate, whatever the power.
 
-MAX_TERMS = 1 << 30
-"""Coefficients that all rows together may have: 12 GiB would be more than a laptop has."""
+MAX_TERMS = 1 << 30  # Coefficients that all rows together may have: 12 GiB would be more than a laptop has.
 
-MAX_TERMS_KEPT = 400_000
-"""Coefficients of a draw that is remembered: a few megabytes."""
+MAX_TERMS_KEPT = 400_000  # Coefficients of a draw that is remembered: a few megabytes.
 
+# Memory at the peak of drawing hashes and giving them columns, rounded up from measurements of every family.
 BYTES_A_TERM, BYTES_A_HASH = 64, 112
-"""Memory at the peak of drawing hashes and giving them columns, rounded up from measurements of every family."""
 
 
 def check_kernel(kernel: Kernel) -> None:
@@ -250,8 +247,8 @@ def _drawn(kernel: type[Kernel], rows: int, groups: int, dimensions: int, power:
     return FAMILIES[kernel](rows, groups, dimensions, power, seed, family)
 
 
+# The same, remembered: whoever tries bandwidths asks for the same directions again and again, and they are public.
 _drawn_again = lru_cache(maxsize=16)(_drawn)
-"""The same, remembered: whoever tries bandwidths asks for the same directions again and again, and they are public."""
 
 
 def mixture_choice(weights: tuple[float, ...], rows: int, groups: int, random: PublicRandom) -> np.ndarray:

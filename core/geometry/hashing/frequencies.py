@@ -58,14 +58,11 @@ from ..kernels import (
 from .families import mixture_choice
 from .uniforms import PublicRandom, chi_lengths, directions, group_sizes, grouped_uniforms, uniforms_for_direction
 
-MAX_TERMS = 1 << 27
-"""Coefficients that all rows together may have: a gigabyte."""
-BYTES_A_TERM = 64
-"""Memory at the peak of drawing, from above."""
+MAX_TERMS = 1 << 27  # Coefficients that all rows together may have: a gigabyte.
+BYTES_A_TERM = 64  # Memory at the peak of drawing, from above.
+# Frequencies keep 40 binary digits, so that the last bits of a platform's libraries do not matter.
 SIGNIFICANT = 2.0**40
-"""Frequencies keep 40 binary digits, so that the last bits of a platform's libraries do not matter."""
-_FIRST_FAMILY = 2_000_001
-"""Labels of public randomness that no hash family uses."""
+_FIRST_FAMILY = 2_000_001  # Labels of public randomness that no hash family uses.
 _PHASES = 2_000_000
 
 
@@ -103,8 +100,8 @@ RADIAL: dict[type[Kernel], Radial] = {
     SmoothSquared: Radial(2, lambda u, d, p: np.sqrt(2.0 * _scales(u[:, 0], p)) * chi_lengths(u[:, 1], d)),
     Smooth: Radial(2, lambda u, d, p: _scales(u[:, 0], p) * _cauchy_lengths(u[:, 1], d)),
 }
+# Kernels of the L1 distance: independent Cauchy frequencies, with a common scale in every row or a random one.
 SEPARATE: tuple[type[Kernel], ...] = (Laplacian, SmoothL1)
-"""Kernels of the L1 distance: independent Cauchy frequencies, with a common scale in every row or a random one."""
 
 
 def check_kernel(kernel: Kernel) -> None:
@@ -202,8 +199,7 @@ def _separate(kernel: Stationary, rows: int, groups: int, dimensions: int, seed:
     return kernel.power * cauchy
 
 
-MAX_BLOCK_TERMS = 1 << 25
-"""Signs that all blocks together may have, and as many normal numbers: half a gigabyte."""
+MAX_BLOCK_TERMS = 1 << 25  # Signs that all blocks together may have, and as many normal numbers: half a gigabyte.
 _FAMILY, _BLOCKS = 3_000_001, 3_000_002
 BYTES_A_ROW = 256
 BYTES_A_BLOCK_TERM = 64

@@ -21,11 +21,11 @@ import numpy as np
 from ...errors import RequestError
 from .uniforms import PublicRandom
 
+# Cells of one atomic hash that are told apart; where heavy-tailed projections have more, numbers wrap around.
 MAX_CELLS = 1 << 31
-"""Cells of one atomic hash that are told apart; where heavy-tailed projections have more, numbers wrap around."""
 
+# Directions are rounded to multiples of 1/GRID, so that the last bits of a platform's libraries do not matter.
 GRID = 2.0**40
-"""Directions are rounded to multiples of 1/GRID, so that the last bits of a platform's libraries do not matter."""
 
 
 @dataclass(frozen=True)

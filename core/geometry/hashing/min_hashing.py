@@ -47,15 +47,12 @@ from ...domain.item_sets import Sets
 from ...runtime.compiled_code import njit
 from .uniforms import PublicRandom, group_sizes
 
-MOST_ROWS = 256
-"""Rows of a block: their least numbers stay in the first-level cache, most of them in registers."""
-LANES = 16
-"""Sets whose columns are written side by side: one line of memory."""
+MOST_ROWS = 256  # Rows of a block: their least numbers stay in the first-level cache, most of them in registers.
+LANES = 16  # Sets whose columns are written side by side: one line of memory.
 _LARGEST = np.uint32(0xFFFFFFFF)
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TURN = np.uint64(0x9E3779B97F4A7C15)
-_FEW = 4
-"""Where at most one row in so many is empty, each is filled by itself; otherwise all rows of the block at once."""
+_FEW = 4  # Where at most one row in so many is empty, each is filled by itself; otherwise all rows of the block at once
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -156,8 +153,7 @@ def block_columns(first, words, begin, end, first_row, rows, multiplier, addend,
                     out[t, at + j] = columns[j, t]
 
 
-_HASHES, _ORDER = 1, 2
-"""Labels of the public random streams: one a group of rows, and the one that shortens sets."""
+_HASHES, _ORDER = 1, 2  # Labels of the public random streams: one a group of rows, and the one that shortens sets.
 
 
 @dataclass(frozen=True)

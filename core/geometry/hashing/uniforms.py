@@ -34,8 +34,7 @@ from scipy.special import gammaincinv, ndtri
 from ...runtime.threads import one_thread
 
 BITS = 30
-MAX_SOBOL = 21_201
-"""Dimensions for which SciPy has direction numbers."""
+MAX_SOBOL = 21_201  # Dimensions for which SciPy has direction numbers.
 
 
 class PublicRandom:

@@ -142,13 +142,7 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def kernel_from_dict(value: object, depth: int = 0) -> Kernel:
-    """The kernel that `Kernel.to_dict` wrote down.
-
-    Raises
-    ------
-    RequestError
-        On anything else, as the value may come from a stranger's file; nesting is limited to four levels.
-    """
+    """The kernel that `Kernel.to_dict` wrote down."""
     name = value.get("name") if isinstance(value, Mapping) else None
     if not isinstance(value, Mapping) or not isinstance(name, str) or name not in KERNELS or depth > 4:
         raise RequestError(f"A kernel must be one of {', '.join(KERNELS)}.")
@@ -166,5 +160,4 @@ class KernelKind(Described):
         return kernel_from_dict(value)
 
 
-KERNEL = KernelKind("The kernel", Kernel)
-"""What the field of a sketch may be that holds one."""
+KERNEL = KernelKind("The kernel", Kernel)  # What the field of a sketch may be that holds one.

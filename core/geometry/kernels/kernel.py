@@ -44,10 +44,9 @@ class Kernel(Validated, ABC):
 
     name: ClassVar[str]
     described: ClassVar[str] = "kernel"
+    # The metric in which two different categories are at the domain's stated distance: "l2" or "l1".
     metric: ClassVar[str] = "l2"
-    """The metric in which two different categories are at the domain's stated distance: "l2" or "l1"."""
-    of_sets: ClassVar[bool] = False
-    """Whether it compares sets of items, and not points."""
+    of_sets: ClassVar[bool] = False  # Whether it compares sets of items, and not points.
 
     @abstractmethod
     def evaluate(self, x: Encoded, y: Encoded) -> np.ndarray:

@@ -25,11 +25,10 @@ from ...errors import RequestError
 from ..kernels import Kernel
 from .projection import GaussianProjection, OrthogonalProjection, Projection, projection_kind
 
-DISTANCES = np.geomspace(1e-2, 1e2, 241)
-"""Distances tried, in bandwidths."""
+DISTANCES = np.geomspace(1e-2, 1e2, 241)  # Distances tried, in bandwidths.
 LEVELS = (np.arange(400) + 0.5) / 400
+# Thresholds t of Cantelli's inequality: a squared length that falls short by more than a share t is given up on.
 SHRINKING = np.linspace(0.01, 0.9, 90)
-"""Thresholds t of Cantelli's inequality: a squared length that falls short by more than a share t is given up on."""
 
 
 def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast") -> int:

@@ -30,17 +30,15 @@ from numba.extending import intrinsic
 
 from ...runtime.compiled_code import njit
 
+# Terms from which a hash or a frequency is worth a tile. It is part of what a released file means, as a chain of fused
+# operations rounds in other places than one of products and sums: never change it.
 MANY = 16
-"""Terms from which a hash or a frequency is worth a tile. It is part of what a released file means, as a chain of fused
-operations rounds in other places than one of products and sums: never change it."""
 _WIDE_VECTORS = llvm.get_host_cpu_features().get("avx512f", False)
+# 24 of 32 vector registers hold sums, or 12 of 16; the others what is multiplied.
 _LANES, _VECTORS, _ROWS = (8, 4, 6) if _WIDE_VECTORS else (4, 2, 6)
-"""24 of 32 vector registers hold sums, or 12 of 16; the others what is multiplied."""
 TILE = _LANES * _VECTORS
-DEPTH = 512
-"""Coordinates of a panel; six rows of so many coefficients stay in a first-level cache."""
-PANEL = 1 << 15
-"""Numbers in a panel: a quarter of a megabyte, which a second-level cache holds."""
+DEPTH = 512  # Coordinates of a panel; six rows of so many coefficients stay in a first-level cache.
+PANEL = 1 << 15  # Numbers in a panel: a quarter of a megabyte, which a second-level cache holds.
 _SIZE, _VECTOR = ir.IntType(64), ir.VectorType(ir.DoubleType(), _LANES)
 
 

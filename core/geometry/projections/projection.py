@@ -39,8 +39,7 @@ from ..hashing.uniforms import PublicRandom
 from .inner_products import DEPTH, inner_products, records_at_once
 
 MAX_STREAM = 1_000_000
-TAIL = 8.0
-"""Standard deviations that no coordinate of an image exceeds, in practice."""
+TAIL = 8.0  # Standard deviations that no coordinate of an image exceeds, in practice.
 
 
 @dataclass(frozen=True)
@@ -104,14 +103,11 @@ class Projection(Validated, ABC):
         return np.ascontiguousarray(points.T)
 
 
-MAX_ENTRIES = 1 << 26
-"""Entries of one matrix: half a gigabyte."""
+MAX_ENTRIES = 1 << 26  # Entries of one matrix: half a gigabyte.
+# Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more.
 MAX_STEPS = 1 << 36
-"""Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more."""
-ROWS = 256
-"""Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte."""
-_GAUSSIAN, _ORTHOGONAL = 31, 32
-"""Labels of the streams of public randomness."""
+ROWS = 256  # Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte.
+_GAUSSIAN, _ORTHOGONAL = 31, 32  # Labels of the streams of public randomness.
 
 
 @njit(nogil=True, cache=True)
@@ -231,10 +227,9 @@ class OrthogonalProjection(_Dense):
         return 2.0 / target * (source - target) / (source + 2.0)
 
 
+# Records transformed together; 2048 coordinates of them are half a megabyte, which a second-level cache holds.
 LANES = 32
-"""Records transformed together; 2048 coordinates of them are half a megabyte, which a second-level cache holds."""
-_SIGNS, _SAMPLE = 33, 34
-"""Labels of the streams of public randomness."""
+_SIGNS, _SAMPLE = 33, 34  # Labels of the streams of public randomness.
 
 
 @njit(nogil=True, cache=True)

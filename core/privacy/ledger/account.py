@@ -14,27 +14,13 @@ from .ledger import Preview, Status
 
 @dataclass(frozen=True)
 class Account:
-    """A data set's total and what was released of it.
+    """A data set's total and what was released of it."""
 
-    Attributes
-    ----------
-    name : str
-        In the ledger.
-    total : Budget
-        What was, or is about to be, promised for all its releases together.
-    unit : str
-        Whom the ledger protects, in its words.
-    releases : tuple[Cost, ...]
-        Costs so far.
-    known : bool
-        Whether the ledger knows the data set.
-    """
-
-    name: str
-    total: Budget
-    unit: str
-    releases: tuple[Cost, ...] = ()
-    known: bool = False
+    name: str  # In the ledger.
+    total: Budget  # What was, or is about to be, promised for all its releases together.
+    unit: str  # Whom the ledger protects, in its words.
+    releases: tuple[Cost, ...] = ()  # Costs so far.
+    known: bool = False  # Whether the ledger knows the data set.
 
     @classmethod
     def of(cls, status: Status) -> Account:

@@ -49,22 +49,13 @@ LONGEST_NOTE = 100_000
 
 @dataclass(frozen=True)
 class Status(Dataset):
-    """A data set and what has been spent of it.
+    """A data set and what has been spent of it."""
 
-    Attributes
-    ----------
-    spent : float
-        Epsilon of all releases together, at the data set's delta; as tight as can be proven.
-    left : Decimal
-        Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
-        `Ledger.what_if`.
-    releases : tuple[Entry, ...]
-        In the order in which they were made.
-    """
-
-    spent: float
+    spent: float  # Epsilon of all releases together, at the data set's delta; as tight as can be proven.
+    # Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
+    # `Ledger.what_if`.
     left: Decimal
-    releases: tuple[Entry, ...]
+    releases: tuple[Entry, ...]  # In the order in which they were made.
 
 
 @dataclass(frozen=True)

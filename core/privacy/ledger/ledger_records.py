@@ -44,34 +44,22 @@ def moment() -> str:
 
 
 ID_LENGTH = 16
-MOST_REMEMBERED = 16_384
-"""Releases whose sums a process does not make again."""
-LOGGED = "log"
-"""In a release's note: how long the log was when it was written, and the log's last link then."""
+MOST_REMEMBERED = 16_384  # Releases whose sums a process does not make again.
+LOGGED = "log"  # In a release's note: how long the log was when it was written, and the log's last link then.
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set's total promise, fixed when it was registered.
+    """A data set's total promise, fixed when it was registered."""
 
-    Attributes
-    ----------
-    name : str
-        What the owner calls it.
-    epsilon, delta : Decimal
-        The total of all releases there will ever be.
-    neighbours, unit : Neighbours, str
-        Whom the promise protects; every release must protect the same.
-    created : datetime
-        When it was registered (UTC).
-    """
-
-    name: str
+    name: str  # What the owner calls it.
+    # The total of all releases there will ever be.
     epsilon: Decimal
     delta: Decimal
+    # Whom the promise protects; every release must protect the same.
     neighbours: Neighbours
     unit: str
-    created: datetime
+    created: datetime  # When it was registered (UTC).
 
 
 @dataclass(frozen=True)

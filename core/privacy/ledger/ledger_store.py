@@ -28,12 +28,10 @@ from ...runtime.environment import check_extra
 from .ledger_tables import BOOK, POSTGRES_SETUP_LOCK, SCHEMA_VERSION, WITNESSED_VERSION, LogTables, create_tables
 from .witness import End, witness_at
 
-SYNCHRONOUS = "EXTRA"
-"""When SQLite says that a commit is made: once it is on the disk, and the folder too."""
+SYNCHRONOUS = "EXTRA"  # When SQLite says that a commit is made: once it is on the disk, and the folder too.
 SECONDS_TO_WAIT = 30
 SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
-SECONDS_UNASKED = 1.0
-"""So long after it was used a connection to a server is taken to live."""
+SECONDS_UNASKED = 1.0  # So long after it was used a connection to a server is taken to live.
 
 
 def sqlite_engine(path: Path) -> sa.Engine:

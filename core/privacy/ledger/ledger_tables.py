@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from .witness import End
 
 SCHEMA_VERSION = 1
+# Of a ledger that has a second place: versions that would not ask it do not know this number, and write nothing.
 WITNESSED_VERSION = 2
-"""Of a ledger that has a second place: versions that would not ask it do not know this number, and write nothing."""
 # Any constant of our own: makes processes that find an empty database create the tables one after the other.
 POSTGRES_SETUP_LOCK = 0x46524F5354
 

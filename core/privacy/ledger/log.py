@@ -53,30 +53,14 @@ ABOUT = frozenset(
 
 @dataclass(frozen=True)
 class Line:
-    """One thing that was done.
+    """One thing that was done."""
 
-    Attributes
-    ----------
-    number : int
-        From 1 on.
-    when : datetime
-        UTC.
-    who : str
-        Their e-mail address, or name on the computer.
-    did : str
-        What.
-    about : dict[str, Any]
-        Public facts about it.
-    link : str
-        Of the chain.
-    """
-
-    number: int
-    when: datetime
-    who: str
-    did: str
-    about: dict[str, Any] = field(hash=False)
-    link: str
+    number: int  # From 1 on.
+    when: datetime  # UTC.
+    who: str  # Their e-mail address, or name on the computer.
+    did: str  # What.
+    about: dict[str, Any] = field(hash=False)  # Public facts about it.
+    link: str  # Of the chain.
 
 
 class Log:
@@ -92,35 +76,17 @@ class Log:
         self._store = store
 
     def write(self, who: str, did: Did, about: Mapping[str, Any] | None = None) -> None:
-        """Append a line in a transaction of its own.
-
-        Raises
-        ------
-        RequestError
-            When it cannot be written; whoever wanted to do it must not then.
-        """
+        """Append a line in a transaction of its own."""
         with self._store.writing() as connection:
             append(connection, who, did, about or {})
 
     def lines(self, after: int = 0) -> list[Line]:
-        """All lines, or those after one, checked against the chain and the count.
-
-        Raises
-        ------
-        LedgerDamaged
-            When the log was changed, cut or put in another order.
-        """
+        """All lines, or those after one, checked against the chain and the count."""
         with self._store.reading() as connection:
             return self._lines(connection, after)
 
     def verify(self) -> int:
-        """Check the whole log against its chain, and against what the ledger has noted of it; the number of lines.
-
-        Raises
-        ------
-        LedgerDamaged
-            When they contradict each other.
-        """
+        """Check the whole log against its chain, and against what the ledger has noted of it; the number of lines."""
         with self._store.reading() as connection:
             lines = self._lines(connection, 0)
             links = {line.number: line.link for line in lines} | {0: ""}

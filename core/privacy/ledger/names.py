@@ -18,11 +18,11 @@ from ...errors import RequestError
 
 LONGEST_NAME = 100
 
+# Letters of Cyrillic and Greek to those of Latin that are drawn alike, each in its own case.
 _ALIKE = str.maketrans(
     "АВЕЗКМНОРСТУХІЈЅԌԚԜ" + "аеорсухіјѕһԁԛԝѵӏ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "ανορυικχγ",
     "ABE3KMHOPCTYXIJSGQW" + "aeopcyxijshdqwvl" + "ABEZHIKMNOPTYX" + "avopuikxy",
 )
-"""Letters of Cyrillic and Greek to those of Latin that are drawn alike, each in its own case."""
 
 
 def checked_name(text: object, what: str) -> str:

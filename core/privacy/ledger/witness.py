@@ -24,8 +24,8 @@ import sqlalchemy as sa
 from ...errors import RequestError
 from ...runtime.environment import check_extra
 
+# Bytes of a file that are looked at: its last lines, as several processes append and the farthest need not be last.
 TAIL = 1 << 16
-"""Bytes of a file that are looked at: its last lines, as several processes append and the farthest need not be last."""
 SECONDS_TO_WAIT = 10
 SPENT = "what the ledger wrote down just now is spent, and no release is made of it"
 SCHEMA = sa.MetaData()
@@ -36,8 +36,7 @@ HEADS = sa.Table(
     sa.Column("head", sa.Text, nullable=False),
 )
 
-End = tuple[int, str]
-"""How many lines a log has, and the link of the last one."""
+End = tuple[int, str]  # How many lines a log has, and the link of the last one.
 
 
 class Witness(Protocol):
@@ -113,13 +112,7 @@ class DatabaseWitness:
 
 
 def witness_at(where: str) -> Witness:
-    """The witness at a path or at ``postgresql://…``.
-
-    Raises
-    ------
-    RequestError
-        When it cannot be reached.
-    """
+    """The witness at a path or at ``postgresql://…``."""
     if where.startswith("postgresql://"):
         with _sentences():
             return DatabaseWitness(where)

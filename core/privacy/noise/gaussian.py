@@ -49,24 +49,12 @@ REJECTED, KEPT, UNDECIDED = 0, 1, 2
 
 @dataclass(frozen=True)
 class GaussianSampler:
-    """The discrete Gaussian distribution of one σ².
+    """The discrete Gaussian distribution of one σ²."""
 
-    Attributes
-    ----------
-    sigma2 : Fraction
-        σ².
-    t : int
-        Scale of the candidates.
-    proposal : LaplaceSampler
-        Their distribution.
-    constants : np.ndarray
-        s, K, B and the largest y with αy <= 16, as the module defines them: uint64 (4,).
-    """
-
-    sigma2: Fraction
-    t: int
-    proposal: LaplaceSampler
-    constants: np.ndarray
+    sigma2: Fraction  # σ².
+    t: int  # Scale of the candidates.
+    proposal: LaplaceSampler  # Their distribution.
+    constants: np.ndarray  # s, K, B and the largest y with αy <= 16, as the module defines them: uint64 (4,).
 
     @classmethod
     def of(cls, sigma2: Fraction) -> "GaussianSampler":

@@ -43,38 +43,22 @@ ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 class Draws(NamedTuple):
-    """Whole numbers drawn at random.
+    """Whole numbers drawn at random."""
 
-    Attributes
-    ----------
-    values : np.ndarray
-        int64 (n,).
-    exact : dict[int, int]
-        The draws that were finished in Python, by index, as unbounded whole numbers: these take precedence over
-        `values`, whose 64 bits they may not fit.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # int64 (n,).
+    # The draws that were finished in Python, by index, as unbounded whole numbers: these take precedence over `values`,
+    # whose 64 bits they may not fit.
     exact: dict[int, int]
 
 
 @dataclass(frozen=True)
 class LaplaceSampler:
-    """The discrete Laplace distribution of one scale, with the digits of its coins.
+    """The discrete Laplace distribution of one scale, with the digits of its coins."""
 
-    Attributes
-    ----------
-    scale : Fraction
-        b.
-    coins : tuple[Coin, ...]
-        One for each binary digit of a geometric draw, lowest first, and last the coin of the tail H.
-    digits : np.ndarray
-        The first digits of each coin's probability as masks, 0 or all ones: uint64 (coins, digits).
-    """
-
-    scale: Fraction
+    scale: Fraction  # b.
+    # One for each binary digit of a geometric draw, lowest first, and last the coin of the tail H.
     coins: tuple[Coin, ...]
-    digits: np.ndarray
+    digits: np.ndarray  # The first digits of each coin's probability as masks, 0 or all ones: uint64 (coins, digits).
 
     @classmethod
     def of(cls, scale: Fraction, tail_exponent: int = TAIL_EXPONENT) -> "LaplaceSampler":

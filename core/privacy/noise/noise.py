@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 
-REACH = 64
-"""Standard deviations that a counter has room for: Laplace noise passes them with probability e^-90."""
+REACH = 64  # Standard deviations that a counter has room for: Laplace noise passes them with probability e^-90.
 
 Sampler = LaplaceSampler | GaussianSampler | RoundedL2Sampler
 
@@ -49,18 +48,11 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
         Shape of the result.
     scale : Fraction
         b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 < b <= 2^56.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
     -------
     ndarray
         int64 (size); a draw beyond 64 bits is set to the nearer end.
-
-    Raises
-    ------
-    RequestError
-        When the scale is out of its range.
     """
     return _fill(np.zeros(size, np.int64), "discrete_laplace", scale, _laplace(scale), source)
 
@@ -75,18 +67,11 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
     sigma2 : Fraction
         σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole number or fraction with
         0 < σ² < 2^112.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
     -------
     ndarray
         int64 (size); a draw beyond 64 bits is set to the nearer end.
-
-    Raises
-    ------
-    RequestError
-        When σ² is out of its range.
     """
     return _fill(np.zeros(size, np.int64), "discrete_gaussian", sigma2, _gaussian(sigma2), source)
 
@@ -101,18 +86,11 @@ def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | No
     scale : Fraction
         b = Δ/ε for vectors that a person moves by Δ in length, a whole number or fraction above 0 with
         (m + 1) b² <= 2^112.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
 
     Returns
     -------
     ndarray
         int64 (size); a draw beyond 64 bits is set to the nearer end.
-
-    Raises
-    ------
-    RequestError
-        When the scale is out of its range.
     """
     table = np.zeros(size, np.int64)
     return _fill(table, "rounded_l2", scale, _rounded_l2(scale, table.shape[-1]), source)
@@ -130,8 +108,6 @@ def add_noise(
     scale : NoiseScale
         Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
         of several last axes together.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
     out : np.ndarray | None
         Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table itself may be it, and
         then no second one is held in memory; a new array of int64 if None. The draws are the same in every case.
@@ -140,11 +116,6 @@ def add_noise(
     -------
     ndarray
         `out`; sums beyond the ends of its type are set to the nearer end.
-
-    Raises
-    ------
-    RequestError
-        When the scale is too large for 64-bit counters.
     """
     if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
         raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")
@@ -169,13 +140,7 @@ def has_room(counter_type: np.dtype, scale: "NoiseScale") -> bool:
 
 
 def check_drawable(*scales: "NoiseScale | None") -> None:
-    """Refuse noise that could not be drawn, before anything is spent on it.
-
-    Raises
-    ------
-    RequestError
-        When a scale is too large for 64-bit counters.
-    """
+    """Refuse noise that could not be drawn, before anything is spent on it."""
     for scale in scales:
         if scale is not None:
             _sampler(scale)

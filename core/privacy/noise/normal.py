@@ -34,14 +34,9 @@ SPARE_CANDIDATES = 64
 
 @dataclass
 class Expansion:
-    """A number of at least zero with binary digits that are tossed when they are first asked for.
+    """A number of at least zero with binary digits that are tossed when they are first asked for."""
 
-    Attributes
-    ----------
-    digits, places : int
-        The number lies in [digits, digits + 1) / 2^places.
-    """
-
+    # The number lies in [digits, digits + 1) / 2^places.
     digits: int
     places: int
 
@@ -59,20 +54,12 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Normals:
-    """Independent standard normal numbers.
+    """Independent standard normal numbers."""
 
-    Attributes
-    ----------
-    cells : np.ndarray
-        First digits of the sizes, int64 (n,): a size lies in [cell, cell + 1) / 2^places, and what follows is untossed.
-    negative : np.ndarray
-        Their signs, bool (n,).
-    tossed : dict[int, Expansion]
-        Numbers of which more than that is known, by index; these take precedence over `cells`, which holds 0 there.
-    """
-
+    # First digits of the sizes, int64 (n,): a size lies in [cell, cell + 1) / 2^places, and what follows is untossed.
     cells: np.ndarray
-    negative: np.ndarray
+    negative: np.ndarray  # Their signs, bool (n,).
+    # Numbers of which more than that is known, by index; these take precedence over `cells`, which holds 0 there.
     tossed: dict[int, Expansion]
 
 

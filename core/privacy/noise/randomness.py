@@ -39,15 +39,9 @@ class Stream(Protocol):
 
 
 class Source(Protocol):
-    """Where streams come from.
+    """Where streams come from."""
 
-    Attributes
-    ----------
-    private : bool
-        Whether nobody can know or repeat the bits; only then may a release call itself private.
-    """
-
-    private: bool
+    private: bool  # Whether nobody can know or repeat the bits; only then may a release call itself private.
 
     def stream(self) -> Stream:
         """Return a new stream, independent of every other."""
@@ -160,18 +154,10 @@ GUARD_DIGITS = 12
 
 @dataclass(frozen=True)
 class Coin:
-    """A probability with known binary digits.
+    """A probability with known binary digits."""
 
-    Attributes
-    ----------
-    rate : Fraction
-        The rational x >= 0.
-    logistic : bool
-        The probability is 1/(1 + e^x) rather than e^(-x).
-    """
-
-    rate: Fraction
-    logistic: bool = False
+    rate: Fraction  # The rational x >= 0.
+    logistic: bool = False  # The probability is 1/(1 + e^x) rather than e^(-x).
 
     def leading(self, bits: int) -> int:
         """Return floor(2^bits p): the first `bits` binary digits of p, as one whole number."""

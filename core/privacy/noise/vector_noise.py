@@ -67,8 +67,7 @@ from .laplace import LARGEST_SCALE, Draws
 from .normal import PLACES, Expansion, Normals, standard_normals
 from .randomness import WORD_BITS, Stream
 
-LARGEST_VARIANCE = LARGEST_SCALE**2
-"""Of the ideal noise in one counter, (m+1)b²."""
+LARGEST_VARIANCE = LARGEST_SCALE**2  # Of the ideal noise in one counter, (m+1)b².
 LARGEST_BLOCK = 1 << 24
 MOST_FRACTION_BITS = 62
 # Beyond this variance the correction to (m+1)b² + 1/12 is below a millionth of it.
@@ -77,21 +76,11 @@ PLAIN_VARIANCE = 100
 
 @dataclass(frozen=True)
 class RoundedL2Sampler:
-    """Rounded noise vectors of one length and scale.
+    """Rounded noise vectors of one length and scale."""
 
-    Attributes
-    ----------
-    scale : Fraction
-        b = Δ/ε.
-    block : int
-        m, the length of a vector.
-    places : int
-        p, digits after the point that every normal number starts with.
-    """
-
-    scale: Fraction
-    block: int
-    places: int = PLACES
+    scale: Fraction  # b = Δ/ε.
+    block: int  # m, the length of a vector.
+    places: int = PLACES  # p, digits after the point that every normal number starts with.
 
     def draw(self, count: int, stream: Stream) -> Draws:
         """Return `count` numbers, one vector after the other; `count` is a multiple of the block."""

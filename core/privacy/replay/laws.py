@@ -17,37 +17,24 @@ from scipy.special import logsumexp
 
 from .losses import Loss, gaussian_loss, loss_of_odds
 
+# Candidates of a choice whose probabilities are kept for a δ; of more the largest loss alone counts.
 MOST_OUTCOMES = 1 << 12
-"""Candidates of a choice whose probabilities are kept for a δ; of more the largest loss alone counts."""
 NODES = 64
-THRESHOLDS = 1 << 12
-"""Values of the hidden threshold of the sparse vector that are summed over where its noise is wide."""
+THRESHOLDS = 1 << 12  # Values of the hidden threshold of the sparse vector that are summed over where its noise is wide
 REACH = 60.0
 
 
 @dataclass(frozen=True)
 class CounterNoise:
-    """Noise on every counter of a table, or on blocks of it.
+    """Noise on every counter of a table, or on blocks of it."""
 
-    Attributes
-    ----------
-    distribution : str
-        "discrete_laplace", P(z) ∝ exp(-|z|/b); "discrete_gaussian", P(z) ∝ exp(-z²/2σ²); "rounded_l2", a rounded
-        vector of density ∝ exp(-|z|/b) for each block of counters.
-    parameter : Fraction
-        b or σ².
-    shape : tuple[int, ...]
-        Of the table.
-    block : int | None
-        Counters of a vector.
-    counter : str
-        The type of the noisy counters: what is beyond its ends is set to them, which post-processes.
-    """
-
+    # "discrete_laplace", P(z) ∝ exp(-|z|/b); "discrete_gaussian", P(z) ∝ exp(-z²/2σ²); "rounded_l2", a rounded vector
+    # of density ∝ exp(-|z|/b) for each block of counters.
     distribution: str
-    parameter: Fraction
-    shape: tuple[int, ...]
-    block: int | None = None
+    parameter: Fraction  # b or σ².
+    shape: tuple[int, ...]  # Of the table.
+    block: int | None = None  # Counters of a vector.
+    # The type of the noisy counters: what is beyond its ends is set to them, which post-processes.
     counter: str = "int64"
 
     @property
@@ -90,17 +77,10 @@ class PublicCoins:
 
     Nobody's value is in them, so every outcome is as likely for one value as for another. Were they drawn by a value
     after all, what is told would differ between two neighbours though all draws are the same.
-
-    Attributes
-    ----------
-    outcomes : int
-        How many there are for each coin.
-    shape : tuple[int, ...]
-        Of all coins.
     """
 
-    outcomes: int
-    shape: tuple[int, ...]
+    outcomes: int  # How many there are for each coin.
+    shape: tuple[int, ...]  # Of all coins.
 
     @property
     def described(self) -> str:
@@ -119,22 +99,15 @@ class WeighedReports:
     As many speak for one value as for another, so weights add up to the same total for all. Where the outcomes that
     speak for two values are not the same, one speaks for the first and against the second, and another the other way
     round: the largest ratio of two probabilities is A/B, and each report has it somewhere.
-
-    Attributes
-    ----------
-    heavy, light : int
-        A and B.
-    supporting, outcomes : int
-        How many outcomes speak for a value, of how many.
-    people : int
-        Who report.
     """
 
+    # A and B.
     heavy: int
     light: int
+    # How many outcomes speak for a value, of how many.
     supporting: int
     outcomes: int
-    people: int
+    people: int  # Who report.
 
     described = "local reports by weighted choices"
 
@@ -151,18 +124,12 @@ class SentBits:
 
     Every bit has a coin of its own. Of bits that only the first of two truths has, a report is p/q times likelier where
     it has them and (1 - p)/(1 - q) times where not; of bits that only the second has, the other way round.
-
-    Attributes
-    ----------
-    one, zero : Fraction
-        p and q.
-    people : int
-        Who report.
     """
 
+    # p and q.
     one: Fraction
     zero: Fraction
-    people: int
+    people: int  # Who report.
 
     described = "local reports of bits"
 
@@ -189,18 +156,10 @@ class SentBits:
 
 @dataclass(frozen=True)
 class WeighedChoice:
-    """The exponential mechanism: a candidate of each list, with probability ∝ exp(rate · least of their scores).
+    """The exponential mechanism: a candidate of each list, with probability ∝ exp(rate · least of their scores)."""
 
-    Attributes
-    ----------
-    rate : Fraction
-        ε / (2Δ).
-    sizes : tuple[int, ...]
-        Candidates of each list.
-    """
-
-    rate: Fraction
-    sizes: tuple[int, ...]
+    rate: Fraction  # ε / (2Δ).
+    sizes: tuple[int, ...]  # Candidates of each list.
 
     described = "a choice by the exponential mechanism"
 
@@ -247,14 +206,9 @@ class NoisyLargest:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """The sparse vector: noisy numbers compared with noisy thresholds, one noise of the threshold for all.
+    """The sparse vector: noisy numbers compared with noisy thresholds, one noise of the threshold for all."""
 
-    Attributes
-    ----------
-    threshold, question : Fraction
-        Scales of the discrete Laplace noise of the threshold and of every question.
-    """
-
+    # Scales of the discrete Laplace noise of the threshold and of every question.
     threshold: Fraction
     question: Fraction
 

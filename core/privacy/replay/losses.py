@@ -26,58 +26,36 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln, logsumexp
 
-COARSE = 16.0
-"""From this σ² on the continuous Gaussian stands for the discrete one."""
-LOOSE = 1.02
-"""Times the promised δ that a δ may be by these formulas, for that."""
-ROUNDING = 1e-9
-"""Share of ε by which floating-point sums may be off."""
-GRID = 2_000
-"""Steps of ε in which distributions of losses are held."""
-DIGITS = 60
-"""Of logarithms of exact odds: far more than one of 2^64 words moves."""
-NEGLIGIBLE = 1e-13
-"""Of a δ: what convolutions leave to rounding."""
+COARSE = 16.0  # From this σ² on the continuous Gaussian stands for the discrete one.
+LOOSE = 1.02  # Times the promised δ that a δ may be by these formulas, for that.
+ROUNDING = 1e-9  # Share of ε by which floating-point sums may be off.
+GRID = 2_000  # Steps of ε in which distributions of losses are held.
+DIGITS = 60  # Of logarithms of exact odds: far more than one of 2^64 words moves.
+NEGLIGIBLE = 1e-13  # Of a δ: what convolutions leave to rounding.
+# Sampled tables that are convolved; of more only Rényi divergences are known, as to those who set their price.
 MOST_SAMPLES = 16
-"""Sampled tables that are convolved; of more only Rényi divergences are known, as to those who set their price."""
-FEW_TABLES = 4
-"""Choices whose own distributions are convolved to say what was reached; of more an upper bound is said."""
-STEP = 1.1
-"""Between lengths of shifts of sampled tables, which are rounded up where they are convolved."""
+FEW_TABLES = 4  # Choices whose own distributions are convolved to say what was reached; of more an upper bound is said.
+STEP = 1.1  # Between lengths of shifts of sampled tables, which are rounded up where they are convolved.
 WHOLE_ORDERS = (*range(2, 33), 40, 48, 56, 64)
+# Of Rényi divergences.
 ORDERS = np.unique([1.25, 1.5, *WHOLE_ORDERS, *(2.0**power for power in np.arange(2.0, 10.0, 0.125))])
-"""Of Rényi divergences."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """The privacy loss of one draw between two values that it may hide.
+    """The privacy loss of one draw between two values that it may hide."""
 
-    Attributes
-    ----------
-    most : float
-        Its largest absolute value over all outcomes; of Gaussian noise 0, as `shifts` has it.
-    shifts : tuple[tuple[int, int], ...]
-        Of discrete Gaussian noise: how many counters differ by how much, (size, count).
-    sigma2 : float
-        Its σ².
-    logs : tuple[np.ndarray, np.ndarray] | None
-        Log probabilities of all outcomes under either value, float64 (k,), where they are few.
-    odds : Fraction | None
-        e to the power of `most`, where that is known exactly: of local reports, whose weights are whole numbers.
-    sampled : float
-        Probability with which the record that makes the difference took part, by hidden coins.
-    back : tuple[np.ndarray, np.ndarray] | None
-        Log probabilities for the loss the other way round, where `logs` bound only the one way; None where they are
-        the same two.
-    """
-
-    most: float = 0.0
+    most: float = 0.0  # Its largest absolute value over all outcomes; of Gaussian noise 0, as `shifts` has it.
+    # Of discrete Gaussian noise: how many counters differ by how much, (size, count).
     shifts: tuple[tuple[int, int], ...] = ()
-    sigma2: float = 1.0
+    sigma2: float = 1.0  # Its σ².
+    # Log probabilities of all outcomes under either value, float64 (k,), where they are few.
     logs: tuple[np.ndarray, np.ndarray] | None = None
-    sampled: float = 1.0
+    sampled: float = 1.0  # Probability with which the record that makes the difference took part, by hidden coins.
+    # e to the power of `most`, where that is known exactly: of local reports, whose weights are whole numbers.
     odds: Fraction | None = None
+    # Log probabilities for the loss the other way round, where `logs` bound only the one way; None where they are the
+    # same two.
     back: tuple[np.ndarray, np.ndarray] | None = None
 
     @property

@@ -27,16 +27,12 @@ from scipy.special import expit, logsumexp
 from .losses import Loss
 
 BINS = 2_000
-FARTHEST = 9.0
-"""Deviations of a normal number, beyond which there is less than 10^-18 of it."""
-STEPS = 4_001
-"""Of one normal number that is integrated over; of two, the root of about as many times ten each."""
+FARTHEST = 9.0  # Deviations of a normal number, beyond which there is less than 10^-18 of it.
+STEPS = 4_001  # Of one normal number that is integrated over; of two, the root of about as many times ten each.
 COARSE_STEPS = 161
-WEIGHTS = 33
-"""Weights between 0 and 1 that a record may have at a minimum, of which the worst counts."""
+WEIGHTS = 33  # Weights between 0 and 1 that a record may have at a minimum, of which the worst counts.
 DISTANCES = (0.0, 0.5, 2.0, 8.0, 64.0, 1024.0, 16384.0)
-MOST_TRIED = 4
-"""Records that differ, from which directions are made."""
+MOST_TRIED = 4  # Records that differ, from which directions are made.
 ALIKE = 1e-12
 
 
@@ -48,17 +44,12 @@ class PerturbedMinimum:
     the records at f, and H(f) = Σ p(1 - p) u uᵀ. The loss is the largest of this over the outcomes of `_tried`: for
     records in the unit ball one more or less reaches r, as f goes against it. Of one that is replaced less than 2r is
     reached where there are few others: f cannot go against both unless others pull b aside.
-
-    Attributes
-    ----------
-    rate, curvature : Fraction
-        r and k.
-    unit, grid : int
-        What 1 counts in records and in the coefficients that are released.
     """
 
+    # r and k.
     rate: Fraction
     curvature: Fraction
+    # What 1 counts in records and in the coefficients that are released.
     unit: int
     grid: int
 
@@ -97,23 +88,14 @@ class ApproximateMinimum:
     data sets' places are within twice that over k, and their roundings to the grid within √m steps each. The noise of
     the second part is reckoned against that, as the records of neighbours say no more of it: so it is reached in no
     replay but counts in each.
-
-    Attributes
-    ----------
-    deviation, curvature : Fraction
-        s and k.
-    gradient : Fraction
-        The largest length of the gradient at a place.
-    noise : Fraction
-        σ² of the second part, discrete Gaussian noise on steps of the grid.
-    unit, grid : int
-        As of `PerturbedMinimum`.
     """
 
+    # s and k.
     deviation: Fraction
     curvature: Fraction
-    gradient: Fraction
-    noise: Fraction
+    gradient: Fraction  # The largest length of the gradient at a place.
+    noise: Fraction  # σ² of the second part, discrete Gaussian noise on steps of the grid.
+    # As of `PerturbedMinimum`.
     unit: int
     grid: int
 
@@ -179,20 +161,11 @@ class PosteriorDraw:
 
     Of two normal distributions the loss is a sum over the directions in which both are uncorrelated. It differs from 0
     in as many as there are records that differ, and is integrated in each of them.
-
-    Attributes
-    ----------
-    spread : Fraction
-        γ^(-1/2).
-    root : int
-        √λ, in units.
-    unit : int
-        What 1 counts in records.
     """
 
-    spread: Fraction
-    root: int
-    unit: int
+    spread: Fraction  # γ^(-1/2).
+    root: int  # √λ, in units.
+    unit: int  # What 1 counts in records.
 
     described = "a draw from a posterior"
 
@@ -230,17 +203,10 @@ class DeepPoint:
     Its depth is the largest i for which, in every coordinate, i fits are at most it and i at least it (0 beyond them).
     The loss is exact for a point; it is the largest over the ends of the boxes of all depths, moved by one step, and
     what came out.
-
-    Attributes
-    ----------
-    worth : Fraction
-        What a depth of one is worth in the exponent.
-    most : int
-        The largest coordinate of the grid.
     """
 
-    worth: Fraction
-    most: int
+    worth: Fraction  # What a depth of one is worth in the exponent.
+    most: int  # The largest coordinate of the grid.
 
     described = "a deep point among fits"
 

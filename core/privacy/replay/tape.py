@@ -46,27 +46,13 @@ class Mismatch(BaseException):
 
 @dataclass(frozen=True)
 class Draw:
-    """One entry of a tape.
+    """One entry of a tape."""
 
-    Attributes
-    ----------
-    law : Law
-        How it was drawn.
-    hidden : Any
-        Private values that it hides, copied.
-    outcome : Any
-        What came out, copied.
-    payments : int
-        How many prices had been written to a ledger before it.
-    sampled : float
-        Probability with which a record takes part in it, by coins that nobody saw; 1 where all do.
-    """
-
-    law: Law
-    hidden: Any
-    outcome: Any
-    payments: int
-    sampled: float = 1.0
+    law: Law  # How it was drawn.
+    hidden: Any  # Private values that it hides, copied.
+    outcome: Any  # What came out, copied.
+    payments: int  # How many prices had been written to a ledger before it.
+    sampled: float = 1.0  # Probability with which a record takes part in it, by coins that nobody saw; 1 where all do.
 
 
 @dataclass
@@ -318,8 +304,6 @@ def tossed(
         What the coins are of, a row a record; compared between neighbours, so that the order of records is none of it.
     really : Callable[[int], np.ndarray]
         Tosses so many: an array with a row a record.
-    private : bool
-        As of `drawn`.
     forced : Any
         Coins for a record that its neighbour's data set lacks; None leaves them as they fell.
     rate : float
