@@ -20,12 +20,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.local_reports import zipf
-from core.local.hitters.priv_trie import PrivTrie
-from core.local.hitters.strings import Alphabet
+from core.local.hitters.finder import Alphabet
+from core.local.hitters.prefix_searches import PrivTrie
 from core.local.hitters.table import FINDERS
 from core.local.oracles.table import warm
-from core.local.sketches.cells import CellSketch
-from core.local.sketches.count_min import CountMin
+from core.local.sketches.cells import CellSketch, CountMin
 from core.local.sketches.sketch import LocalSketch
 from core.local.sketches.table import sketch
 

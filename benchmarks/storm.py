@@ -27,7 +27,7 @@ from rich.table import Table
 from core.analysis.regression import regression
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.geometry.kernels import Angular
-from core.models.pure import PureLogistic
+from core.models.objective_perturbation import PureLogistic
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release

@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 
 from core.domain import Categorical, Domain, Numeric
-from core.models.records import Task
 from core.models.training import Trainer, offers, trainer_of
+from core.models.training_task import Task
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source

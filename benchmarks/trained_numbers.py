@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.models.records import Task
 from core.models.training import NUMBER_METHODS, trainer_of
+from core.models.training_task import Task
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source

@@ -53,12 +53,10 @@ if TYPE_CHECKING:
     )
     from .figures.passport.passport import passport
     from .geometry import kernels
+    from .local.local_release import LocalRelease, load_local
     from .local.oracles.table import oracle
-    from .local.release import LocalRelease, load_local
     from .local.survey import Survey
-    from .models.linear_model import LinearModel
-    from .models.number_model import NumberModel
-    from .models.opening import load_model
+    from .models.linear_models import LinearModel, NumberModel, load_model
     from .models.training import train
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
@@ -101,17 +99,17 @@ _HOME = {
     "Features": ".sketches.hashed.features",
     "Histogram": ".sketches.grids.histogram",
     "Items": ".domain",
-    "LinearModel": ".models.linear_model",
+    "LinearModel": ".models.linear_models",
     "Ledger": ".privacy.ledger.ledger",
     "LocalFrequencies": ".estimators",
     "LocalFrequentTexts": ".estimators",
     "LocalKernelDensity": ".estimators",
-    "LocalRelease": ".local.release",
+    "LocalRelease": ".local.local_release",
     "LocalTextCounts": ".estimators",
     "MinHash": ".sketches.hashed.minhash",
     "Moments": ".sketches.distances.moments",
     "Neighbours": ".privacy.neighbours",
-    "NumberModel": ".models.number_model",
+    "NumberModel": ".models.linear_models",
     "Numeric": ".domain",
     "Ordered": ".domain",
     "Part": ".sketches.part",
@@ -146,9 +144,9 @@ _HOME = {
     "components": ".analysis.product_sums",
     "correlations": ".analysis.product_sums",
     "load": ".releases.release",
-    "load_local": ".local.release",
+    "load_local": ".local.local_release",
     "oracle": ".local.oracles.table",
-    "load_model": ".models.opening",
+    "load_model": ".models.linear_models",
     "passport": ".figures.passport.passport",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".releases.forecast.recommendation",

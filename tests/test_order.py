@@ -27,12 +27,12 @@ from core import estimators as estimators_module
 from core.domain.texts_and_items import TextLength
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.local.hitters.strings import Alphabet
+from core.local.hitters.finder import Alphabet
 from core.local.hitters.table import FINDERS
 from core.local.oracles.table import ORACLES, oracle
 from core.local.sketches.table import SKETCHES
 from core.local.sketches.table import sketch as local_sketch
-from core.models import posterior, preconditioned, residuals, standard_scale
+from core.models import posterior, preconditioned, standard_scale
 from core.models.contest.choice import choose_classifier
 from core.models.model_file import ModelFile
 from core.models.objective_perturbation import ObjectivePerturbation
@@ -107,7 +107,7 @@ def same_in_any_order(monkeypatch) -> Callable[[pd.DataFrame, Callable[[pd.DataF
             monkeypatch.setattr(FollowingNormals, "order", order, raising=False)
             monkeypatch.setattr(posterior, "NormalVector", FollowingNormals)
             monkeypatch.setattr(building, "_rows_of_a_batch", lambda domain, rows=rows: rows)
-            for module in (preconditioned, residuals, standard_scale):
+            for module in (preconditioned, standard_scale, standard_scale):
                 monkeypatch.setattr(module, "AT_ONCE", rows)
             told.append(said(make(frame.iloc[order].reset_index(drop=True))))
         assert len(set(told)) == 1

@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 
 from core.models.amp import ApproximateMinima
-from core.models.records import Task
 from core.models.training import METHODS, NUMBER_METHODS, trainer_of
+from core.models.training_task import Task
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate_gaussian
 from core.privacy.integer_shifts import gaussian_delta

@@ -19,13 +19,13 @@ import pandas as pd
 
 from ..domain import Domain
 from ..geometry.kernels import KERNELS
-from ..local.hitters.priv_trie import PrivTrie
-from ..local.hitters.strings import Alphabet
+from ..local.hitters.finder import Alphabet
+from ..local.hitters.prefix_searches import PrivTrie
 from ..local.hitters.table import FINDERS
+from ..local.local_race import EXACT, CellReports
 from ..local.oracles.flh import FastHashing
 from ..local.oracles.table import ORACLES, oracle
-from ..local.poll.store import ASKED_BY_BROWSERS, Polls
-from ..local.race import EXACT, CellReports
+from ..local.poll.poll_store import ASKED_BY_BROWSERS, Polls
 from ..local.reports import write_again, write_kept, write_reports
 from ..local.sketches.rappor import Rappor
 from ..local.sketches.table import SKETCHES, sketch

@@ -16,7 +16,7 @@ from ..domain.categorical import Categorical
 from ..domain.numeric import Numeric
 from ..errors import RequestError
 from ..models.contest.choice import choose_classifier
-from ..models.linear_model import LinearModel
+from ..models.linear_models import LinearModel
 from ..models.training import OF_CLASSES, OF_NUMBERS, Trainer, train, trainer_of
 from ..privacy.budget import Budget
 from ..privacy.neighbours import EACH_RECORD, Neighbours, PrivacyUnit

@@ -17,9 +17,9 @@ from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
 
 if TYPE_CHECKING:
-    from ..local.released import LocalAnswers
+    from ..local.local_answers import LocalAnswers
+    from ..local.oracles.oracle import Tally
     from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
-    from ..local.tally import Tally
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")
 SurveyArgument = Annotated[Path, Argument(metavar="SURVEY", help="A survey file.", show_default=False)]
@@ -59,7 +59,7 @@ def survey(
 ) -> None:
     """Write a survey file: everything that a device needs to report, and a collector to count."""
     from ..local.choosing import outlook, outlooks, recommended, sentence
-    from ..local.hitters.strings import Alphabet
+    from ..local.hitters.finder import Alphabet
     from ..local.hitters.table import FINDERS
     from ..local.survey import Survey, TextSurvey
 
@@ -213,8 +213,8 @@ def _batches(asked: AnySurvey, reports: list[Path]) -> Iterator[Any]:
 
 
 def _counted(asked: Survey | OpenSurvey, tally: Tally, refused: int, candidates: list[str]) -> LocalAnswers:
-    from ..local.release import LocalRelease
-    from ..local.sketch_release import SketchRelease
+    from ..local.local_answers import SketchRelease
+    from ..local.local_release import LocalRelease
     from ..local.survey import Survey
 
     if isinstance(asked, Survey):
@@ -223,7 +223,7 @@ def _counted(asked: Survey | OpenSurvey, tally: Tally, refused: int, candidates:
 
 
 def _searched(asked: TextSurvey, reports: list[Path], top: int, liars: float, out: Path) -> None:
-    from ..local.found_release import FoundRelease
+    from ..local.local_answers import FoundRelease
 
     every, refused = _fitting(asked, reports)
     made = FoundRelease.of(asked, every, refused, top)
@@ -275,9 +275,9 @@ def estimate(
     """Estimate how many people gave each answer, with intervals: value, estimate, low, high, share."""
     import pyarrow as pa
 
+    from ..local.local_answers import SketchRelease
+    from ..local.local_release import load_local
     from ..local.post_processing import still_valid
-    from ..local.release import load_local
-    from ..local.sketch_release import SketchRelease
 
     check_table(out)
     opened = load_local(release)
@@ -337,7 +337,7 @@ def forecast(
     from ..formatting.numbers import taken
     from ..local import choosing
     from ..local.oracles.table import oracle as made
-    from ..local.shuffle import Shuffled
+    from ..local.trust import Shuffled
 
     if oracle is None:
         every = choosing.outlooks(domain, people, str(epsilon), bits)

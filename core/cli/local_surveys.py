@@ -43,8 +43,7 @@ def records(
 
     --records says how many people will report; --rows, --kernel, --bandwidth and --width are as for a release.
     """
-    from ..local.race import CellReports
-    from ..local.race_forecast import forecast_reports, sized
+    from ..local.local_race import CellReports, forecast_reports, sized
     from ..local.survey import RecordSurvey
     from ..privacy.budget import Budget
 
@@ -218,10 +217,8 @@ def poll(
     out: Annotated[Path | None, Option(metavar="FILE", help="For --export, a .parquet file.")] = None,
 ) -> None:
     """Serve polls to a class: coins are flipped in the browsers of those who answer, and only reports travel."""
-    from ..local.poll.link import link
-    from ..local.poll.made_up import class_of
-    from ..local.poll.server import PollServer
-    from ..local.poll.store import Polls, usual_file
+    from ..local.poll.poll_store import Polls, usual_file
+    from ..local.poll.server import PollServer, class_of, link
     from ..local.survey import Survey, read_survey
     from .output import check_writable
 

@@ -166,8 +166,8 @@ def train(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..models.opening import most_bytes
-    from ..models.records import Task
+    from ..models.linear_models import most_bytes
+    from ..models.training_task import Task
     from ..releases.file import room_for
     from ..releases.payment import LedgerAccount, spending, unit_words
     from ..sources import open_source
@@ -238,9 +238,8 @@ def choose(
 ) -> Path:
     """Choose, write the file with the ending of its kind, and say what it is."""
     from ..models.contest.choice import choose_classifier, chosen_among
-    from ..models.linear_model import LinearModel
-    from ..models.opening import most_bytes
-    from ..models.records import Task
+    from ..models.linear_models import LinearModel, most_bytes
+    from ..models.training_task import Task
     from ..releases.file import room_for
 
     # Under its own name once its kind is known, which takes no room.

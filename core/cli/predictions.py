@@ -194,8 +194,8 @@ def predict(
     import pyarrow as pa
 
     from ..errors import RequestError
+    from ..models.linear_models import load_model
     from ..models.onnx_export import to_onnx
-    from ..models.opening import load_model
     from ..runtime.transient import unfinished
     from ..sources.public_tables import beside
 
@@ -244,10 +244,8 @@ def judge(
     from ..figures.class_figures import confusion_in_words
     from ..figures.model_figures import reliability_in_words
     from ..formatting.numbers import percent, significant
-    from ..models.calibrating import calibrated, calibrated_reliability
-    from ..models.judging import judge_classes, judge_numbers, read_test
-    from ..models.number_model import NumberModel
-    from ..models.opening import load_model
+    from ..models.judging import calibrated, calibrated_reliability, judge_classes, judge_numbers, read_test
+    from ..models.linear_models import NumberModel, load_model
     from ..sources import open_source
 
     opened = load_model(model)

@@ -17,7 +17,7 @@ from ..models.class_counts import SAME_FOR_ALL, largest_of
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.contest import Contest, Contestant, Maker, Way, contest
 from ..models.contest.entrants import File
-from ..models.records import MAX_COORDINATES, Task
+from ..models.training_task import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger

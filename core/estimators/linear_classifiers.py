@@ -13,10 +13,9 @@ import numpy as np
 from ..checks import check_choice
 from ..domain import Domain, Vector
 from ..errors import RequestError
-from ..models.linear_model import LinearModel
+from ..models.linear_models import LinearModel, Model
 from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
-from ..models.opening import Model
 from ..models.rehearsal import USUAL_RECORDS
 from ..models.training import AUTO, Trainer, chosen_trainer, train, trainer_of
 from ..privacy.budget import Budget

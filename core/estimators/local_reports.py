@@ -23,14 +23,13 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
 from ..local.choosing import outlooks, recommended
-from ..local.hitters.strings import Alphabet
+from ..local.hitters.finder import Alphabet
 from ..local.hitters.table import FINDERS
+from ..local.local_race import CellReports, sized
+from ..local.local_release import LocalRelease
+from ..local.oracles.oracle import Tally
 from ..local.post_processing import processed, still_valid
-from ..local.race import CellReports
-from ..local.race_forecast import sized
-from ..local.release import LocalRelease
 from ..local.survey import OpenSurvey, RecordSurvey, Survey, TextSurvey
-from ..local.tally import Tally
 from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.hashed.race import Race

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ..geometry.hashing.uniforms import PublicRandom
-from ..local.sketch_release import SketchRelease
+from ..local.local_answers import SketchRelease
 from ..local.sketches import table
 from ..local.survey import OpenSurvey
 from ..privacy.budget import Number

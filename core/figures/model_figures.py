@@ -13,7 +13,7 @@ from ..analysis.product_sums import Components, Correlations, terms_of
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened, significant
 from ..models.judging import NumberVerdict, Reliability
-from ..models.linear_model import LinearModel
+from ..models.linear_models import LinearModel
 from .palette import FAINT, TEAL, faded
 
 MOST_SHOWN = 20

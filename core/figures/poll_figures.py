@@ -32,7 +32,7 @@ def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = N
     Parameters
     ----------
     table : pd.DataFrame
-        As `core.local.release.LocalRelease.table` gives it.
+        As `core.local.local_release.LocalRelease.table` gives it.
     truth : Sequence[int] | None
         How many really gave each answer, of a made-up class that is revealed.
     """

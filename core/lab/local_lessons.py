@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import RequestError
-from ..local.hitters.strings import Alphabet
+from ..local.hitters.finder import Alphabet
 from ..local.hitters.table import FINDERS
 from ..local.oracles.oracle import Oracle
 from ..local.oracles.table import oracle

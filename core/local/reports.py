@@ -18,12 +18,11 @@ import pyarrow.parquet as pq
 from ..errors import RequestError
 from ..runtime.array_types import Array
 from .hitters.finder import Finder
-from .oracles.oracle import Oracle
-from .race import CellReports
+from .local_race import CellReports
+from .oracles.oracle import Oracle, Tally
 from .sketches.rappor import Rappor
 from .sketches.sketch import LocalSketch
 from .survey import AnySurvey, OpenSurvey, RecordSurvey, Survey
-from .tally import Tally
 
 COLUMN = "report"
 MARK = b"frostglass-survey"

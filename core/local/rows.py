@@ -15,8 +15,7 @@ import numpy as np
 
 from ..errors import RequestError
 from ..runtime.array_types import Array, Integers, Truths
-from .oracles.oracle import Oracle
-from .tally import Tally
+from .oracles.oracle import Oracle, Tally
 
 WORD_BITS = 64
 

@@ -1,11 +1,12 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
-with a text, an alphabet and a search for frequent ones (`core.local.hitters`), or a sketch that is asked about any text
-(`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch (`core.local.race`). Its
-*fingerprint* is written into every file of reports, so that reports of one survey are never counted by another. It
-states the whole-number weight A - B from which devices choose (`core.privacy.noise.responses`), so that a device in
-another language reads it there; a file whose weight is not the one that its ε allows is refused.
+with a text, an alphabet and a search for frequent ones (`core.local.hitters`), or a sketch that is asked about any
+text (`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch
+(`core.local.local_race`). Its *fingerprint* is written into every file of reports, so that reports of one survey are
+never counted by another. It states the whole-number weight A - B from which devices choose
+(`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not the
+one that its ε allows is refused.
 """
 
 from __future__ import annotations
@@ -26,11 +27,10 @@ from ..runtime.array_types import Integers
 from .hitters.finder import Finder
 from .hitters.table import described as described_search
 from .hitters.table import finder_from
+from .local_race import CellReports
 from .oracles.oracle import Oracle
 from .oracles.table import described, oracle, oracle_from
-from .race import CellReports
-from .sketches.keys import text_keys
-from .sketches.sketch import LocalSketch
+from .sketches.sketch import LocalSketch, text_keys
 from .sketches.table import sketch_from
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1

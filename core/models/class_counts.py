@@ -20,10 +20,10 @@ from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
-from .linear_model import LinearModel
+from .linear_models import LinearModel
 from .method import Method
 from .model_file import BITS
-from .records import Task
+from .training_task import Task
 
 SAME_FOR_ALL = "one class for everyone"
 """What people call such an answer among others."""

@@ -1,11 +1,11 @@
 """Noisy gradient descent over all records: a hundred noisy integer tables, each a release by itself.
 
-Records are whole-number vectors, read once (`records`), and taken from a bought centre in units of a bought length
-(`standard_scale`). In every step, with coefficients θ that are public by then,
+Records are whole-number vectors, read once (`training_task`), and taken from a bought centre in units of a bought
+length (`standard_scale`). In every step, with coefficients θ that are public by then,
 
     scores <θ, z_i>  →  residuals r_i, whole numbers  →  Σ r_i z_iᵀ  →  discrete Gaussian noise  →  next θ.
 
-**Sensitivity.** A record adds r zᵀ, whose length is |r| |z|. Residuals are shortened (`residuals`) until the whole
+**Sensitivity.** A record adds r zᵀ, whose length is |r| |z|. Residuals are shortened (`standard_scale`) until the whole
 number |r|² is at most floor(C²/|z|²), so |r|²|z|² <= C² for every record and at all θ, which integers say and no
 rounding. One record more or less moves a table by L2² = C², and a replaced one by 4C² at most, the squared length of a
 difference of two.
@@ -40,19 +40,21 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
-from .gaussian_tables import GaussianTables
-from .linear_model import LinearModel
-from .method import Method, Model, Trained
+from .linear_models import LinearModel
+from .method import GaussianTables, Method, Model, Trained
 from .model_file import BITS
-from .residuals import LOSSES, RESIDUAL_UNIT, residuals, sums_of_slopes
 from .standard_scale import (
     FARTHEST,
     FRONT,
+    LOSSES,
+    RESIDUAL_UNIT,
     bought_scale,
     centre_sensitivity,
     in_units_of_records,
     ladder_sensitivity,
+    residuals,
     standardised,
+    sums_of_slopes,
 )
 
 UNIT = 1 << 13

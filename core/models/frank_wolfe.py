@@ -35,10 +35,10 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.selection import select
 from ..privacy.zcdp import largest_rho
 from ..sketches.adaptive import price_of
-from .linear_model import LinearModel
+from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS
-from .residuals import RESIDUAL_UNIT, residuals, sums_of_slopes
+from .standard_scale import RESIDUAL_UNIT, residuals, sums_of_slopes
 
 UNIT = 1 << 13
 THEOREM = (

@@ -2,23 +2,39 @@
 
 A test file is read as training reads records: by the same columns, bounds and rule for missing values. Figures made
 from private records tell about them, and no promise covers that; so nobody may hand in the records of the training.
+
+Probabilities that mean what they say: the scores of a released model stretched and shifted by a public test file.
+
+With scores s of K classes, or of the second of two, probabilities are those of a · s + b: one factor for all and one
+shift a row (Platt 1999 for two classes; Guo, Pleiss, Sun, Weinberger 2017 for more, with one factor). They are what
+makes the public truth likeliest, with the weight of one record for a = 1 and b = 0: a short file changes little.
+
+What was released and public records alone are used, so this is post-processing: the promise stays what it was. The
+result is a model like any other, as its coefficients are a times those that were released.
+
+What a trained model says of places, in the form of what released groups say, so that both are drawn alike.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import minimize
 
+from ..analysis.box import Box
 from ..analysis.classification import TRAINED, Confusion, Rate, counted
+from ..analysis.decision_map import DecisionMap, map_axes, map_grid
 from ..errors import RequestError
-from .linear_model import LinearModel
-from .number_model import NumberModel
-from .opening import Model
-from .records import Task
+from ..formatting.numbers import listed
+from ..releases.release import Release
+from .linear_models import CALIBRATED, LinearModel, Model, NumberModel
+from .model_file import BITS, LARGEST
+from .training_task import Task
 
-if TYPE_CHECKING:  # whoever draws what was judged must not reach private records by it
+if TYPE_CHECKING:
     from ..sources import Source
 
 BINS = 10
@@ -197,3 +213,123 @@ def judge_numbers(model: NumberModel, tested: Tested) -> NumberVerdict:
         ends[:, 0],
         ends[:, 1],
     )
+
+
+WEIGHT = 1.0
+"""Of what was there before, in records."""
+LARGEST_STRETCH = 5.0
+"""Of the logarithm of the factor."""
+
+
+def calibrated(model: LinearModel, tested: Tested) -> LinearModel:
+    """The model with probabilities as a public test file has them.
+
+    Parameters
+    ----------
+    model : LinearModel
+        Of classes.
+    tested : Tested
+        Public records, by `read_test`.
+    """
+    factor, shifts = _fitted(model, tested.scores, tested.truth)
+    scale = model.scale * factor
+    rows = model.rows.copy()
+    moved = rows[:, 0] + np.rint(shifts / scale * (1 << BITS))
+    rows[:, 0] = np.clip(moved, -(LARGEST >> 1), LARGEST >> 1).astype(np.int64)
+    details = {**model.details, CALIBRATED: str(len(tested.truth))}
+    return replace(model, scale=scale, rows=rows, details=details)
+
+
+def calibrated_reliability(model: LinearModel, tested: Tested, level: float = 0.95) -> Reliability:
+    """How reliable it would be on records like these: each half of them judged by what the other half said."""
+    shares = np.empty((len(tested.truth), len(model.categories)))
+    odd = np.arange(len(tested.truth)) % 2 == 1
+    for part in (odd, ~odd):
+        factor, shifts = _fitted(model, tested.scores[~part], tested.truth[~part])
+        shares[part] = model.shares(factor * tested.scores[part] + shifts)
+    return reliability(shares, tested.truth, level)
+
+
+def _fitted(model: LinearModel, scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
+    """The factor above 0 and the shifts, float64 (rows,)."""
+    rows, count = scores.shape[1], len(truth)
+
+    def loss(place: np.ndarray) -> float:
+        shares = model.shares(np.exp(place[0]) * scores + place[1:])
+        likely = np.log(np.maximum(shares[np.arange(count), truth], LEAST_SHARE)).sum()
+        return float((0.5 * WEIGHT * (place @ place) - likely) / count)
+
+    bounds = [(-LARGEST_STRETCH, LARGEST_STRETCH)] + [(-50.0, 50.0)] * rows
+    found = minimize(loss, np.zeros(rows + 1), method="L-BFGS-B", bounds=bounds).x
+    return float(np.exp(found[0])), found[1:]
+
+
+def probabilities_in_order(model: LinearModel, queries: object, classes: Sequence[str]) -> np.ndarray:
+    """Of n places, float64 (n, K), with the classes in an order that may be another than the model's."""
+    return model.probabilities(queries)[:, _order(model, classes)]
+
+
+def model_map(
+    model: LinearModel,
+    x: str,
+    y: str,
+    held: Mapping[str, object] | None = None,
+    resolution: int = 96,
+    classes: Sequence[str] | None = None,
+) -> DecisionMap:
+    """The likeliest class in every cell of two columns.
+
+    A model says nothing of how far its noise decides, so each of its answers stands as certain.
+
+    Parameters
+    ----------
+    model : LinearModel
+        Of classes.
+    x, y : str
+        Columns of numbers or categories.
+    held : Mapping[str, object] | None
+        A value for every other column.
+    resolution : int
+        Cells along a column of numbers.
+    classes : Sequence[str] | None
+        The order of the classes; None for the model's own.
+
+    Raises
+    ------
+    RequestError
+        When a column cannot be drawn, or another one has no value.
+    """
+    box, classes = Box.of(model.task.encoding), tuple(classes or model.categories)
+    missing = [name for name in box.columns if name not in {x, y, *(held or {})}]
+    if missing:
+        raise RequestError(f"A model needs a value for every column that is not drawn, such as {missing[0]!r}.")
+    x_values, y_values = map_axes(box, x, y, resolution)
+    points = map_grid(box, x, y, x_values, y_values, held)
+    found = model.shares(model.decision_points(points))[:, _order(model, classes)]
+    shape, codes = (len(y_values), len(x_values)), found.argmax(axis=1)
+    sure, shares = np.ones(shape), found.reshape(*shape, -1)
+    return DecisionMap(
+        x, y, x_values, y_values, classes, TRAINED, codes.reshape(shape), sure, sure > 0, shares, dict(held or {}), ()
+    )
+
+
+def unlike(model: LinearModel, release: Release) -> str:
+    """Why a model and a release with groups cannot be asked about the same places; "" where they can."""
+    sketch = release.sketch
+    if not sketch.classes:
+        return "The file tells no groups apart."
+    if set(model.categories) != set(sketch.classes):
+        return (
+            f"The file tells {listed(sorted(sketch.classes), 6)} apart, and the model "
+            f"{listed(sorted(model.categories), 6)}, so they cannot be compared."
+        )
+    columns = {column.name: type(column) for column in sketch.query_domain.columns}
+    needed = {column.name: type(column) for column in model.features.columns}
+    if columns != needed:
+        odd = sorted({name for name, kind in (columns.items() ^ needed.items())})
+        return f"The file and the model are asked by different columns, such as {odd[0]!r}, so they cannot be compared."
+    return ""
+
+
+def _order(model: LinearModel, classes: Sequence[str]) -> list[int]:
+    return [model.categories.index(name) for name in classes]

@@ -1,4 +1,11 @@
-"""What every way to train a model does, in the order that its promise rests on: refuse, read, pay, then draw."""
+"""What every way to train a model does, in the order that its promise rests on: refuse, read, pay, then draw.
+
+What methods share that release several tables with Gaussian noise, each chosen in view of those before.
+
+Tables are ρ-zCDP by their sensitivities (Canonne, Kamath, Steinke 2020, Theorem 4), and ρ adds up, also where what a
+table holds is chosen by what earlier ones said (Bun, Steinke 2016, Lemma 2.3): every sensitivity holds whatever that
+was.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +17,18 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
+from ..privacy.calibration import NoiseScale, calibrate_shares
+from ..privacy.neighbours import Sensitivity
+from ..privacy.noise.noise import check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
 from ..sources import Source
-from .linear_model import LinearModel
+from .linear_models import MOST_IN_FILE, LinearModel, NumberModel
 from .model_file import BITS, LARGEST
-from .number_model import MOST_IN_FILE, NumberModel
-from .records import Task
+from .training_task import Task
 
 Model = TypeVar("Model")
 FINE = 1 << 24
@@ -251,3 +261,35 @@ def signed_problems(vectors: np.ndarray, codes: np.ndarray, problems: int) -> It
 def against_the_rest(problems: int) -> str:
     """The kind of a model that was trained so."""
     return "logistic" if problems == 1 else "one-vs-rest"
+
+
+class GaussianTables(Task, ABC):
+    """A method whose price is that of its tables."""
+
+    instead: ClassVar[str] = "objective perturbation"
+    """What predicts the same without a delta."""
+
+    @abstractmethod
+    def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
+        """How far one person moves every table, in a fixed order, and its share of the budget."""
+
+    def noises(self, budget: Budget) -> tuple[NoiseScale, ...]:
+        """The noise of every table, in their order; RequestError under a pure promise."""
+        if budget.pure:
+            said = self.described[0].upper() + self.described[1:]
+            raise RequestError(f"{said} needs a delta above 0, and {self.instead} none.")
+        promise = Fraction(budget.epsilon), Fraction(budget.delta)
+        return calibrate_shares(self._tables(budget), *promise, gaussian_only=True)
+
+    def cost(self, budget: Budget) -> Cost:
+        """What a fit costs; RequestError when the promise is none that the theorem keeps."""
+        moved = [sensitivity for sensitivity, _ in self._tables(budget)]
+        return Cost.of(zip(moved, self.noises(budget), strict=True), budget.epsilon, budget.delta)
+
+    def _planned(self, budget: Budget) -> tuple[NoiseScale, ...]:
+        noises = self.noises(budget)
+        check_drawable(*noises)
+        return noises
+
+    def _beside(self, plan: tuple[NoiseScale, ...], share: Fraction) -> tuple[NoiseScale, ...]:
+        return tuple(replace(noise, parameter=noise.parameter * share**2) for noise in plan)

@@ -21,7 +21,7 @@ from ..privacy.neighbours import Neighbours
 from ..runtime import strict_json
 from ..runtime.transient import unfinished
 from ..version import SOFTWARE
-from .records import Task
+from .training_task import Task
 
 FORMAT, FORMAT_VERSION = "frostglass-model", 1
 BITS = 20

@@ -35,6 +35,13 @@ released is the exact minimiser rounded to a public grid (`certified_logistic`):
 about, whatever floating point does on the way.
 
 More than two classes: one problem for each class against all others, with an equal share of epsilon.
+
+Logistic regression under a pure epsilon: objective perturbation on records as other methods take them.
+
+The theorem and its proof are those of `objective_perturbation` with its sharp constants: for records in the unit ball,
+noise of density proportional to exp(-r|b|) in the objective and a curvature k = 1/r, one record more or less costs r,
+so r = ε/m for m records a person and half of that where records are replaced. What is released is the exact minimiser,
+rounded to a grid, whatever floating point does on the way (`certified_logistic`).
 """
 
 from __future__ import annotations
@@ -59,9 +66,11 @@ from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum
 from ..privacy.replay.tape import drawn
 from ..sources import Source
+from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
-from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, LogisticModel, Perturbation
-from .method import Fitted, signed_problems
+from .linear_models import LinearModel
+from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, LogisticModel, Perturbation
+from .method import Fitted, Method, against_the_rest, signed_problems
 
 CONSTANTS = ("sharp", "published")
 CURVATURE_OF_LOSS = Fraction(1, 4)
@@ -298,3 +307,49 @@ def published_constants(epsilon: Fraction, curvature: Fraction) -> Perturbation:
 def _down(value: Fraction) -> Fraction:
     """Rounded down to thirty decimal places."""
     return Fraction(math.floor(value * 10**30), 10**30)
+
+
+@dataclass(frozen=True)
+class PureLogistic(Method):
+    """Objective perturbation with nothing to be tuned.
+
+    Parameters
+    ----------
+    domain, label, radius : Domain, str, float | None
+        As of `Task`.
+
+    Raises
+    ------
+    RequestError
+        When a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "objective"
+    described: ClassVar[str] = "objective perturbation"
+    theorem: ClassVar[str] = THEOREM
+    unit: ClassVar[int] = READ_UNIT
+
+    def cost(self, budget: Budget) -> Cost:
+        """What a fit costs: an equal share of epsilon a problem, and nothing of delta."""
+        return Cost((PureParts(Fraction(budget.epsilon) / self.rows, self.rows),), budget.epsilon, budget.delta)
+
+    def rate(self, budget: Budget) -> Fraction:
+        """r of every problem."""
+        moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
+        return Fraction(budget.epsilon) / (self.rows * moves * self.domain.unit.records)
+
+    def _planned(self, budget: Budget) -> Fraction:
+        return self.rate(budget)
+
+    def _beside(self, plan: Fraction, share: Fraction) -> Fraction:
+        return plan / share
+
+    def _trained(
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource
+    ) -> LinearModel:
+        vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
+        problems = signed_problems(vectors, codes, self.rows)
+        rows = [perturbed_minimiser(signed, plan, 1 / plan, noise_source) for signed in problems]
+        details = {"rate": str(plan), "curvature": str(1 / plan)}
+        kind = against_the_rest(self.rows)
+        return self._model(kind, 1.0 / length, np.array(rows, np.int64), budget, details, noise_source)

@@ -23,9 +23,7 @@ import numpy as np
 from ..domain import Categorical, Column, Ordered
 from ..runtime.environment import check_extra
 from ..version import SOFTWARE
-from .linear_model import LinearModel
-from .number_model import NumberModel
-from .opening import Model
+from .linear_models import LinearModel, Model, NumberModel
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
 TINY = float(np.finfo(float).tiny)

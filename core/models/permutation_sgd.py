@@ -64,7 +64,7 @@ from ..privacy.noise.randomness import hidden_order
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import UNIT_BITS, logistic_weights
-from .linear_model import LinearModel
+from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS, HIDDEN_ORDER, IN_AN_ORDER
 from .preconditioned import of_square

@@ -37,9 +37,9 @@ A replaced record, and m records of a person, are so many steps of one record (`
 **Drawn exactly.** θ = H⁻¹(b + γ^(-1/2) (Σ x_i z_i + √λ z')) has that distribution for independent standard normal z
 and z', as the inner bracket has the covariance H. Numbers z are known to as many digits as are asked for
 (`vector_noise`), records are whole numbers, and γ^(-1/2) and √λ are rational. A floating-point solution is mended and
-then judged in whole numbers (`exact_solving`): H is at least λI, so it is no further from the truth than |Hθ - g|/λ, g
-the outer bracket. What is released is θ rounded to multiples of 2^-20, when everything that near rounds to the same;
-until then more digits are tossed. No draw is repeated.
+then judged in whole numbers (`certified_logistic`): H is at least λI, so it is no further from the truth than |Hθ -
+g|/λ, g the outer bracket. What is released is θ rounded to multiples of 2^-20, when everything that near rounds to the
+same; until then more digits are tossed. No draw is repeated.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ from ..privacy.replay.solved_laws import PosteriorDraw
 from ..privacy.replay.tape import drawn
 from ..privacy.zcdp import best_order, largest_rho
 from .amp import one_step
-from .exact_solving import Solver, is_positive_definite, whole_products, wide_products
+from .certified_logistic import Solver, is_positive_definite, whole_products, wide_products
+from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
-from .number_model import NumberModel
 
 UNIT = 1 << 13
 SHARE = Fraction(1, 10)

@@ -20,11 +20,11 @@ from ..privacy.budget import Budget
 from ..privacy.noise.randomness import SeededSource
 from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations
 from .descent import Descent, NoisyDescent
-from .from_products import FromProducts
+from .least_squares import FromProducts
 from .method import Method, NumberMethod
 from .number_descent import NumberDescent
-from .pure import PureLogistic
-from .records import Task
+from .objective_perturbation import PureLogistic
+from .training_task import Task
 
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
 USUAL_RECORDS = 10_000

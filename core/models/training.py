@@ -18,25 +18,20 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..sources import Source, open_source
-from .amp import ApproximateMinima
-from .boosted import Boosted
-from .count_descent import CountDescent
+from .amp import ApproximateMinima, TunedMinima
 from .descent import Descent, NoisyDescent
 from .frank_wolfe import FrankWolfe
-from .from_products import FromProducts
-from .linear_model import LinearModel
-from .newton import SecondOrder
-from .number_descent import NumberDescent
-from .number_model import NumberModel
+from .least_squares import Boosted, FromProducts
+from .linear_models import LinearModel, NumberModel
+from .number_descent import CountDescent, NumberDescent
+from .objective_perturbation import PureLogistic
 from .permutation_sgd import PermutationSGD
 from .posterior import AdaptivePosteriorSample, PosteriorSample
-from .preconditioned import MOST_COORDINATES
-from .pure import PureLogistic
-from .records import Task
+from .preconditioned import MOST_COORDINATES, SecondOrder
 from .rehearsal import USUAL_RECORDS, Rehearsal, rehearse_training
 from .sampled_descent import SampledDescent
+from .training_task import Task
 from .tukey import MOST_DEEP, DeepFit
-from .tuned_amp import TunedMinima
 
 Trainer = (
     PureLogistic

@@ -47,8 +47,8 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.replay.solved_laws import DeepPoint
 from ..privacy.replay.tape import drawn, tossed
 from ..privacy.selection import INVERSE_LOG_2, below
+from .linear_models import NumberModel
 from .method import NumberMethod
-from .number_model import NumberModel
 
 UNIT = 1 << 13
 GRID = 1 << 10

@@ -16,12 +16,10 @@ from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.choosing import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.hitters.table import FINDERS
 from ..local.oracles.table import ORACLES
-from ..local.poll.link import link, own_address, picture
-from ..local.poll.made_up import class_of
-from ..local.poll.store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
-from ..local.shuffle import Shuffled
+from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
+from ..local.poll.server import class_of, link, own_address, picture
 from ..local.survey import Survey
-from ..local.trust import of_counts
+from ..local.trust import Shuffled, of_counts
 from .frame.charts import show
 from .frame.marks import Visibility, bar, main_action, mark, note, rail
 from .frame.visiting import stranger, visitor_now

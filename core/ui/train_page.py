@@ -18,10 +18,10 @@ from ..formatting.numbers import amount, listed, percent, significant, size
 from ..models.class_counts import SAME_FOR_ALL
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.entrants import File
-from ..models.opening import Model
-from ..models.records import Task
+from ..models.linear_models import Model
 from ..models.rehearsal import USUAL_RECORDS, yardsticks
 from ..models.training import Offer, Trainer, forecast_curve, offers
+from ..models.training_task import Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.account import Account, price

@@ -10,17 +10,16 @@ import pytest
 from core.auditing import local_trials
 from core.auditing.local_trials import EPSILONS, oracles, polled, records_reported, repeated, searches
 from core.auditing.trials import examine
-from core.local import promise
 from core.local.hitters.finder import Finder
 from core.local.hitters.table import FINDERS
-from core.local.oracles.direct import DirectEncoding
+from core.local.local_race import EXACT
+from core.local.oracles import oracle
 from core.local.oracles.flh import FastHashing
-from core.local.oracles.local_hashing import LocalHashing
-from core.local.oracles.olh import OptimalHashing
-from core.local.oracles.oue import OptimisedUnary
+from core.local.oracles.local_hashing import LocalHashing, OptimalHashing
+from core.local.oracles.subset_selection import DirectEncoding
 from core.local.oracles.table import ORACLES
-from core.local.poll.store import ASKED_BY_BROWSERS
-from core.local.race import EXACT
+from core.local.oracles.unary import OptimisedUnary
+from core.local.poll.poll_store import ASKED_BY_BROWSERS
 from core.local.sketches import rappor
 from core.local.sketches.cells import CellSketch
 from core.local.sketches.rappor import Rappor
@@ -110,11 +109,11 @@ def rounded_up(epsilon):
     return odds(epsilon) + 1
 
 
-odds = promise.odds_below
+odds = oracle.odds_below
 
 
 def test_odds_of_one_of_2_to_the_32_too_many_are_found(monkeypatch):
-    monkeypatch.setattr(promise, "odds_below", rounded_up)
+    monkeypatch.setattr(oracle, "odds_below", rounded_up)
     assert finds(only(oracles(("3",)), "de of 3"))
 
 

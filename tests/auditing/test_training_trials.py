@@ -8,7 +8,7 @@ import pytest
 
 from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, trainings
 from core.auditing.trials import BUDGETS, CLOSE, examine
-from core.models import amp, descent, number_descent, posterior, pure, standard_scale, tuned_amp
+from core.models import amp, descent, number_descent, objective_perturbation, posterior, standard_scale
 from core.models.descent import Descent, NoisyDescent
 from core.models.training import OF_CLASSES, OF_NUMBERS
 from core.privacy.noise.noise import add_noise
@@ -63,10 +63,8 @@ def nothing_cut(patch):
 
 
 def choice_not_paid(patch):
-    choose = tuned_amp.choose
-    patch.setattr(
-        tuned_amp, "choose", lambda right, plan, source: choose(right, replace(plan, epsilon=Fraction(30)), source)
-    )
+    choose = amp.choose
+    patch.setattr(amp, "choose", lambda right, plan, source: choose(right, replace(plan, epsilon=Fraction(30)), source))
 
 
 def exact_centre(patch):
@@ -101,8 +99,8 @@ def exact_count_told(patch):
 
 
 def records_too_long(patch):
-    ball = pure.in_unit_ball
-    patch.setattr(pure, "in_unit_ball", lambda *told: ((found := ball(*told))[0] * 5 // 4, found[1]))
+    ball = objective_perturbation.in_unit_ball
+    patch.setattr(objective_perturbation, "in_unit_ball", lambda *told: ((found := ball(*told))[0] * 5 // 4, found[1]))
 
 
 def posterior_too_sharp(patch):

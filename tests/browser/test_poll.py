@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from core.local.oracles.table import ORACLES
+from core.local.poll.poll_store import Polls
 from core.local.poll.server import PollServer
-from core.local.poll.store import Polls
 from core.local.survey import Survey
 from core.privacy.noise.randomness import SeededSource
 from tests.browser.conftest import ARTEFACTS

@@ -10,8 +10,8 @@ from core.analysis.table_profile import profile
 from core.domain import Categorical, Numeric
 from core.figures.share.shared_page import share_html
 from core.geometry import kernels
-from core.models.linear_model import LinearModel
-from core.models.records import Task
+from core.models.linear_models import LinearModel
+from core.models.training_task import Task
 from core.sketches.grids.grid_axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points

@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from core.local.local_release import load_local
 from core.local.oracles.table import oracle
-from core.local.release import load_local
-from core.local.shuffle import Shuffled
 from core.local.survey import read_survey
+from core.local.trust import Shuffled
 from tests.cli.conftest import refused
 
 FRUIT = ["apple", "pear", "fig", "it is “complicated”, say"]
@@ -102,7 +102,7 @@ def test_a_second_survey_does_not_count_the_first_ones_reports(command, survey):
 
 
 def test_reports_that_no_device_sends_are_counted_apart(command, survey):
-    from core.local.oracles.direct import DirectEncoding
+    from core.local.oracles.subset_selection import DirectEncoding
     from core.local.reports import report_schema
     from core.local.survey import Survey
 
@@ -180,7 +180,7 @@ def test_frequent_texts_are_found(command, search):
 
 
 def test_polls_are_exported_and_closed_from_the_command_line(command, survey, tmp_path):
-    from core.local.poll.store import Polls
+    from core.local.poll.poll_store import Polls
 
     kept = Polls(tmp_path / "polls.sqlite")
     asked = read_survey(survey)

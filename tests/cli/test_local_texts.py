@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.local.release import load_local
+from core.local.local_release import load_local
 from tests.cli.conftest import refused
 
 TOWNS = ["Ulm", "Köln", "Paris"]

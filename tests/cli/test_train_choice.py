@@ -13,9 +13,9 @@ import pytest
 from core import Budget, Domain, load
 from core.models.contest.entrants import Counts, Logistic, NearestMeans
 from core.models.contest.prospects import Prospect
-from core.models.opening import load_model, most_bytes
-from core.models.records import Task
+from core.models.linear_models import load_model, most_bytes
 from core.models.training import trainer_of
+from core.models.training_task import Task
 from core.privacy.ledger.ledger import Ledger
 from core.runtime.transient import LOCK
 from core.sources import open_source

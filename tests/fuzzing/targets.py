@@ -257,11 +257,10 @@ def _known_releases() -> tuple[bytes, ...]:
 @cache
 def _counted_reports() -> tuple[bytes, ...]:
     """A file of each kind of survey whose answers are counted."""
-    from core.local.found_release import FoundRelease
-    from core.local.hitters.pem import PrefixExtending
-    from core.local.hitters.strings import Alphabet
-    from core.local.release import LocalRelease
-    from core.local.sketch_release import SketchRelease
+    from core.local.hitters.finder import Alphabet
+    from core.local.hitters.prefix_searches import PrefixExtending
+    from core.local.local_answers import FoundRelease, SketchRelease
+    from core.local.local_release import LocalRelease
     from core.local.sketches.table import sketch
     from core.local.survey import OpenSurvey, Survey, TextSurvey
 

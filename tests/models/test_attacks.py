@@ -11,18 +11,15 @@ import pytest
 
 from core import Budget, Domain
 from core.models import amp, preconditioned
-from core.models.amp import ApproximateMinima
-from core.models.boosted import Boosted
-from core.models.count_descent import CountDescent
+from core.models.amp import ApproximateMinima, TunedMinima
 from core.models.descent import NoisyDescent
 from core.models.frank_wolfe import FrankWolfe
-from core.models.from_products import FromProducts
-from core.models.newton import SecondOrder
-from core.models.number_descent import NumberDescent
+from core.models.least_squares import Boosted, FromProducts
+from core.models.number_descent import CountDescent, NumberDescent
+from core.models.objective_perturbation import PureLogistic
 from core.models.permutation_sgd import PermutationSGD
-from core.models.pure import PureLogistic
+from core.models.preconditioned import SecondOrder
 from core.models.sampled_descent import SampledDescent
-from core.models.tuned_amp import TunedMinima
 from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SystemSource
 from core.privacy.noise.vector_noise import NormalVector

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core import Budget, Domain
 from core.errors import RequestError
-from core.models.boosted import AREA, Boosted
+from core.models.least_squares import AREA, Boosted
 from core.models.preconditioned import UNIT
 from core.models.training import offers, trainer_of
 from core.privacy.neighbours import Neighbours

@@ -14,13 +14,11 @@ from core import Budget, Domain, load_model, train
 from core.domain import Numeric
 from core.errors import ReleaseFileError, RequestError
 from core.figures.share.shared_models import number_facts
-from core.models.count_descent import CountDescent, Counted
 from core.models.descent import UNIT
+from core.models.linear_models import FACTORS
 from core.models.model_file import BITS
-from core.models.number_descent import NumberDescent
-from core.models.number_model import FACTORS
-from core.models.residuals import RESIDUAL_UNIT
-from core.models.standard_scale import FRONT, Scale, standardised
+from core.models.number_descent import CountDescent, Counted, NumberDescent
+from core.models.standard_scale import FRONT, RESIDUAL_UNIT, Scale, standardised
 from core.models.training import offers
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

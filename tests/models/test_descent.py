@@ -11,11 +11,10 @@ from scipy.special import expit, softmax
 from core import Budget, Domain
 from core.domain import Vector
 from core.errors import RequestError
-from core.models import residuals, standard_scale
+from core.models import standard_scale
 from core.models.descent import UNIT, NoisyDescent
 from core.models.model_file import BITS
-from core.models.residuals import RESIDUAL_UNIT
-from core.models.standard_scale import Scale, standardised
+from core.models.standard_scale import RESIDUAL_UNIT, Scale, standardised
 from core.privacy.neighbours import Neighbours
 from core.sources import open_source
 from tests.depth import draws
@@ -91,7 +90,7 @@ def test_slopes_are_the_gradient_of_the_loss(frame):
 
 def test_sums_are_those_of_single_records_in_any_order(monkeypatch):
     """Also over several blocks, and with records beside each other that would round differently together."""
-    monkeypatch.setattr(residuals, "AT_ONCE", 7)
+    monkeypatch.setattr(standard_scale, "RESIDUALS_AT_ONCE", 7)
     monkeypatch.setattr(standard_scale, "AT_ONCE", 5)
     task, scale = NoisyDescent(THREE, "kind"), Scale(np.array([1234, -777]), 5000)
     units, codes = task.gather(open_source(three(50)), UNIT)

@@ -11,7 +11,7 @@ from scipy.special import expit
 from core import Budget
 from core.models import frank_wolfe as module
 from core.models.frank_wolfe import UNIT, FrankWolfe, corner_scores
-from core.models.residuals import RESIDUAL_UNIT
+from core.models.standard_scale import RESIDUAL_UNIT
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho

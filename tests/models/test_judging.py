@@ -10,8 +10,7 @@ from core import Budget, load_model, train
 from core.errors import RequestError
 from core.figures.class_figures import confusion_figure, confusion_in_words
 from core.figures.model_figures import numbers_figure, numbers_in_words, reliability_figure, reliability_in_words
-from core.models.calibrating import calibrated, calibrated_reliability
-from core.models.judging import judge_classes, judge_numbers, read_test, reliability
+from core.models.judging import calibrated, calibrated_reliability, judge_classes, judge_numbers, read_test, reliability
 from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source

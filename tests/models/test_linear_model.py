@@ -8,8 +8,7 @@ import pytest
 from core import Budget
 from core.errors import ReleaseFileError, RequestError
 from core.models.amp import ApproximateMinima
-from core.models.linear_model import LinearModel
-from core.models.opening import load_model
+from core.models.linear_models import LinearModel, load_model
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane

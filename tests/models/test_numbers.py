@@ -15,11 +15,10 @@ from core import Budget, Domain, load_model, train
 from core.domain import Dates, Numeric
 from core.errors import ReleaseFileError, RequestError
 from core.models.descent import UNIT
-from core.models.from_products import FromProducts
+from core.models.least_squares import FromProducts
+from core.models.linear_models import NO_BANDS, NumberModel
 from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, whole_goals
-from core.models.number_model import NO_BANDS, NumberModel
-from core.models.residuals import RESIDUAL_UNIT
-from core.models.standard_scale import Scale, standardised
+from core.models.standard_scale import RESIDUAL_UNIT, Scale, standardised
 from core.models.training import forecast_curve, offers, trainer_of
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

@@ -11,8 +11,8 @@ from core.domain import Categorical, Dates, Numeric, Ordered, Vector
 from core.errors import RequestError
 from core.models.class_counts import same_for_all
 from core.models.onnx_export import to_onnx
-from core.models.records import Task
 from core.models.training import trainer_of
+from core.models.training_task import Task
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger  # noqa: F401 (fixtures)

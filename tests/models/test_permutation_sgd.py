@@ -11,8 +11,7 @@ from core import Budget, load_model
 from core.errors import RequestError
 from core.figures.share.shared_page import share_html
 from core.models import permutation_sgd
-from core.models.calibrating import calibrated
-from core.models.judging import read_test
+from core.models.judging import calibrated, read_test
 from core.models.model_file import BITS, KNOWN_ORDER
 from core.models.permutation_sgd import BETA, ROUNDING, SCHEDULES, PermutationSGD, Walk
 from core.privacy.noise.randomness import SeededSource, hidden_order

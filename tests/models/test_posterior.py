@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from core import Budget, Domain, train
 from core.errors import RequestError
 from core.models import posterior
-from core.models.exact_solving import Solver, is_positive_definite, wide_products
+from core.models.certified_logistic import Solver, is_positive_definite, wide_products
 from core.models.posterior import AdaptivePosteriorSample, PosteriorSample, deviation, divergence, least_multiple
 from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource, SystemSource

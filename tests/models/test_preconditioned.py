@@ -13,9 +13,8 @@ from core import Budget, Domain
 from core.domain import Vector
 from core.errors import RequestError
 from core.models import preconditioned as module
-from core.models import residuals
-from core.models.newton import SecondOrder
-from core.models.preconditioned import LONGEST_SQUARED, UNIT, products_of
+from core.models import standard_scale
+from core.models.preconditioned import LONGEST_SQUARED, UNIT, SecondOrder, products_of
 from core.models.standard_scale import FARTHEST, FRONT, Scale, standardised
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
@@ -69,7 +68,7 @@ def test_the_bound_of_the_matrix_is_nearly_reached():
 
 
 def test_sums_are_those_of_single_records_in_any_order(monkeypatch):
-    monkeypatch.setattr(residuals, "AT_ONCE", 7)
+    monkeypatch.setattr(standard_scale, "RESIDUALS_AT_ONCE", 7)
     monkeypatch.setattr(module, "AT_ONCE", 11)
     task, scale = SecondOrder(THREE, "kind"), Scale(np.array([1234, -777]), 5000)
     records, codes = records_of(task, three(50), scale)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models.records import whole_vectors
 from core.models.standard_scale import (
     FARTHEST,
     FRONT,
@@ -20,6 +19,7 @@ from core.models.standard_scale import (
     length_of,
     standardised,
 )
+from core.models.training_task import whole_vectors
 from core.privacy.neighbours import Neighbours
 
 UNIT = 1 << 13

@@ -11,7 +11,7 @@ import pytest
 from core import Budget, Domain, Ledger, load_model, train
 from core.domain import Vector
 from core.errors import BudgetError, RequestError
-from core.models.pure import PureLogistic
+from core.models.objective_perturbation import PureLogistic
 from core.models.rehearsal import rehearse_training, yardsticks
 from core.models.training import METHODS, forecast_curve, offers, trainer_of
 from core.privacy.noise.randomness import SeededSource, SystemSource

@@ -5,9 +5,8 @@ import pytest
 
 from core import Budget, Domain
 from core.errors import RequestError
-from core.models import tuned_amp as module
-from core.models.amp import ApproximateMinima
-from core.models.tuned_amp import TunedMinima, said
+from core.models import amp as module
+from core.models.amp import ApproximateMinima, TunedMinima, said
 from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source

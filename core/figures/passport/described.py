@@ -9,10 +9,10 @@ from decimal import Decimal
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import listed, shown
-from ...local.release import is_local, load_local
-from ...local.released import LocalAnswers
+from ...local.local_answers import LocalAnswers
+from ...local.local_release import is_local, load_local
+from ...models.linear_models import Model, load_model
 from ...models.model_file import HIDDEN, ModelFile
-from ...models.opening import Model, load_model
 from ...privacy.budget import decimal_text
 from ...releases.release import Release, load
 from ...runtime import environment

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...formatting.numbers import listed
-from ...local.released import LocalAnswers
+from ...local.local_answers import LocalAnswers
 from ...releases.release import Release
 from .described import Said
 

@@ -10,9 +10,8 @@ from ...analysis.product_sums import Sums, Term, terms_of
 from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
 from ...errors import RequestError
-from ...models.linear_model import LinearModel
-from ...models.number_model import NumberModel
-from ...models.records import Task
+from ...models.linear_models import LinearModel, NumberModel
+from ...models.training_task import Task
 from ...releases.release import Release
 
 MOST_TARGETS = 30

@@ -23,10 +23,9 @@ from scipy.special import ndtri
 from ...errors import RequestError
 from ...formatting.escapes import in_html
 from ...formatting.numbers import day, listed, percent, shown, significant
-from ...local.released import LocalAnswers
-from ...models.linear_model import LinearModel
+from ...local.local_answers import LocalAnswers
+from ...models.linear_models import LinearModel, NumberModel
 from ...models.model_file import ModelFile
-from ...models.number_model import NumberModel
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ..answer_sentences import SHARED_NOISE, one_line

@@ -24,7 +24,7 @@ from ...domain import Categorical, Cyclic, Dates, Items, Ordered, Vector
 from ...errors import RequestError
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
-from ...local.released import LocalAnswers
+from ...local.local_answers import LocalAnswers
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.threads import one_thread

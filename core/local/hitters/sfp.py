@@ -24,10 +24,9 @@ from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Integers, Truths, Words
 from ...sketches.answers import level_of_each
-from ..oracles.local_hashing import hashed
-from ..oracles.olh import OptimalHashing
+from ..oracles.local_hashing import OptimalHashing, hashed
+from ..oracles.oracle import Tally
 from ..oracles.projective_geometry import ProjectiveGeometry
-from ..tally import Tally
 from .finder import Finder, estimated, source_or_system
 
 HASHES = 256

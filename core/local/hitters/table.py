@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ...checks import check_choice, exact_fields
-from .finder import Finder
-from .pem import PrefixExtending
+from .finder import Alphabet, Finder
+from .prefix_searches import PrefixExtending, TreeHist
 from .sfp import FragmentPuzzle
-from .strings import Alphabet
-from .tree_hist import TreeHist
 
 FINDERS: dict[str, type[Finder]] = {kind.name: kind for kind in (PrefixExtending, TreeHist, FragmentPuzzle)}
 

@@ -27,10 +27,9 @@ from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
-from ..tally import Tally
 from .counting import count_numbers
 from .local_hashing import VALUES_AT_ONCE, LocalHashing, hashed
-from .oracle import bits_for, checked_counts
+from .oracle import Tally, bits_for, checked_counts
 
 FAMILY = 0x464C48
 

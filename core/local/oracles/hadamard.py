@@ -10,6 +10,21 @@ product of two of them has mean c times that of the true ones. So with the sum A
 = Σ_j φ(x, j)A[j]/(tc), a transform of D log D steps, and its variance is n/(tc²) + f_x((t - 1)/(tc) - 1).
 
 t is that of the least variance, (E + 2^t - 1)²/t, whose reports fit into 64 bits.
+
+The Hadamard transform, and counting of signs.
+
+Hadamard response (Acharya, Sun, Zhang 2019).
+
+Reports are the columns of B blocks of b each, B = 2^⌊log₂ min(E, 2d)⌋ and b = 2^⌈log₂(d/B + 1)⌉. A value belongs to the
+block ⌊x/(b - 1)⌋ and has there the row r = x mod (b - 1) + 1 of the Hadamard matrix; the b/2 columns y of its block
+with an even popcount(r & y) speak for it and have weight A, all others weight B. Each value has b/2 of them, so the
+total is the same for all, and no ratio is above A/B.
+
+Rows but the first are balanced and orthogonal: of reports of another value, as many speak for x as stand against it in
+its block. So Z = (reports that speak for x) - (others of its block) has mean f_x c, c = (E - 1)/(E + 2B - 1), and f̂_x
+= Z/c. A person counts ±1 in Z when their report is in the block, with probability (E + 1)/(E + 2B - 1) for those whose
+value is in it and 2/(E + 2B - 1) for others. So its variance is (expected reports in the block)/c² - f_x, and reports
+in the block are seen.
 """
 
 from __future__ import annotations
@@ -18,6 +33,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from threading import Lock
 
 import numpy as np
 
@@ -27,10 +43,84 @@ from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Floats, Integers
-from ..tally import Tally
-from .oracle import Matrix, Oracle, checked_counts, weighed
-from .transform import add_signs, parities, transformed
+from ...runtime.array_types import Array, Floats, Integers, Words
+from ...runtime.compiled_code import njit
+from ...runtime.threads import over_ranges
+from .counting import count_numbers
+from .oracle import Matrix, Oracle, Tally, checked_counts, weighed
+
+WORTH_A_THREAD = 1 << 16
+
+
+def transformed(table: Integers) -> Integers:
+    """Σ_j (-1)^popcount(x & j) T[.., j] for every x, along the last axis, whose length is a power of two."""
+    result: Integers = np.array(table, dtype=np.int64)
+    rows = result.reshape(-1, table.shape[-1])
+    over_ranges(len(rows), lambda start, stop: _transform(rows[start:stop]), max(1, WORTH_A_THREAD // rows.shape[1]))
+    return result
+
+
+def add_signs(reports: Words, places: int, coefficients: int, table: Integers) -> None:
+    """Add the signs of reports to the coefficients that they name.
+
+    Parameters
+    ----------
+    reports : np.ndarray
+        Each has `coefficients` numbers of `places` bits, and above them a bit for each: one stands for -1.
+    places, coefficients : int, int
+        log₂ of the table's length, and how many coefficients a report has.
+    table : np.ndarray
+        int64 (2**places,).
+    """
+    lock = Lock()
+
+    def work(start: int, stop: int) -> None:
+        mine = np.zeros_like(table)
+        _add_signs(reports[start:stop], np.uint64(places), coefficients, mine)
+        with lock:
+            np.add(table, mine, out=table)
+
+    over_ranges(len(reports), work, max(WORTH_A_THREAD, len(table)))
+
+
+@njit(nogil=True, cache=True)
+def parity(word: np.uint64) -> np.uint64:
+    """Whether a word has an odd number of ones, as 0 or 1."""
+    for shift in (32, 16, 8, 4, 2, 1):
+        word ^= word >> np.uint64(shift)
+    return word & np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def parities(left: Words, right: Words, out: Words) -> None:
+    """popcount(a & b) modulo 2 of each pair."""
+    for i in range(left.size):
+        out[i] = parity(left[i] & right[i])
+
+
+@njit(nogil=True, cache=True)
+def _transform(rows: Integers) -> None:
+    for r in range(rows.shape[0]):
+        row, step = rows[r], 1
+        while step < row.size:
+            for start in range(0, row.size, 2 * step):
+                for i in range(start, start + step):
+                    one, other = row[i], row[i + step]
+                    row[i], row[i + step] = one + other, one - other
+            step *= 2
+
+
+@njit(nogil=True, cache=True)
+def _add_signs(reports: Array, places: np.uint64, coefficients: int, table: Integers) -> None:
+    mask = (np.uint64(1) << places) - np.uint64(1)
+    for i in range(reports.size):
+        rest = np.uint64(reports[i])
+        signs = rest >> (np.uint64(coefficients) * places)
+        for _ in range(coefficients):
+            table[rest & mask] += 1 - 2 * np.int64(signs & np.uint64(1))
+            rest >>= places
+            signs >>= np.uint64(1)
+
 
 REPORT_BITS = 64
 MOST_WRITTEN_OUT = 1 << 14
@@ -144,3 +234,106 @@ class Hadamard(Oracle):
             true = [sum(((value & j).bit_count() & 1) << i for i, j in enumerate(js)) for js in drawn]
             matrix.append([Fraction(self.surplus * (s == told) + UNIT, total) for s in true for told in range(1 << t)])
         return matrix
+
+
+@dataclass(frozen=True)
+class HadamardResponse(Oracle):
+    """A report is a column."""
+
+    name = "hr"
+    title = "Hadamard response"
+    paper = "Acharya, Sun, Zhang 2019"
+
+    @cached_property
+    def blocks(self) -> int:
+        """B, the largest power of two that is at most E and 2d."""
+        return 1 << (min(int(self.odds), 2 * self.domain).bit_length() - 1)
+
+    @cached_property
+    def width(self) -> int:
+        """b: the least power of two for which B rows of b - 1 hold all values."""
+        return 1 << (-(-self.domain // self.blocks)).bit_length()
+
+    @property
+    def bits(self) -> int:
+        return (self.outcomes - 1).bit_length()
+
+    @property
+    def outcomes(self) -> int:
+        return self.blocks * self.width
+
+    @property
+    def table_shape(self) -> tuple[int, ...]:
+        return self.blocks, self.width
+
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            reports = np.empty(len(values), self.report_type)
+            _columns(values, place, anything, self.width, reports)
+            return reports
+
+        return weighed(values, self.width // 2, self.outcomes, self.surplus, source, report)
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        count_numbers(reports, table)
+
+    @cached_property
+    def shrinking(self) -> float:
+        """c."""
+        return float(Fraction(self.surplus, self.surplus + 2 * self.blocks * UNIT))
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        return -1 / self.shrinking, 1 / self.shrinking
+
+    def estimate(self, tally: Tally) -> Floats:
+        return transformed(tally.table)[:, 1:].reshape(-1)[: self.domain] / self.shrinking
+
+    def line(self, tally: Tally, estimate: Floats) -> tuple[Floats | float, Floats | float]:
+        return self._each(tally.table.sum(axis=1)) / self.shrinking**2, -1.0
+
+    def variance(self, counts: object) -> Floats:
+        held = checked_counts(counts, self.domain)
+        starts = np.arange(0, self.domain, self.width - 1)
+        inside = np.zeros(self.blocks)
+        inside[: len(starts)] = np.add.reduceat(held, starts)
+        odds = float(self.odds)
+        seen = ((odds + 1) * inside + 2 * (held.sum() - inside)) / (odds + 2 * self.blocks - 1)
+        return self._each(seen) / self.shrinking**2 - held
+
+    def _each(self, blocks: Array) -> Floats:
+        """For each value, what there is of its block."""
+        return np.repeat(np.asarray(blocks, np.float64), self.width - 1)[: self.domain]
+
+    def work(self, people: float) -> tuple[float, float]:
+        return 1e-7, 1e-9 * people + 1e-9 * self.outcomes * self.width.bit_length()
+
+    def transition_matrix(self) -> Matrix:
+        total = self.width // 2 * self.surplus + self.outcomes * UNIT
+        matrix = []
+        for value in range(self.domain):
+            block, row = value // (self.width - 1), value % (self.width - 1) + 1
+            speaks = [
+                report // self.width == block and not (row & report % self.width).bit_count() & 1
+                for report in range(self.outcomes)
+            ]
+            matrix.append([Fraction(self.surplus * one + UNIT, total) for one in speaks])
+        return matrix
+
+
+@njit(nogil=True, cache=True)
+def _columns(values: Integers, places: Integers, anything: Integers, width: int, reports: Array) -> None:
+    """The reported columns: for a place, that many columns of those that speak for the value are passed over.
+
+    A place has its bits in all positions but that of the row's lowest one; that bit makes the popcount even.
+    """
+    for i in range(values.size):
+        if places[i] < 0:
+            reports[i] = anything[i]
+            continue
+        row = np.uint64(values[i] % (width - 1) + 1)
+        lowest = row & (~row + np.uint64(1))
+        place, under = np.uint64(places[i]), lowest - np.uint64(1)
+        column = (place & ~under) << np.uint64(1) | place & under
+        column |= lowest * parity(row & column)
+        reports[i] = np.uint64(values[i] // (width - 1) * width) + column

@@ -13,6 +13,13 @@ pairs of hashes from independent ones by about as little, 2^-32.
 
 The collector does not hash: x is in the range of y if ax + b - start < length modulo 2^64, and from one x to the next a
 is added. That is an addition and a comparison for each report and value.
+
+Binary local hashing (Bassily, Smith 2015): local hashing to g = 2 cells, with one bit beside the hash function.
+
+Optimal local hashing (Wang, Blocki, Li, Jha 2017): g = round(E) + 1 cells, where the variance of hashing is least.
+
+(E - 1 + g)²/((E - 1)²(g - 1)) has its minimum 4E/(E - 1)² at g = E + 1: as little as optimised unary encoding, for a
+report of a hash function and a cell however large the domain is.
 """
 
 from __future__ import annotations
@@ -196,3 +203,29 @@ def _support_some(starts: Words, steps: Words, lengths: Words, values: Integers,
         for i in range(starts.size):
             found += starts[i] + x * steps[i] < lengths[i]
         counts[k] = found
+
+
+@dataclass(frozen=True)
+class BinaryHashing(LocalHashing):
+    """Two cells."""
+
+    name = "blh"
+    title = "binary local hashing"
+    paper = "Bassily, Smith 2015"
+
+    @property
+    def cells(self) -> int:
+        return 2
+
+
+@dataclass(frozen=True)
+class OptimalHashing(LocalHashing):
+    """As many cells as leave the least variance."""
+
+    name = "olh"
+    title = "optimal local hashing"
+    paper = "Wang, Blocki, Li, Jha 2017"
+
+    @property
+    def cells(self) -> int:
+        return round(self.odds) + 1

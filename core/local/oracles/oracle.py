@@ -5,6 +5,10 @@
 Privacy rests on the first step alone. Every oracle's docstring says why no report is more than A/B <= e^ε times
 likelier for one value than for another (`core.privacy.noise.responses` has the weights), and `transition_matrix` writes
 the probabilities out as fractions for small domains, where a test divides all of them.
+
+What a collector keeps of reports: whole numbers that add up, and how many people reported.
+
+The promise that a device makes to its owner: a local ε, as an exact decimal and as whole-number weights.
 """
 
 from __future__ import annotations
@@ -16,20 +20,79 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...parameters import Validated, Whole, parameter
+from ...parameters import Kind, Validated, Whole, parameter
+from ...privacy.budget import EPSILON_PLACES, decimal_text, exact_decimal
 from ...privacy.noise.randomness import Source, Stream, SystemSource
-from ...privacy.noise.responses import UNIT, below
+from ...privacy.noise.responses import UNIT, below, odds_below
 from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths
-from ..promise import LocalEpsilon, surplus
-from ..tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Sums over reports; those of several machines are added.
+
+    Attributes
+    ----------
+    table : np.ndarray
+        int64, of the shape that the oracle says.
+    people : int
+        How many reports were added.
+    """
+
+    table: np.ndarray
+    people: int
+
+    def __add__(self, other: Tally) -> Tally:
+        if self.table.shape != other.table.shape:
+            raise RequestError("Two tallies can be added only when both are of the same survey.")
+        return Tally(self.table + other.table, self.people + other.people)
+
+
+LEAST_EPSILON = Decimal("0.001")
+LARGEST_EPSILON = 16
+
+
+@dataclass(frozen=True)
+class LocalEpsilon(Kind):
+    """A local ε: below the least, whole-number weights could not tell it from nothing; above the largest, it hides
+    nobody.
+    """
+
+    what: str = "The local epsilon"
+
+    def checked(self, value: object) -> Decimal:
+        number = exact_decimal(value, self.what, EPSILON_PLACES)  # type: ignore[arg-type]  # it refuses what is none
+        if not LEAST_EPSILON <= number <= LARGEST_EPSILON:
+            raise RequestError(
+                f"{self.what} must lie between {LEAST_EPSILON} and {LARGEST_EPSILON}, not {decimal_text(number)}: less "
+                "says nothing, and more protects nobody."
+            )
+        return number
+
+    def written(self, value: Decimal) -> str:
+        return decimal_text(value)
+
+    def read(self, value: object) -> Any:
+        if not isinstance(value, str):
+            raise RequestError(f"{self.what} must be written as text, as it is exact.")
+        return value
+
+
+def surplus(epsilon: Decimal | Fraction) -> int:
+    """A - B: how much more than the others' weight B = 2^32 an outcome weighs that speaks for the truth.
+
+    A = ⌊2^32 e^ε⌋, so that A/B <= e^ε.
+    """
+    return odds_below(Fraction(epsilon)) - UNIT
+
 
 MOST_VALUES = 1 << 24
 MOST_REPORTS = 1 << 40

@@ -33,9 +33,8 @@ from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...runtime.array_types import Array, Integers
 from ...runtime.compiled_code import njit
-from ..tally import Tally
 from .counting import count_numbers
-from .oracle import Matrix, Pure, bits_for, weighed
+from .oracle import Matrix, Pure, Tally, bits_for, weighed
 
 SPARE_BITS = 4
 LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25

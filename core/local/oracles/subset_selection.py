@@ -6,6 +6,12 @@ q = (p(k - 1) + (1 - p)k)/(d - 1).
 
 k is that of the least variance, next to d/(E + 1). Its error is that of optimised unary encoding or a little less, by
 its sets being all of one size. A set is sent as d bits.
+
+Direct encoding, or randomised response on d values (Warner 1965; Kairouz, Oh, Viswanath 2014).
+
+A report is a value: the own one with weight A, every other with weight B. Whatever the truth, weights add up to A + (d
+- 1)B, so p = A/(A + (d - 1)B), q = B/(A + (d - 1)B), and no ratio is above A/B. Its variance is n(d - 2 + E)/(E - 1)²
+for a value that nobody has, E = A/B; it takes ⌈log₂ d⌉ bits.
 """
 
 from __future__ import annotations
@@ -22,8 +28,8 @@ from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, subsets
 from ...runtime.array_types import Array, Integers, Truths
-from .counting import count_bits
-from .oracle import MOST_VALUES, Matrix, Pure, weighed
+from .counting import count_bits, count_numbers
+from .oracle import MOST_VALUES, Matrix, Pure, bits_for, weighed
 from .unary import last_word
 
 MOST_WRITTEN_OUT = 10_000
@@ -106,3 +112,38 @@ class SubsetSelection(Pure):
             [Fraction(self.surplus * (value in chosen) + UNIT, total) for chosen in reports]
             for value in range(self.domain)
         ]
+
+
+@dataclass(frozen=True)
+class DirectEncoding(Pure):
+    """Every person reports a value."""
+
+    name = "de"
+    title = "direct encoding"
+    paper = "Warner 1965; Kairouz, Oh, Viswanath 2014"
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        total = self.surplus + self.domain * UNIT
+        return Fraction(self.surplus + UNIT, total), Fraction(UNIT, total)
+
+    @property
+    def bits(self) -> int:
+        return bits_for(self.domain)
+
+    @property
+    def outcomes(self) -> int:
+        return self.domain
+
+    def _reports(self, values: Integers, source: Source) -> Array:
+        def report(place: Integers, anything: Integers, stream: Stream) -> Array:
+            return np.where(place == 0, values, anything).astype(self.report_type)
+
+        return weighed(values, 1, self.domain, self.surplus, source, report)
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        count_numbers(reports, table)
+
+    def transition_matrix(self) -> Matrix:
+        p, q = self.chances
+        return [[p if report == value else q for report in range(self.domain)] for value in range(self.domain)]

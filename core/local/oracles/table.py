@@ -7,17 +7,13 @@ from decimal import Decimal
 import numpy as np
 
 from ...checks import check_choice, exact_fields
-from .blh import BinaryHashing
-from .direct import DirectEncoding
 from .flh import FastHashing
-from .hadamard import Hadamard
-from .hadamard_response import HadamardResponse
-from .olh import OptimalHashing
+from .hadamard import Hadamard, HadamardResponse
+from .local_hashing import BinaryHashing, OptimalHashing
 from .oracle import Oracle
-from .oue import OptimisedUnary
 from .projective_geometry import ProjectiveGeometry
-from .subset_selection import SubsetSelection
-from .sue import SymmetricUnary
+from .subset_selection import DirectEncoding, SubsetSelection
+from .unary import OptimisedUnary, SymmetricUnary
 
 ORACLES: dict[str, type[Oracle]] = {
     kind.name: kind

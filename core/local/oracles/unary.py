@@ -6,6 +6,18 @@ Coins are thresholds of 64 digits, p = P/2^64 and q = Q/2^64, so this ratio is a
 
 All bits of a report have coins of their own: were one coin used for two bits, they would move together, and which
 reports can be there at all would tell the value.
+
+Optimised unary encoding (Wang, Blocki, Li, Jha 2017).
+
+The own bit is a fair coin, p = 1/2, as few people have any one value; others are set with q = 1/(E + 1), the least
+Q/2^64 for which the ratio of `unary`, which is (1 - q)/q, is at most A/B. Its variance is 4nE/(E - 1)² for a value that
+nobody has; a report takes d bits.
+
+Symmetric unary encoding, as basic one-time RAPPOR has it (Erlingsson, Pihur, Korolova 2014).
+
+Every bit is reported as it is with probability p, and flipped with probability q = 1 - p. The ratio of `unary` is then
+(p/(1 - p))², so p is the largest P/2^64 whose square odds are at most A/B: p = √E/(√E + 1). Its variance is
+n√E/(√E - 1)² for a value that nobody has; a report takes d bits.
 """
 
 from __future__ import annotations
@@ -13,12 +25,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from ...errors import RequestError
 from ...privacy.noise.randomness import Source, Stream
-from ...privacy.noise.responses import WORD, coins
+from ...privacy.noise.responses import UNIT, WORD, coins
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Integers, Truths
@@ -102,3 +115,42 @@ class Unary(Pure):
 def last_word(domain: int) -> np.uint64:
     """The bits of a report's last word that stand for values."""
     return np.uint64(WORD - 1 >> -domain % 64)
+
+
+@dataclass(frozen=True)
+class OptimisedUnary(Unary):
+    """Bits of others are set seldom."""
+
+    name = "oue"
+    title = "optimised unary encoding"
+    paper = "Wang, Blocki, Li, Jha 2017"
+
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        return WORD >> 1, -(-WORD * UNIT // (self.surplus + 2 * UNIT))
+
+
+@dataclass(frozen=True)
+class SymmetricUnary(Unary):
+    """Both kinds of bits are flipped equally often."""
+
+    name = "sue"
+    title = "symmetric unary encoding"
+    paper = "Erlingsson, Pihur, Korolova 2014"
+
+    @cached_property
+    def thresholds(self) -> tuple[int, int]:
+        own = symmetric_threshold(self.surplus)
+        return own, WORD - own
+
+
+def symmetric_threshold(surplus: int, bits: int = 2) -> int:
+    """The largest P for which odds P/(2^64 - P) to the power `bits` are at most A/B, by halving."""
+    low, high = WORD >> 1, WORD - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if middle**bits * UNIT <= (surplus + UNIT) * (WORD - middle) ** bits:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -9,22 +9,90 @@ address asked for what is forgotten when it is answered.
     GET  /p/POLL/shares    what it draws, as JSON
     GET  /p/POLL/code      the link of the poll as a QR code, a picture
     GET  /p/POLL/stored    everything that was stored of the poll, as text
+
+The link of a poll, as phones in the class's network can open it, and its QR code.
+
+A made-up class, to see how close a poll comes: chance decides who says what, and it is no secret afterwards.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import re
+import socket
 import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
+
+import numpy as np
 
 from ...errors import RequestError
 from ...runtime.faults import told
-from .link import link, picture
-from .store import Polls
+from .poll_store import Polls
+
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,255})(?::(\d{1,5}))?")
+ELSEWHERE = "192.0.2.1"
+"""An address for documentation (RFC 5737) that nobody has: nothing is sent to it."""
+QUIET = 3
+"""Modules of white around a code, so that a phone finds it on a dark page too."""
+
+
+def link(asked: str, bound: str, port: int, name: str) -> str:
+    """The link of a poll, by the address that a projector asked for, or one that phones reach where that is loopback.
+
+    Parameters
+    ----------
+    asked : str
+        The header Host of a request, a browser's word; anything else than a host counts as nothing.
+    bound, port : str, int
+        Where the server listens.
+    name : str
+        Of the poll.
+    """
+    found = HOST.fullmatch(asked)
+    host, own_port = (found[1], int(found[2] or 80)) if found else (_bracketed(bound), port)
+    if _nowhere(host):
+        host, own_port = _bracketed(own_address() if _nowhere(bound) else bound), port
+    return f"http://{host}{'' if own_port == 80 else f':{own_port}'}/p/{name}"
+
+
+def picture(text: str) -> str:
+    """A QR code as SVG, black on white."""
+    import segno
+
+    file = io.BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        file, kind="svg", border=QUIET, light="#fff", xmldecl=False, omitsize=True, nl=False
+    )
+    return file.getvalue().decode()
+
+
+def own_address() -> str:
+    """This computer's address in its network, as far as it has one; no packet is sent to find out."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        try:
+            one.connect((ELSEWHERE, 9))
+            return str(one.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
+
+
+def _nowhere(host: str) -> bool:
+    """Whether a host means this computer to itself alone, or every address of it."""
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
 
 FOLDER = Path(__file__).parent
 PATH = re.compile(r"/p/([A-Za-z0-9_-]{8,64})(?:/(show|shares|stored|report|code))?/?")
@@ -185,3 +253,9 @@ def stored(polls: Polls, name: str) -> str:
 
 def _file(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def class_of(students: int, answers: int) -> list[int]:
+    """How many of so many made-up students give each answer: shares drawn at random, then students by these shares."""
+    chance = np.random.default_rng()
+    return [int(count) for count in chance.multinomial(students, chance.dirichlet(np.ones(answers)))]

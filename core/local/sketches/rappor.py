@@ -13,7 +13,7 @@ Each time a report is sent, what it gives away *by itself* is less, `once`: h ln
 p* how often a bit of the value, and another, is sent as one.
 
 A bit's count in a cohort, less what noise sets by itself, is the number of its people who have a value with that bit.
-The collector finds how many have a candidate value by a regression over all bits of all cohorts (`explaining`).
+The collector finds how many have a candidate value by a regression over all bits of all cohorts (`sketch`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,10 @@ from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ..oracles.counting import count_bits
 from ..oracles.local_hashing import hashed
-from ..oracles.sue import symmetric_threshold
-from ..oracles.unary import last_word
-from ..promise import surplus
+from ..oracles.oracle import Tally, surplus
+from ..oracles.unary import last_word, symmetric_threshold
 from ..rows import by_row
-from ..tally import Tally
-from .explaining import Cells, density
-from .sketch import ALIKE, MOST_COUNTERS, MOST_READ, LocalSketch, checked_values, collisions
+from .sketch import ALIKE, MOST_COUNTERS, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
 
 FAMILY = 0x424C4D
 CERTAIN = 1.0

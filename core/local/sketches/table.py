@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...checks import check_choice, exact_fields
 from ...errors import RequestError
-from .count_min import CountMeanSketch, CountMin, HadamardSketch
-from .count_sketch import CountSketch
+from .cells import CountMeanSketch, CountMin, CountSketch, HadamardSketch
 from .rappor import Rappor
 from .sketch import LocalSketch
 

@@ -31,8 +31,8 @@ from ...sketches.classes import Classes
 from ...sources import Source
 from ...sources.arrow_tables import Drawn
 from ..class_counts import SAME_FOR_ALL, largest_of
-from ..linear_model import LinearModel
-from ..records import MAX_NUMBERS, Task
+from ..linear_models import LinearModel
+from ..training_task import MAX_NUMBERS, Task
 from .contest import Contest, Contestant, Maker, Way, contest
 from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .prospects import Prospect, prospect

@@ -41,10 +41,10 @@ from ...sketches.linear import LinearSketch
 from ...sources import Source
 from ..class_counts import SAME_FOR_ALL, LargestClass
 from ..descent import NoisyDescent
-from ..linear_model import LinearModel
-from ..pure import PureLogistic
-from ..records import Task
+from ..linear_models import LinearModel
+from ..objective_perturbation import PureLogistic
 from ..training import Trainer
+from ..training_task import Task
 
 File = Release | LinearModel
 """What a classifier is kept as: a table a class, or coefficients."""

@@ -15,9 +15,8 @@ from ...figures.class_figures import decision_figure, decision_in_words, probabi
 from ...figures.figure_axes import View
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed, percent, plural
-from ...models.decisions import model_map, probabilities_in_order, unlike
-from ...models.linear_model import LinearModel
-from ...models.number_model import NumberModel
+from ...models.judging import model_map, probabilities_in_order, unlike
+from ...models.linear_models import LinearModel, NumberModel
 from ...privacy.budget import Budget, decimal_text
 from ...releases.release import Release
 from ...sketches.classes import Classes

@@ -12,10 +12,8 @@ from ...figures.paper import standalone
 from ...figures.poll_figures import MOST_BARS, local_bars, local_in_words
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
-from ...local.found_release import FoundRelease
+from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
 from ...local.post_processing import SAID, still_valid
-from ...local.released import LocalAnswers
-from ...local.sketch_release import SketchRelease
 from ..frame.marks import draw, note, side
 from ..frame.session import Counted, Session
 

@@ -33,7 +33,7 @@ from ...runtime.counter_tables import give_back
 if TYPE_CHECKING:
     from ...domain import Domain
     from ...geometry.kernels import Bandwidth
-    from ...local.released import LocalAnswers
+    from ...local.local_answers import LocalAnswers
     from ...privacy.accounting import Cost
     from ...releases.purchases import Purchases
     from ...releases.release import Release
@@ -157,7 +157,7 @@ class Session:
 
     def open_counted(self, name: str, data: bytes) -> None:
         """Read a file of counted local reports and show it; ReleaseFileError when it is damaged."""
-        from ...local.release import load_local
+        from ...local.local_release import load_local
 
         self.counted = Counted(name, load_local(data))
 

@@ -173,7 +173,7 @@ def on_the_shelves(visitor: Session) -> list[tuple[Shelf, Entry]]:
 
 def open_any(visitor: Session, name: str, data: bytes, keep: bool = True) -> None:
     """Open a released sketch or counted local reports, and keep the file; RequestError when it is neither."""
-    from ...local.release import is_local  # not every visitor has one
+    from ...local.local_release import is_local  # not every visitor has one
 
     if is_local(data):
         visitor.open_counted(name, data)
@@ -293,7 +293,7 @@ def _explore(visitor: Session, shelf: Shelf, entry: Entry) -> None:
     page = EXPLORE
     try:
         if entry.name.endswith(WRITTEN):
-            from ...models.opening import load_model
+            from ...models.linear_models import load_model
 
             st.session_state[MODEL], page = load_model(shelf.path(entry.name)), TRAIN
         else:

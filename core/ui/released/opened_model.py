@@ -26,13 +26,10 @@ from ...figures.model_figures import (
 from ...figures.share.shared_page import share_html
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed, percent, plural, significant
-from ...models.calibrating import calibrated, calibrated_reliability
 from ...models.contest.choice import chosen_among
-from ...models.judging import Tested, judge_classes, judge_numbers, read_test
-from ...models.linear_model import LinearModel
-from ...models.number_model import NO_BANDS, NumberModel
+from ...models.judging import Tested, calibrated, calibrated_reliability, judge_classes, judge_numbers, read_test
+from ...models.linear_models import NO_BANDS, LinearModel, Model, NumberModel, load_model
 from ...models.onnx_export import to_onnx
-from ...models.opening import Model, load_model
 from ...sources import Upload, open_source
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, note, rail

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RequestError
-from core.local.hitters.priv_trie import PrivTrie
-from core.local.hitters.strings import Alphabet
+from core.local.hitters.finder import Alphabet
+from core.local.hitters.prefix_searches import PrivTrie
 from core.local.hitters.table import FINDERS, described, finder_from
-from core.local.oracles.olh import OptimalHashing
+from core.local.oracles.local_hashing import OptimalHashing
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to

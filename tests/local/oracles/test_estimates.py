@@ -9,11 +9,11 @@ from core.errors import RequestError
 from core.local.oracles.flh import FastHashing
 from core.local.oracles.hadamard import Hadamard
 from core.local.oracles.local_hashing import LocalHashing, hashed
-from core.local.oracles.oue import OptimisedUnary
+from core.local.oracles.oracle import Tally
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
 from core.local.oracles.subset_selection import SubsetSelection
 from core.local.oracles.table import ORACLES, described, oracle, oracle_from
-from core.local.tally import Tally
+from core.local.oracles.unary import OptimisedUnary
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.test_promise import small

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import RequestError
-from core.local.oracles.direct import DirectEncoding
 from core.local.oracles.local_hashing import LocalHashing
-from core.local.oracles.oue import OptimisedUnary
-from core.local.oracles.sue import SymmetricUnary
+from core.local.oracles.subset_selection import DirectEncoding
 from core.local.oracles.table import ORACLES, described, oracle, oracle_from
+from core.local.oracles.unary import OptimisedUnary, SymmetricUnary
 from core.local.sketches.table import SKETCHES, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT

@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import RequestError
-from core.local.poll.link import link, picture
-from core.local.poll.server import PollServer
-from core.local.poll.store import Polls
+from core.local.poll.poll_store import Polls
+from core.local.poll.server import PollServer, link, picture
 from core.local.reports import read_reports
 from core.local.survey import Survey
 from tests.depth import draws
@@ -137,7 +136,7 @@ def test_a_made_up_class_is_never_a_poll_that_students_can_answer(polls, monkeyp
     def die(count):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("core.local.poll.store.secrets.token_hex", die)
+    monkeypatch.setattr("core.local.poll.poll_store.secrets.token_hex", die)
     with pytest.raises(KeyboardInterrupt):
         polls.make_up(SURVEY, [1, 2, 3])
     assert polls.every() == []
@@ -146,7 +145,7 @@ def test_a_made_up_class_is_never_a_poll_that_students_can_answer(polls, monkeyp
 ANSWERING = """
 import sys
 from pathlib import Path
-from core.local.poll.store import Polls
+from core.local.poll.poll_store import Polls
 polls, name = Polls(Path(sys.argv[1])), sys.argv[2]
 for place in range(10**6):
     polls.take(name, f"token-{place:07d}", [place % 3])
@@ -236,7 +235,7 @@ def test_polls_of_earlier_files_have_no_made_up_class(polls):
     ],
 )
 def test_the_link_is_one_that_phones_can_open(monkeypatch, asked_for, bound, expected):
-    monkeypatch.setattr("core.local.poll.link.own_address", lambda: "10.1.2.3")
+    monkeypatch.setattr("core.local.poll.server.own_address", lambda: "10.1.2.3")
     assert link(asked_for, bound, 8502, "NAME") == expected
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.local.sketches.count_min import CountMeanSketch, CountMin, HadamardSketch
-from core.local.sketches.count_sketch import CountSketch
+from core.local.sketches.cells import CountMeanSketch, CountMin, CountSketch, HadamardSketch
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import crossed, draws
 

@@ -13,9 +13,8 @@ from core.models.contest import prospects
 from core.models.contest.choice import Choice, choose_classifier, chosen_among
 from core.models.contest.contest import Contestant, Way, contest
 from core.models.contest.entrants import Counts, KernelSums, Logistic, NearestMeans, domain_of, said, usual_entrants
-from core.models.contest.populations import SHAPES, labelled_populations
-from core.models.linear_model import LinearModel
-from core.models.opening import load_model
+from core.models.contest.prospects import SHAPES, labelled_populations
+from core.models.linear_models import LinearModel, load_model
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
 from core.privacy.events import Gaussian, PureParts

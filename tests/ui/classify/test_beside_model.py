@@ -8,8 +8,8 @@ from core import Budget, train
 from core.analysis.classification import TRAINED, classify
 from core.domain import Domain
 from core.errors import RequestError
-from core.models.decisions import model_map, probabilities_in_order, unlike
-from core.models.linear_model import LinearModel
+from core.models.judging import model_map, probabilities_in_order, unlike
+from core.models.linear_models import LinearModel
 from core.models.model_file import KNOWN_ORDER
 from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource

@@ -19,7 +19,7 @@ from ..errors import RequestError
 from ..parameters import Number, Resolved, Text, Validated, parameter
 from ..sketches.sums_of_products import Products
 
-if TYPE_CHECKING:  # whoever asks a model must not reach private records by it
+if TYPE_CHECKING:
     from ..sources import Source
 
 MAX_NUMBERS = 1 << 27

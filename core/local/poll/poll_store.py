@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import RequestError
 from ...runtime.array_types import Array
 from ...runtime.transient import unfinished
-from ..release import LocalRelease
+from ..local_release import LocalRelease
 from ..reports import as_arrow, report_schema
 from ..survey import Survey, parse_survey
 

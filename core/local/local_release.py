@@ -21,13 +21,10 @@ from ..runtime import strict_json
 from ..runtime.archives import Archive
 from ..runtime.array_types import Floats
 from ..version import SOFTWARE
-from .found_release import FoundRelease
-from .oracles.oracle import MOST_REPORTS
+from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease
+from .oracles.oracle import MOST_REPORTS, Tally
 from .post_processing import WAYS
-from .released import FORMAT, LocalAnswers
-from .sketch_release import SketchRelease
 from .survey import LARGEST_FILE, OpenSurvey, Survey, TextSurvey, survey_from
-from .tally import Tally
 
 FIELDS = ("format", "format_version", "survey", "people", "refused", "created", "software")
 ARRAYS = ("manifest", "table")

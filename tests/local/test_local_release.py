@@ -5,8 +5,8 @@ import pytest
 
 from core.errors import ReleaseFileError, RequestError
 from core.local import choosing
+from core.local.local_release import LocalRelease, is_local, load_local
 from core.local.oracles.table import ORACLES, oracle
-from core.local.release import LocalRelease, is_local, load_local
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
 from core.privacy.noise.randomness import SeededSource

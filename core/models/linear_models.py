@@ -1,25 +1,121 @@
-"""A model that predicts a number, as it is released, with how far its coefficients may be off where theory says so."""
+"""Linear models as they are released: of classes, by scores and probabilities, and of numbers; and opening their files.
+
+A model that tells classes apart, as it is released: scores, and the probabilities that they stand for.
+
+A model that predicts a number, as it is released, with how far its coefficients may be off where theory says so.
+
+Opening model files of every kind.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import expit, ndtri, softmax
 
 from ..analysis.product_sums import Term, terms_of
 from ..checks import check_number, exact_fields
 from ..domain import Scalar
-from ..errors import RequestError
+from ..errors import ReleaseFileError, RequestError
 from ..formatting.numbers import significant
+from ..runtime import strict_json
 from ..sketches.answers import check_level
 from .model_file import FIELDS, ModelFile, shortened
-from .records import Task
+from .training_task import Task
 
-KINDS = ("number", "count")
+CALIBRATED = "calibrated on public records"
+"""The detail that says on how many."""
+KINDS = ("logistic", "multinomial", "one-vs-rest", "svm")
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(ModelFile):
+    """Classes from scores.
+
+    The kinds are "logistic" (one row, log odds of the second class), "multinomial" (a row a class, log odds up to a
+    constant), "one-vs-rest" (a row a class, each log odds against the others), and "svm" (margins).
+    """
+
+    kinds = KINDS
+
+    @staticmethod
+    def check_task(task: Task) -> None:
+        task.check_classes()
+
+    @staticmethod
+    def rows_of(task: Task) -> set[int]:
+        return {task.rows, len(task.categories)}
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The classes, in the public order."""
+        return self.task.categories
+
+    @property
+    def subject(self) -> str:
+        return f"{self.task.label} ({', '.join(self.categories)})"
+
+    @property
+    def same_for_all(self) -> bool:
+        """Whether no column moves any score."""
+        return not self.rows[:, 1:].any()
+
+    def about(self) -> list[str]:
+        if self.same_for_all:
+            largest = self.categories[int(self.shares(self.intercepts[None])[0].argmax())]
+            return [f"It gives everyone the same answer, {largest}: the largest class, as far as noise lets one tell."]
+        records = self.details.get(CALIBRATED)
+        return [f"Its probabilities were made to fit {records} public records."] if records else []
+
+    def coefficients(self) -> pd.DataFrame:
+        """Rows of column, category ("" for numbers) and, for each class that has a row, the score's change.
+
+        A number's is for one of its own unit, and the first row, of no column, is the intercept: the score where all
+        numbers are 0 and there is no category.
+        """
+        terms = terms_of(self.features)
+        values = np.column_stack((self.intercepts, self.slopes))
+        table = pd.DataFrame(
+            {
+                "column": ["", *(term.name if not term.category else term.column for term in terms)],
+                "category": ["", *(term.category for term in terms)],
+            }
+        )
+        named = self.categories[1:] if len(self.rows) == 1 else self.categories
+        return table.join(pd.DataFrame(values.T, columns=list(named)))
+
+    def probabilities(self, queries: object) -> np.ndarray:
+        """Of the classes, float64 (n, K). Margins of an svm are read as log odds, which they are not quite."""
+        return self.shares(self.decision(queries))
+
+    def shares(self, scores: np.ndarray) -> np.ndarray:
+        """The probabilities that scores stand for."""
+        if scores.shape[1] == 1:
+            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
+        if self.kind == "multinomial":
+            return softmax(scores, axis=1)
+        return softmax(np.log(np.maximum(expit(scores), np.finfo(float).tiny)), axis=1)
+
+    def codes(self, queries: object) -> np.ndarray:
+        """The place of the likeliest class in the list, int64 (n,)."""
+        scores = self.decision(queries)
+        return (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    def predict(self, queries: object) -> pd.DataFrame:
+        """The likeliest class of each query, and the probability of every one."""
+        found = self.probabilities(queries)
+        names = np.array(self.categories, dtype=object)
+        return pd.DataFrame({"predicted": names[found.argmax(axis=1)]}).join(
+            pd.DataFrame(found, columns=[f"probability of {name}" for name in names])
+        )
+
+
+NUMBER_MODEL_KINDS = ("number", "count")
 """A score is what is predicted, as a share of its bounds, or the logarithm of it, in its own unit."""
 LEVEL = 0.95
 ENDS = {"low": -1.0, "high": 1.0}
@@ -54,7 +150,7 @@ class NumberModel(ModelFile):
     errors: np.ndarray | None = None
     residual: float | None = None
     covariance: np.ndarray | None = None
-    kinds = KINDS
+    kinds = NUMBER_MODEL_KINDS
 
     @staticmethod
     def check_task(task: Task) -> None:
@@ -213,3 +309,49 @@ def _covariance(value: object, errors: np.ndarray | None) -> np.ndarray:
     if not np.allclose(np.diag(found), errors**2, rtol=1e-6, atol=0.0):
         raise RequestError("The covariance of a model must hold the squares of its errors.")
     return found
+
+
+Model = LinearModel | NumberModel
+OPENING_KINDS: dict[str, type[LinearModel] | type[NumberModel]] = {
+    kind: model for model in (LinearModel, NumberModel) for kind in model.kinds
+}
+MOST_BYTES = 1 << 28
+A_NUMBER, BESIDE_THE_NUMBERS = 25, 1 << 20
+"""Bytes of a file: for a number with what stands before the next, and for all else but what is said of columns."""
+
+
+def model_of(facts: object) -> Model:
+    """The model that `to_dict` wrote; RequestError where it is none."""
+    kind = facts.get("kind") if isinstance(facts, dict) else None
+    if not isinstance(kind, str) or kind not in OPENING_KINDS:
+        raise RequestError("It is of no kind that is known here.")
+    return OPENING_KINDS[kind].from_dict(facts)
+
+
+def most_bytes(task: Task) -> int:
+    """Bytes that a model's file takes at most, from public facts, so that room is taken before it is paid for."""
+    width = task.features.dimensions + 1
+    numbers = width * (max(1, len(task.categories)) + 1) + min(width, MOST_IN_FILE) ** 2
+    return A_NUMBER * numbers + 4 * len(strict_json.dumps(task.domain.to_dict())) + BESIDE_THE_NUMBERS
+
+
+def load_model(source: str | Path | bytes) -> Model:
+    """Open a model file; a stranger's is safe to open.
+
+    Raises
+    ------
+    ReleaseFileError
+        When the contents are not a model that this version knows.
+    """
+    try:
+        content = source if isinstance(source, bytes) else Path(source).read_bytes()
+    except OSError as problem:
+        raise RequestError(f"There is no model that can be read: {problem.strerror or problem}.") from None
+    if len(content) > MOST_BYTES:
+        raise ReleaseFileError("This file is too large for a model.")
+    try:
+        return model_of(strict_json.loads(content.decode()))
+    except RequestError as problem:
+        raise ReleaseFileError(f"This is not a model that this version can read: {problem}") from None
+    except ValueError:
+        raise ReleaseFileError("This is not a model that this version can read: it is no JSON of that kind.") from None
