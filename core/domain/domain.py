@@ -174,7 +174,12 @@ class Domain:
     @cached_property
     def dimensions(self) -> int:
         """Number of coordinates of an encoded record."""
-        return sum(column.width for column in self.columns)
+        return sum(self.widths)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of coordinates of each column."""
+        return tuple(column.width for column in self.columns)
 
     @property
     def numeric_only(self) -> bool:

@@ -75,7 +75,7 @@ def _seen_from(domain: Domain, kernel: Kernel) -> np.ndarray:
 
 def _of_points(domain: Domain, kernel: Kernel) -> Kernel:
     """The kernel of encoded points, in which a column of categories has several coordinates."""
-    return of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    return of_coordinates(kernel, domain.widths)
 
 
 def _closeness(domain: Domain, kernel: Kernel, points: np.ndarray) -> np.ndarray:

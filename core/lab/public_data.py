@@ -128,7 +128,7 @@ def from_file(
 def exact_sums(domain: Domain, question: Closeness | Distances, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
     """The exact sums, float64 (m,), at encoded queries over encoded records, in blocks of records."""
     if isinstance(question, Closeness):
-        kernel = of_coordinates(question.kernel, tuple(column.width for column in domain.columns))
+        kernel = of_coordinates(question.kernel, domain.widths)
 
         def sums_of(block: np.ndarray) -> np.ndarray:
             return kernel.evaluate(queries, block).sum(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -65,6 +65,17 @@ class Answers:
         check_level(level)
         reach = ndtri(0.5 + level / 2.0) * standard_error
         return cls(estimate, estimate - reach, estimate + reach, estimate / max(records, 1.0), standard_error, math.inf)
+
+    @classmethod
+    def unknown(cls, estimate: np.ndarray, records: float, level: float) -> Self:
+        """Answers of which nobody knows how far they are off; RequestError where the level is none."""
+        check_level(level)
+        far = np.full(len(estimate), math.inf)
+        return cls(estimate, -far, far, estimate / max(float(records), 1.0), far, math.inf)
+
+    def reaching(self, off: float | np.ndarray) -> Self:
+        """The same with intervals that reach further by so much on either side."""
+        return replace(self, low=self.low - off, high=self.high + off)
 
 
 def check_level(level: float) -> None:

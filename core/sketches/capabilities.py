@@ -14,7 +14,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
-from ..parameters import Validated
+from ..parameters import Validated, declared
 
 if TYPE_CHECKING:
     from .part import Part
@@ -96,8 +96,8 @@ class Capabilities(Validated):
 
     @property
     def sized(self) -> bool:
-        """Whether the size of the table is settled; if not, the forecast settles it from public facts."""
-        return True
+        """Whether everything that a release must say is settled; if not, the forecast settles it from public facts."""
+        return all(getattr(self, one.name) is not None for one in declared(type(self)) if one.metadata["settled"])
 
     @property
     def classes(self) -> tuple[str, ...]:

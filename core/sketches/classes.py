@@ -31,7 +31,7 @@ from ..runtime.counter_tables import Counters, sum_of_slabs
 from .answers import Answers
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions
-from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch
+from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch, of_inner
 from .mechanism_spec import MechanismSpec
 from .registry import card_of, sketch_from_parameters
 
@@ -101,17 +101,21 @@ class Classes(LinearSketch):
         """
         return Fraction(1, 100) if isinstance(self.inner, Directions) else Fraction(1, 25)
 
-    @property
-    def reads_mapped(self) -> bool:  # type: ignore[override]
-        return self.inner.reads_mapped
-
-    @property
-    def answers(self) -> str:  # type: ignore[override]
-        return self.inner.answers
-
-    @property
-    def metric(self) -> str:
-        return self.inner.metric
+    reads_mapped = of_inner("reads_mapped")
+    answers = of_inner("answers")
+    metric = of_inner("metric")
+    setup_bytes = of_inner("setup_bytes")
+    largest_entry = of_inner("largest_entry")
+    counter_type = of_inner("counter_type")
+    query_domain = of_inner("query_domain")
+    sized = of_inner("sized")
+    needs_records = of_inner("needs_records")
+    gaussian_only = of_inner("gaussian_only")
+    distance_norm = of_inner("distance_norm")
+    open_bandwidth = of_inner("open_bandwidth")
+    bandwidths = of_inner("bandwidths")
+    check_budget = of_inner("check_budget")
+    total_variance = of_inner("total_variance")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -124,42 +128,11 @@ class Classes(LinearSketch):
         return shape
 
     @property
-    def setup_bytes(self) -> int:
-        return self.inner.setup_bytes
-
-    @property
-    def largest_entry(self) -> int:
-        return self.inner.largest_entry
-
-    @property
-    def counter_type(self) -> np.dtype[Any]:
-        return self.inner.counter_type
-
-    @property
-    def query_domain(self) -> Domain:
-        return self.inner.query_domain
-
-    @property
     def count_shape(self) -> tuple[int, ...]:
         return (len(self.categories),)
 
-    @property
-    def sized(self) -> bool:
-        return self.inner.sized
-
     def sized_for(self, budget: Budget, records: float) -> Self:
         return self.with_inner(self.inner.sized_for(budget, records / len(self.categories)))
-
-    @property
-    def needs_records(self) -> bool:  # type: ignore[override]
-        return self.inner.needs_records
-
-    @property
-    def gaussian_only(self) -> bool:  # type: ignore[override]
-        return self.inner.gaussian_only
-
-    def check_budget(self, budget: Budget) -> None:
-        self.inner.check_budget(budget)
 
     @property
     def one_answer(self) -> tuple[LinearSketch, float]:
@@ -181,10 +154,6 @@ class Classes(LinearSketch):
         rules = self.inner.class_rules
         return rules if self.rule is None else (self.rule, *(rule for rule in rules if rule != self.rule))
 
-    @property
-    def distance_norm(self) -> str:
-        return self.inner.distance_norm
-
     def smoothed(self, bandwidth: Bandwidth) -> Classes:
         return replace(self, inner=self.inner.smoothed(bandwidth))
 
@@ -192,14 +161,6 @@ class Classes(LinearSketch):
         """With the bandwidth that suits all classes together, as they are compared with each other."""
         everyone, of_all = sum_of_slabs(table), counter_variance * len(self.categories)
         return replace(self, inner=self.inner.suited(everyone, float(np.sum(records)), of_all))
-
-    @property
-    def open_bandwidth(self) -> bool:
-        return self.inner.open_bandwidth
-
-    @property
-    def bandwidths(self) -> tuple[float, ...]:
-        return self.inner.bandwidths
 
     def with_one_answer(self, one: LinearSketch) -> LinearSketch:
         return self.with_inner(one)
@@ -306,9 +267,6 @@ class Classes(LinearSketch):
     def total(self, table: Counters) -> np.ndarray:
         """The number of records of each class, float64 (K,)."""
         return np.array([self.inner.total(slab) for slab in table])
-
-    def total_variance(self, counter_variance: float) -> float:
-        return self.inner.total_variance(counter_variance)
 
     def parameters(self) -> dict[str, Any]:
         """As every sketch has them; files of what was not chosen are as they were before there was a choice."""

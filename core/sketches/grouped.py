@@ -7,18 +7,19 @@ far the groups' own means lie apart is its error, whatever it comes from.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar, Self, TypeGuard
 
 import numpy as np
 
 from ..checks import check_integer
 from ..domain.item_sets import Encoded
-from ..geometry.kernels import Kernel
+from ..geometry.hashing.uniforms import group_sizes
 from ..parameters import Resolved, Whole
-from ..runtime.array_types import Floats
 from ..runtime.counter_tables import Counters
 from .answers import Answers
-from .linear import LinearSketch
+from .linear import KernelSketch, LinearSketch
 
 MAX_ROWS = 1_000_000
 ROWS, HOW_MANY_ROWS = Whole("The number of rows of a sketch", 1, MAX_ROWS), "how many rows it has"
@@ -37,22 +38,16 @@ def in_groups(sketch: LinearSketch) -> TypeGuard[GroupedSketch]:
     return sketch.in_groups
 
 
-class GroupedSketch(LinearSketch):
+class GroupedSketch(KernelSketch):
     """A kernel sum read off R random rows, drawn in independent groups whose spread shows the error of their mean.
 
     Subclasses have the fields ``kernel``, ``rows`` (None until chosen), ``groups`` and ``seed``.
     """
 
     in_groups: ClassVar[bool] = True
-    kernel: Kernel
     rows: Resolved[int]
     groups: Resolved[int]
     seed: Resolved[int]
-
-    @property
-    @abstractmethod
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
 
     def _settle_groups(self) -> None:
         """Give rows whose number was chosen a group a hundred where nobody said; refuse fewer rows than groups."""
@@ -66,15 +61,25 @@ class GroupedSketch(LinearSketch):
     def sized(self) -> bool:
         return self.rows is not None
 
+    @property
+    def _chosen_rows(self) -> int:
+        return int(self.given("rows", "number of rows"))
+
+    @cached_property
+    def group_of_row(self) -> np.ndarray:
+        """int64 (R,), the independent group that each row was drawn in."""
+        return np.repeat(np.arange(self.groups), group_sizes(self._chosen_rows, self.groups))
+
     def reseeded(self, seed: int) -> Self:
         return self.with_rows(self.rows, self.groups, seed)
 
-    @abstractmethod
     def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
         """The same sketch with that many rows, as many groups as suit them unless said, and its own seed unless said.
 
         The forecast makes trials of the same law this way.
         """
+        own = self.seed if seed is None else seed
+        return replace(self, rows=rows, groups=groups, seed=own)  # type: ignore[call-arg]  # fields of each
 
     @abstractmethod
     def group_estimates(self, table: Counters, records: float, points: Encoded) -> tuple[np.ndarray, np.ndarray]:
@@ -102,10 +107,6 @@ class GroupedSketch(LinearSketch):
     def setup_seconds(self) -> float:
         """Time that drawing the rows from their seed takes, as measured."""
         return self.rows * (ROW_SETUP_SECONDS + TERM_SETUP_SECONDS * self.domain.dimensions)
-
-    def exact(self, queries: Encoded, records: Encoded) -> np.ndarray:
-        sums: Floats = self.point_kernel.evaluate(queries, records).sum(axis=1)
-        return sums
 
     def answer(
         self, table: Counters, records: float, points: Encoded, counter_variance: float, level: float

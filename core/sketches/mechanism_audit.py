@@ -23,7 +23,7 @@ import pyarrow as pa
 from ..domain.item_sets import Sets
 from ..privacy.attacks import BATCH, AuditReport, audit
 from ..privacy.budget import Budget
-from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
+from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import add_noise
 from .adaptive import Adaptive, Outcome
@@ -45,9 +45,7 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     if sketch.parts:
         return _audit_parts(sketch, budget, runs, level)
     sketch.check_budget(budget)
-    epsilon, delta = Fraction(budget.epsilon), Fraction(budget.delta)
-    calibration = calibrate_gaussian if sketch.gaussian_only else calibrate
-    scale = calibration(sketch.sensitivity(budget.neighbours), epsilon, delta)
+    scale = sketch.counter_noise(budget)
     # Gaussian noise hides a difference by its Euclidean length, as if the table were one vector.
     whole = math.prod(sketch.shape) if scale.distribution == "discrete_gaussian" else None
     tables = worst_neighbours(sketch, budget.neighbours, scale.block or whole)
@@ -59,8 +57,8 @@ def audit_sketch(sketch: LinearSketch, budget: Budget, *, runs: int = 20_000, le
     return audit(
         mechanism,
         *tables,
-        epsilon,
-        delta,
+        Fraction(budget.epsilon),
+        Fraction(budget.delta),
         exact=lambda table: table,
         runs=runs,
         runs_a_call=runs_a_call,

@@ -29,7 +29,7 @@ from ..runtime.array_types import Floats
 from ..runtime.compiled_code import njit
 from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch
-from .linear import MAX_COUNTERS, InnerKind
+from .linear import MAX_COUNTERS, InnerKind, of_inner
 from .mechanism_spec import MechanismSpec, PublicInputs, columns
 from .registry import card_of, sketch_from_parameters
 
@@ -91,6 +91,14 @@ class Projected(GroupedSketch):
     radius: Resolved[float] = parameter(RADIUS, None, settled="its radius")
     name: ClassVar[str] = "projected"
     free_of_bounds: ClassVar[bool] = False
+    metric = "l2"
+    kernel = of_inner("kernel")
+    rows = of_inner("rows")
+    groups = of_inner("groups")
+    seed = of_inner("seed")
+    largest_entry = of_inner("largest_entry")
+    setup_seconds = of_inner("setup_seconds")
+    point_kernel = of_inner("kernel")  # the truth is that of the points before the projection
     described: ClassVar[str] = "projected sketch"
 
     def _check(self) -> None:
@@ -131,30 +139,6 @@ class Projected(GroupedSketch):
         inner = mechanism(projected_domain(projection, reach), kernel, seed=projection.seed, **parameters)
         return cls(domain, inner, projection, reach)
 
-    @property
-    def metric(self) -> str:
-        return "l2"
-
-    @property
-    def kernel(self) -> Kernel:  # type: ignore[override]
-        return self.inner.kernel
-
-    @property
-    def rows(self) -> int:  # type: ignore[override]
-        return self.inner.rows
-
-    @property
-    def groups(self) -> int:  # type: ignore[override]
-        return self.inner.groups
-
-    @property
-    def seed(self) -> int:  # type: ignore[override]
-        return self.inner.seed
-
-    @property
-    def point_kernel(self) -> Kernel:
-        return self.inner.kernel
-
     def with_inner(self, inner: GroupedSketch) -> Self:
         return replace(self, inner=inner)
 
@@ -187,7 +171,7 @@ class Projected(GroupedSketch):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        self._check_sized()
+        _ = self._chosen_rows  # refuses before they are chosen
         widest = np.max([part.shape[1:] for part in self._parts], axis=0)
         shape = (sum(part.shape[0] for part in self._parts), *(int(size) for size in widest))
         if math.prod(shape) > MAX_COUNTERS:
@@ -201,20 +185,12 @@ class Projected(GroupedSketch):
     def setup_bytes(self) -> int:
         if not self.sized:
             return 0
-        return sum(part.setup_bytes for part in self._parts) + self.groups * self.projection.setup_bytes
-
-    @property
-    def largest_entry(self) -> int:
-        return self.inner.largest_entry
+        return sum(part.setup_bytes for part in self._parts) + len(self._parts) * self.projection.setup_bytes
 
     @property
     def record_seconds(self) -> float:
         """That of the inner sketch, and of a projection for each group."""
-        return self.inner.record_seconds + self.groups * COORDINATE_SECONDS * self.domain.dimensions
-
-    @property
-    def setup_seconds(self) -> float:
-        return self.inner.setup_seconds
+        return self.inner.record_seconds + self.inner.groups * COORDINATE_SECONDS * self.domain.dimensions
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         centred = self._clipped(points)
@@ -232,7 +208,7 @@ class Projected(GroupedSketch):
         The groups' rows are disjoint counters, so L1 and squared L2 sensitivities add up; what is certain for every
         point inside the inner bounds is certain for every image, as images are clamped to them.
         """
-        self._check_sized()
+        _ = self._chosen_rows  # refuses before they are chosen
         moves = [part.record_sensitivity(neighbours) for part in self._parts]
         l1 = sum(move.l1 for move in moves)
         even = len({(move.l1 / move.parts) for move in moves}) == 1
@@ -304,13 +280,9 @@ class Projected(GroupedSketch):
         made = sketch_from_parameters(inner["mechanism"], within, inner["parameters"])
         return cls(domain, cast(GroupedSketch, made), projection, radius)  # its declaration refuses any other sketch
 
-    def _check_sized(self) -> None:
-        if not self.sized:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
-
     @cached_property
     def _weights(self) -> np.ndarray:
-        return group_sizes(self.rows, self.groups) / self.rows
+        return group_sizes(self.inner.rows, self.inner.groups) / self.inner.rows
 
     @cached_property
     def _centre(self) -> np.ndarray:

@@ -12,7 +12,7 @@ from core.lab.published.privbayes import PrivBayes
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours, PrivacyUnit
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_neighbours
@@ -48,7 +48,7 @@ def test_half_the_noise_is_caught(monkeypatch):
     def half(sensitivity, epsilon, delta):
         return calibrate(sensitivity, 2 * epsilon, delta)
 
-    monkeypatch.setattr(mechanism_audit, "calibrate", half)
+    monkeypatch.setattr(linear, "calibrate", half)
     report = audit_sketch(race(), Budget(1), level=LEVEL)
     assert not report.passed and report.epsilon_lower > Fraction(3, 2)
 
@@ -61,7 +61,7 @@ def test_gaussian_noise_is_attacked_with_records_that_are_far_apart_in_a_straigh
         scale = calibrate(sensitivity, epsilon, delta)
         return replace(scale, parameter=scale.parameter / 16)
 
-    monkeypatch.setattr(mechanism_audit, "calibrate", little)
+    monkeypatch.setattr(linear, "calibrate", little)
     assert not audit_sketch(sketch, Budget(1, "1e-5", Neighbours.REPLACE_ONE), level=LEVEL).passed
 
 

@@ -14,7 +14,7 @@ from core.privacy.neighbours import Neighbours
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
@@ -168,7 +168,7 @@ def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, monkeypat
     def half(sensitivity, epsilon, delta):
         return calibrate(sensitivity, 3 * epsilon, delta)
 
-    monkeypatch.setattr(mechanism_audit, "calibrate", half)
+    monkeypatch.setattr(linear, "calibrate", half)
     assert not audit_sketch(few, Budget(1, 0, neighbours), level=1 - 1e-8).passed
 
 

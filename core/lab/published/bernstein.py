@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import ClassVar
@@ -34,14 +33,13 @@ from scipy.stats import binom
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product, of_coordinates
+from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product
 from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import add_up
-from ...sketches.linear import LinearSketch
+from ...sketches.linear import KernelSketch, least_error
 from ...sketches.mechanism_spec import MechanismSpec, sides
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
@@ -98,7 +96,7 @@ _PLACES, _REFERENCE = 50, 200  # Label of the stream of public random places, an
 
 
 @dataclass(frozen=True)
-class Bernstein(LinearSketch):
+class Bernstein(KernelSketch):
     """Kernel sums on a lattice, read through iterated Bernstein polynomials.
 
     RequestError when a parameter is out of range or the lattice would be too large.
@@ -119,7 +117,7 @@ class Bernstein(LinearSketch):
 
     def _check(self) -> None:
         super()._check()
-        of_coordinates(self.kernel, self._widths)
+        _ = self.point_kernel  # refuses one that is not of these columns
         if not self.domain.numeric_only:
             raise RequestError("The Bernstein mechanism answers by polynomials, so all columns must hold numbers.")
         if self.domain.dimensions > MAX_DIMENSIONS:
@@ -132,14 +130,6 @@ class Bernstein(LinearSketch):
                     f"A lattice of {self._points_at(self.degree):,} points is more than {MAX_POINTS:,}, which is the "
                     "most: use a lower degree or fewer columns."
                 )
-
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
-    def sized(self) -> bool:
-        return self.degree is not None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -164,11 +154,6 @@ class Bernstein(LinearSketch):
         return min(28, (61 - math.ceil(math.log2(self._points_at(self._degree)))) // 2)
 
     @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, self._widths)
-
-    @cached_property
     def lattice(self) -> np.ndarray:
         """The lattice points in the order of the table, encoded, float64 ((K + 1)^d, d)."""
         low, high = self._bounds
@@ -184,14 +169,9 @@ class Bernstein(LinearSketch):
         """
         if self.sized:
             return self
-        least, tried = math.inf, []
-        for degree in [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= POINTS_OFFERED] or [1]:
-            sized = replace(self, degree=degree)
-            tried.append((sized._expected_error(budget, records), sized))
-            least = min(least, tried[-1][0])
-            if tried[-1][0] > 4.0 * least:  # a still finer lattice only has more noise
-                break
-        return next(sized for error, sized in tried if error <= 1.05**2 * least)
+        offered = [degree for degree in DEGREES_OFFERED if self._points_at(degree) <= POINTS_OFFERED] or [1]
+        sizes = (replace(self, degree=degree) for degree in offered)
+        return least_error(sizes, lambda sized: sized._expected_error(budget, records), 4.0, 1.05**2)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         block = max(1, _BLOCK // len(self.lattice))
@@ -222,9 +202,6 @@ class Bernstein(LinearSketch):
         points = self._points_at(self._degree)
         return Sensitivity(l1, l2_squared, block=points, blocks_l2=whole) if whole <= l1 else Sensitivity(l1, l1 * l1)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
@@ -238,8 +215,7 @@ class Bernstein(LinearSketch):
         sums = combined(table.astype(np.float64) / 2.0**self.bits, weights)
         error = np.sqrt(self._gains(weights) * counter_variance)
         answers = Answers.of_errors(sums, np.where(outside, math.inf, error), records, level)
-        off = self.largest_miss * max(float(records), 0.0)
-        return replace(answers, low=answers.low - off, high=answers.high + off)
+        return answers.reaching(self.largest_miss * max(float(records), 0.0))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """The sum of the squared coefficients, which is a product over the coordinates, times a value's variance."""
@@ -310,7 +286,7 @@ class Bernstein(LinearSketch):
 
     def _expected_error(self, budget: Budget, records: float) -> float:
         """See `sized_for`; squared."""
-        noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        noise = self.counter_noise(budget)
         random = PublicRandom(0, _PLACES + 1)
         missed, evenly = 0.0, 1.0
         for axis in range(self.domain.dimensions):
@@ -334,14 +310,8 @@ class Bernstein(LinearSketch):
         return self.domain.bounds(self.metric)
 
     @property
-    def _widths(self) -> tuple[int, ...]:
-        return tuple(column.width for column in self.domain.columns)
-
-    @property
     def _degree(self) -> int:
-        if self.degree is None:
-            raise RequestError("The Bernstein mechanism has no degree yet; give one, or let the forecast choose it.")
-        return self.degree
+        return int(self.given("degree", "degree"))
 
 
 CARD = MechanismSpec(

@@ -66,7 +66,7 @@ class ChebyshevFit:
 
     @cached_property
     def point_kernel(self) -> Kernel:
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        return of_coordinates(self.kernel, self.domain.widths)
 
     @property
     def _steps(self) -> int:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -38,6 +39,7 @@ from ...geometry.kernels import KERNEL, Kernel
 from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...sketches.linear import least_error
 from ...sketches.mechanism_spec import MechanismSpec, sides
 from .grid_cells import COUNTS, Cells, Marginals, cells_of
 from .grid_sketch import MAX_COUNTERS, MOST_CELLS_OF_TERMS, TOO_FAR, CountedGrid, best_cells, expected_error
@@ -78,27 +80,19 @@ class HierarchicalHistogram(CountedGrid):
 
     @property
     def depth(self) -> int:
-        if self.levels is None:
-            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
-        return self.levels
-
-    @property
-    def sized(self) -> bool:
-        return self.levels is not None
+        return int(self.given("levels", "number of levels"))
 
     def sized_for(self, budget: Budget, records: float) -> HierarchicalHistogram:
         """With the levels of the least expected error of a typical answer; see `cell_sizes`."""
         if self.sized:
             return self
-        tried: list[tuple[float, HierarchicalHistogram]] = []
-        for levels in range(1, MAX_LEVELS + 1):
-            if tried and Cells.of(self.domain, self.metric, self.branches**levels).size > MOST_CELLS_OF_TERMS:
-                break
-            candidate = replace(self, levels=levels)
-            tried.append((expected_error(candidate, budget, records), candidate))
-            if tried[-1][0] > TOO_FAR * min(error for error, _ in tried):
-                break
-        return min(tried, key=lambda pair: pair[0])[1]
+
+        def fits(levels: int) -> bool:
+            return Cells.of(self.domain, self.metric, self.branches**levels).size <= MOST_CELLS_OF_TERMS
+
+        offered = (1, *takewhile(fits, range(2, MAX_LEVELS + 1)))
+        sizes = (replace(self, levels=levels) for levels in offered)
+        return least_error(sizes, lambda one: expected_error(one, budget, records), TOO_FAR)
 
     @cached_property
     def grid(self) -> Cells:
@@ -257,10 +251,6 @@ class FlatHistogram(CountedGrid):
                 )
             _ = self.reading  # refuses kernels that cannot be read on so many cells
 
-    @property
-    def sized(self) -> bool:
-        return self.cells is not None
-
     def sized_for(self, budget: Budget, records: float) -> FlatHistogram:
         """With cells between which noise and width are balanced for a typical answer."""
         if self.sized:
@@ -269,9 +259,7 @@ class FlatHistogram(CountedGrid):
 
     @cached_property
     def grid(self) -> Cells:
-        if self.cells is None:
-            raise RequestError("The histogram has no number of cells yet; give one, or let `sized_for` choose it.")
-        return Cells.of(self.domain, self.metric, self.cells)
+        return Cells.of(self.domain, self.metric, self.given("cells", "number of cells"))
 
     @cached_property
     def _counting(self) -> Marginals:

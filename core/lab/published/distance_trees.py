@@ -29,7 +29,7 @@ from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
-from ...sketches.answers import Answers, check_level
+from ...sketches.answers import Answers
 from ...sketches.linear import MAX_COUNTERS, LinearSketch
 
 MAX_LEVELS = 20
@@ -54,17 +54,11 @@ class TreeSketch(LinearSketch):
 
     @property
     def depth(self) -> int:
-        if self.levels is None:
-            raise RequestError("The tree has no number of levels yet; give one, or let `sized_for` choose it.")
-        return self.levels
+        return int(self.given("levels", "number of levels"))
 
     @property
     def setup_bytes(self) -> int:
         return 0
-
-    @property
-    def sized(self) -> bool:
-        return self.levels is not None
 
     def sized_for(self, budget: Budget, records: float) -> Self:
         """With at least one leaf a record, as in the papers."""
@@ -216,14 +210,12 @@ class AskedDistances(LinearSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """Sums over the coordinates of the convex functions; how far they are off, no theory says."""
-        check_level(level)
         low, high = self.domain.bounds(self.metric)
         sums = np.zeros(len(points))
         for j, column in enumerate(points.T):
             width = high[j] - low[j]
             sums += width * distances_from(*self.weights(table, j), (column - low[j]) / width)
-        unknown = np.full(len(points), math.inf)
-        return Answers(sums, -unknown, unknown, sums / max(float(records), 1.0), unknown, math.inf)
+        return Answers.unknown(sums, records, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """Unknown: weights that cannot be negative are no linear function of the noise."""

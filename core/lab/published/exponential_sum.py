@@ -16,9 +16,9 @@ rows' plain mean times J sum(w_j^2) >= 1, and there is the error alpha on top. S
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -86,15 +86,6 @@ class ExponentialSum(GroupedSketch):
             least = self.groups * terms
             check_integer(self.rows, "The number of rows of a sum of exponentials", least, MAX_ROWS)
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The smooth kernel of encoded points, from which the sum of exponentials is ``error`` off at most."""
-        return of_coordinates(self.kernel, self._widths)
-
     @cached_property
     def frequencies(self) -> Frequencies:
         """Frequencies and phases of all structures, one after the other.
@@ -102,7 +93,7 @@ class ExponentialSum(GroupedSketch):
         RequestError when a point inside the bounds may be so far off that floating point cannot tell its phase.
         """
         structures = [
-            draw_frequencies(_exponential(self.kernel, rate), self._widths, rows, self.groups, seed).waves
+            draw_frequencies(_exponential(self.kernel, rate), self.domain.widths, rows, self.groups, seed).waves
             for rate, rows, seed in zip(self._rates, self._rows_of_term, self._seeds, strict=True)
         ]
         together = np.concatenate(structures)
@@ -124,9 +115,6 @@ class ExponentialSum(GroupedSketch):
     def largest_entry(self) -> int:
         return waves("circle").largest
 
-    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
-        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
-
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         pour(points, self.frequencies, waves("circle"), table)
 
@@ -141,7 +129,7 @@ class ExponentialSum(GroupedSketch):
         return Sensitivity(circle.l1 * rows, circle.l2_squared * rows, parts=rows)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernels = [of_coordinates(_exponential(self.kernel, rate), self._widths) for rate in self._rates]
+        kernels = [of_coordinates(_exponential(self.kernel, rate), self.domain.widths) for rate in self._rates]
         sums = (kernel.evaluate(queries, records).sum(axis=1) for kernel in kernels)
         return sum(weight * value for weight, value in zip(self._weights, sums, strict=True))
 
@@ -155,9 +143,7 @@ class ExponentialSum(GroupedSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """As for every grouped sketch, with intervals that reach further by what the approximation may be off."""
-        answers = super().answer(table, records, points, counter_variance, level)
-        off = self.error * records
-        return replace(answers, low=answers.low - off, high=answers.high + off)
+        return super().answer(table, records, points, counter_variance, level).reaching(self.error * records)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         variance = counter_variance * float((self._row_weights**2).sum()) / self.groups**2
@@ -188,16 +174,6 @@ class ExponentialSum(GroupedSketch):
             for weight, rows in zip(self._weights, self._rows_of_term, strict=True)
         ]
         return np.concatenate(shares) / waves("circle").gain
-
-    @property
-    def _widths(self) -> tuple[int, ...]:
-        return tuple(column.width for column in self.domain.columns)
-
-    @property
-    def _chosen_rows(self) -> int:
-        if self.rows is None:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
-        return self.rows
 
 
 @lru_cache(maxsize=16)

@@ -51,6 +51,7 @@ from ...formatting.numbers import count
 from ...geometry.kernels import Gaussian, Kernel, KernelKind
 from ...parameters import Number, Resolved, parameter
 from ...privacy.budget import Budget
+from ...sketches.linear import least_error
 from ...sketches.mechanism_spec import MechanismSpec
 from .torus import check_torus
 from .wave_sketch import WaveSketch, orders
@@ -79,15 +80,8 @@ class FourierSeries(WaveSketch):
         """With the highest frequency of the least expected error of a typical answer, from public facts alone."""
         if self.sized:
             return self
-        best, least = self, math.inf
-        for order in orders(self.domain.dimensions):
-            sized = replace(self, highest=order)
-            error = sized.expected_error(budget, records)
-            if error < least:
-                best, least = sized, error
-            if error > 4.0 * least:
-                break
-        return best
+        sizes = (replace(self, highest=order) for order in orders(self.domain.dimensions))
+        return least_error(sizes, lambda sized: sized.expected_error(budget, records), give_up=4.0)
 
 
 CARD = MechanismSpec(
@@ -144,10 +138,6 @@ class FunctionalNoise(WaveSketch):
             if self.covariance.metric != self.metric:
                 raise RequestError("Covariance and kernel must measure categories and distances in one metric.")
 
-    @property
-    def sized(self) -> bool:
-        return self.highest is not None and self.penalty is not None
-
     def check_budget(self, budget: Budget) -> None:
         if budget.pure:
             raise RequestError(
@@ -199,8 +189,7 @@ class FunctionalNoise(WaveSketch):
             for highest in ([self.highest] if self.highest else orders(self.domain.dimensions))
             for penalty in (PENALTIES if self.penalty is None else [self.penalty])
         ]
-        errors = [sized.expected_error(budget, records) for sized in tried]
-        return next(sized for sized, error in zip(tried, errors, strict=True) if error <= ENOUGH * min(errors))
+        return least_error(tried, lambda sized: sized.expected_error(budget, records), enough=ENOUGH)
 
     def total_variance(self, counter_variance: float) -> float:
         return super().total_variance(counter_variance) if self.amplitudes.flat[0] else math.inf

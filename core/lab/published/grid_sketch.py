@@ -23,8 +23,8 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, reduce
+from itertools import takewhile
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -32,14 +32,13 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import Kernel, of_coordinates
+from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...sketches.answers import Answers
 from ...sketches.grids.grid_axes import along, is_product_of_columns
 from ...sketches.grids.histogram_sizes import TYPICAL_CROWDING, reach
 from ...sketches.grids.query_axes import Places, Terms, product_terms
-from ...sketches.linear import LinearSketch
+from ...sketches.linear import KernelSketch, least_error
 from .grid_cells import Cells
 
 DIRECT = 1 << 14  # Cells of the largest grid that is read cell by cell for every query, where there is another way.
@@ -196,11 +195,10 @@ PLACES = 64  # Public random places inside the bounds at which average noise is 
 _PLACES = 41  # Label of their stream of public randomness.
 
 
-class GridSketch(LinearSketch):
+class GridSketch(KernelSketch):
     """A sketch that tells how many records each cell of a grid has. Subclasses are frozen dataclasses with a kernel."""
 
     drawn_from: ClassVar[str] = "cells"
-    kernel: Kernel
 
     def _check(self) -> None:
         super()._check()
@@ -231,21 +229,9 @@ class GridSketch(LinearSketch):
         cells = random.choice(self.grid.size, n, p=weights / weights.sum())
         return self.grid.scattered(np.column_stack(np.unravel_index(cells, self.grid.counts)), random)
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-
     @cached_property
     def reading(self) -> GridSums:
         return GridSums(self.grid, self.point_kernel)
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
 
 
 class CountedGrid(GridSketch):
@@ -316,22 +302,14 @@ def best_cells(sketch: Sized, sized: Callable[[tuple[int, ...]], Sized], budget:
     coarsest = Cells.of(sketch.domain, sketch.metric, 1)
     most = MOST_CELLS if is_product_of_columns(sketch.kernel) else MOST_CELLS_OF_TERMS
     reaches = reaches_of(sketch.point_kernel, coarsest)
-    tried: list[tuple[float, Sized]] = []
-    last: tuple[int, ...] | None = None
-    for pitch in PITCHES:
-        counts = tuple(
-            max(1, math.ceil((coarsest.axes[place].high - coarsest.axes[place].low) / (pitch * length)))
-            for place, length in zip(coarsest.numeric, reaches, strict=True)
-        )
-        if tried and math.prod(counts) * coarsest.size > most:
-            break
-        if counts != last:
-            last = counts
-            candidate = sized(counts)
-            tried.append((expected_error(candidate, budget, records), candidate))
-        if tried[-1][0] > TOO_FAR * min(error for error, _ in tried):
-            break
-    return min(tried, key=lambda pair: pair[0])[1]
+    spans = [coarsest.axes[place].high - coarsest.axes[place].low for place in coarsest.numeric]
+
+    def counts(pitch: float) -> tuple[int, ...]:
+        return tuple(max(1, math.ceil(span / (pitch * length))) for span, length in zip(spans, reaches, strict=True))
+
+    first, *finer = dict.fromkeys(map(counts, PITCHES))
+    offered = (first, *takewhile(lambda cells: math.prod(cells) * coarsest.size <= most, finer))
+    return least_error(map(sized, offered), lambda one: expected_error(one, budget, records), TOO_FAR)
 
 
 def reaches_of(kernel: Kernel, cells: Cells) -> tuple[float, ...]:
@@ -342,11 +320,10 @@ def reaches_of(kernel: Kernel, cells: Cells) -> tuple[float, ...]:
 
 def expected_error(sketch: GridSketch, budget: Budget, records: float) -> float:
     """Expected squared error of a typical answer, from noise and from moving records to the centres of their cells."""
-    noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     moved, evenly = discretisation(sketch.point_kernel, sketch.grid)
     typical = records * min(1.0, TYPICAL_CROWDING * evenly)
     gain = float(np.asarray(sketch.noise_variance(1.0, sketch.grid.middle[None]))[0])
-    return noise.variance * gain + (moved * typical) ** 2
+    return sketch.counter_noise(budget).variance * gain + (moved * typical) ** 2
 
 
 def discretisation(kernel: Kernel, cells: Cells) -> tuple[float, float]:

@@ -31,27 +31,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from ...domain import Domain
-from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
-from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...geometry.kernels.composite import atoms
 from ...geometry.projections.inner_products import DEPTH, inner_products, records_at_once
 from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import add_up
-from ...sketches.linear import LinearSketch
+from ...sketches.linear import KernelSketch, least_error
 from ...sketches.mechanism_spec import MechanismSpec
 from .kernel_values import BITS, KernelValues, add_bounded, largest_norms, mean_square
 
@@ -104,7 +101,7 @@ _POINTS, _PLACES, _REFERENCE = 51, 52, 400
 
 
 @dataclass(frozen=True)
-class MeanEmbedding(LinearSketch):
+class MeanEmbedding(KernelSketch):
     """Coordinates of the kernel mean embedding in the span of public synthetic points."""
 
     domain: Domain
@@ -121,15 +118,7 @@ class MeanEmbedding(LinearSketch):
 
     def _check(self) -> None:
         super()._check()
-        of_coordinates(self.kernel, self._widths)
-
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
-    def sized(self) -> bool:
-        return self.points is not None
+        _ = self.point_kernel  # refuses one that is not of these columns
 
     @property
     def shape(self) -> tuple[int]:
@@ -153,11 +142,6 @@ class MeanEmbedding(LinearSketch):
 
     def reseeded(self, seed: int) -> Self:
         return replace(self, seed=seed)
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, self._widths)
 
     @cached_property
     def synthetic(self) -> np.ndarray:
@@ -187,9 +171,7 @@ class MeanEmbedding(LinearSketch):
         """
         if self.sized:
             return self
-        tried = [(one._expected_error(budget, records), one) for one in self._offered]
-        least = min(error for error, _ in tried)
-        return next(one for error, one in tried if error <= 1.05**2 * least)
+        return least_error(self._offered, lambda one: one._expected_error(budget, records), enough=1.05**2)
 
     @cached_property
     def _offered(self) -> tuple[MeanEmbedding, ...]:
@@ -231,9 +213,6 @@ class MeanEmbedding(LinearSketch):
             return Sensitivity(l1, l1 * l1)
         return Sensitivity(l1, l2_squared, block=self._points, blocks_l2=whole)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
@@ -252,8 +231,7 @@ class MeanEmbedding(LinearSketch):
             start += len(queries)
         error = np.sqrt(gains * counter_variance) / 2.0**self.bits
         answers = Answers.of_errors(sums, error, records, level)
-        off = self.largest_miss * missed * max(float(records), 0.0)
-        return replace(answers, low=answers.low - off, high=answers.high + off)
+        return answers.reaching(self.largest_miss * missed * max(float(records), 0.0))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """|A k_Z(q)|^2 times a coordinate's variance: at most that, whatever the points."""
@@ -332,7 +310,7 @@ class MeanEmbedding(LinearSketch):
             yield self.point_kernel.evaluate(points[first : first + block], self.synthetic) @ self.basis.T
 
     def _expected_error(self, budget: Budget, records: float) -> float:
-        noise = calibrate(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        noise = self.counter_noise(budget)
         x, q = np.split(self._random_places(_PLACES + 1, 2 * _REFERENCE), 2)
         truth = self.point_kernel.evaluate(q, x)
         fitted = np.vstack(list(self._read(q))) @ np.vstack(list(self._read(x))).T
@@ -345,14 +323,8 @@ class MeanEmbedding(LinearSketch):
         return self.domain.bounds(self.metric)
 
     @property
-    def _widths(self) -> tuple[int, ...]:
-        return tuple(column.width for column in self.domain.columns)
-
-    @property
     def _points(self) -> int:
-        if self.points is None:
-            raise RequestError("The kernel mean embedding has no number of points yet; give one, or let the forecast.")
-        return self.points
+        return int(self.given("points", "number of points"))
 
 
 CARD = MechanismSpec(

@@ -226,7 +226,7 @@ class ChoosesPairs(Adaptive):
         return score_sensitivity(neighbours, self.domain.unit.records)
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        kernel = of_coordinates(self.kernel, self.domain.widths)
         return kernel.evaluate(queries, records).sum(axis=1)
 
 

@@ -34,7 +34,7 @@ from ...geometry.kernels import KERNEL, Kernel
 from ...parameters import Seed, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
-from ...sketches.answers import Answers, check_level
+from ...sketches.answers import Answers
 from .grid_cells import COUNTS, Cells
 from .grid_sketch import GridSketch
 from .kernel_values import BITS, KernelValues
@@ -210,10 +210,8 @@ class MultiplicativeWeights(GridSketch):
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """What the imitation answers; nobody knows how far it is off where it was not measured."""
-        check_level(level)
         estimate = self.reading.sums(self.cell_counts(table, records, counter_variance), points)
-        unknown = np.full(len(points), math.inf)
-        return Answers(estimate, -unknown, unknown, estimate / max(float(records), 1.0), unknown, math.inf)
+        return Answers.unknown(estimate, records, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         """Unknown: noise decides what is measured, and how weights change."""

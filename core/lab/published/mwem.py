@@ -102,7 +102,7 @@ class MWEM(Adaptive):
     def _boxes(self) -> np.ndarray:
         """How many reaches of the kernel the bounds are long, along each coordinate of numbers; at least 1."""
         grid = Cells.of(self.domain, self.metric, 1)
-        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        kernel = of_coordinates(self.kernel, self.domain.widths)
         spans = [grid.axes[place].high - grid.axes[place].low for place in grid.numeric]
         return np.maximum(np.array(spans) / np.array(reaches_of(kernel, grid)), 1.0)
 

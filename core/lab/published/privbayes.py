@@ -315,7 +315,7 @@ class PrivBayes(Adaptive):
         return tuple((axis, tuple(range(max(0, axis - self.degree), axis))) for axis in range(len(self.counts)))
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        kernel = of_coordinates(self.kernel, self.domain.widths)
         return kernel.evaluate(queries, records).sum(axis=1)
 
 

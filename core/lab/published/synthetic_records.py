@@ -21,12 +21,12 @@ from typing import ClassVar
 import numpy as np
 
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
-from ...geometry.kernels import Kernel, of_coordinates
+from ...geometry.kernels import Kernel
 from ...parameters import Whole
 from ...privacy.calibration import NoiseScale
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...sketches.answers import Answers, check_level
-from ...sketches.linear import LinearSketch
+from ...sketches.answers import Answers
+from ...sketches.linear import KernelSketch
 from .grid_cells import Cells, Marginals
 
 BLOCK = 1 << 21  # Pairs of a query and a point whose kernel is held in memory at once.
@@ -69,7 +69,7 @@ _POINTS = 51  # Label of their stream of public randomness.
 Node = tuple[int, tuple[int, ...]]  # An axis and its parents, in increasing order.
 
 
-class SyntheticSketch(LinearSketch):
+class SyntheticSketch(KernelSketch):
     """Noisy marginals that are imitated by points. Subclasses are frozen dataclasses with a kernel, counts and a seed.
 
     Its answers have no known error: the model's own is that of what its marginals do not say.
@@ -77,7 +77,6 @@ class SyntheticSketch(LinearSketch):
 
     linear_decode: ClassVar[bool] = False
     drawn_from: ClassVar[str] = "records"
-    kernel: Kernel
     counts: tuple[int, ...]
     seed: int
 
@@ -98,17 +97,8 @@ class SyntheticSketch(LinearSketch):
         return self.marginals.cells
 
     @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
     def shape(self) -> tuple[int]:
         return self.marginals.shape
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums are estimated."""
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
 
     @property
     def setup_bytes(self) -> int:
@@ -145,19 +135,13 @@ class SyntheticSketch(LinearSketch):
         """The points of the table that was asked last, as making them takes longer than asking them."""
         return {}
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
         """The average over the synthetic records times the number of records; nobody knows how far it is off."""
-        check_level(level)
         synthetic = self.synthetic(table)
         density = weighted_sums(self.point_kernel, points, synthetic, np.full(len(synthetic), 1.0 / len(synthetic)))
-        unknown = np.full(len(points), math.inf)
-        number = max(float(records), 1.0)
-        return Answers(number * density, -unknown, unknown, density, unknown, math.inf)
+        return Answers.unknown(max(float(records), 1.0) * density, records, level)
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         return math.inf if points is None else np.full(len(points), math.inf)

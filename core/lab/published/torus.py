@@ -59,7 +59,7 @@ def check_torus(domain: Domain, kernel: Kernel, what: str) -> None:
             f"A {what} needs a kernel of the difference of two records, such as gaussian or euclidean, and "
             f"{kernel.name!r} is none."
         )
-    of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    of_coordinates(kernel, domain.widths)
 
 
 def is_of_difference(kernel: Kernel) -> bool:
@@ -80,7 +80,7 @@ class Torus:
 
     @cached_property
     def point_kernel(self) -> Kernel:
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
+        return of_coordinates(self.kernel, self.domain.widths)
 
     @property
     def dimensions(self) -> int:

@@ -22,7 +22,6 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -33,13 +32,12 @@ from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...parameters import Choice, Resolved, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...sketches.answers import Answers
-from ...sketches.linear import LinearSketch
+from ...sketches.linear import KernelSketch
 from ...sketches.mechanism_spec import MechanismSpec
 from .chebyshev_series import (
     AT_ONCE,
@@ -61,7 +59,7 @@ _PLACES = 38  # Label of the stream of public randomness for places at which noi
 
 
 @dataclass(frozen=True)
-class Trigonometric(LinearSketch):
+class Trigonometric(KernelSketch):
     """Kernel sums from noisy sums of products of cosines.
 
     RequestError when a parameter is out of range, or the columns are too many or not numbers.
@@ -91,21 +89,11 @@ class Trigonometric(LinearSketch):
         if self.orders is not None:
             check_integer(self.orders, "The number of orders", 1, MOST_ORDERS[self.domain.dimensions])
         # One bandwidth a column, or one for all: said here and not with the first answer.
-        of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
-    def sized(self) -> bool:
-        return self.orders is not None and self.damping is not None
+        _ = self.point_kernel
 
     @property
     def side(self) -> int:
-        if self.orders is None:
-            raise RequestError("There is no number of orders yet; give one, or let `sized_for` choose it.")
-        return self.orders
+        return int(self.given("orders", "number of orders"))
 
     @property
     def shape(self) -> tuple[int]:
@@ -147,11 +135,6 @@ class Trigonometric(LinearSketch):
             l1, l2_squared = max(l1, min(2 * l1, farther)), max(l2_squared, min(4 * l2_squared, math.ceil(moved**2)))
         return Sensitivity(l1, l2_squared, block=counters, blocks_l2=math.isqrt(l2_squared - 1) + 1)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-        sums = [kernel.evaluate(queries[i : i + 64], records).sum(axis=1) for i in range(0, len(queries), 64)]
-        return np.concatenate([np.zeros(0), *sums])
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
@@ -163,9 +146,7 @@ class Trigonometric(LinearSketch):
         parts = [(weights @ flat, (weights**2).sum(axis=1), worst) for weights, worst in self.fit.blocks(points)]
         estimate, gains, worst = np.concatenate([np.zeros((3, 0)), *(np.stack(part) for part in parts)], axis=1)
         error = np.sqrt(gains * counter_variance) / AMPLITUDE
-        answers = Answers.of_errors(estimate, error, records, level)
-        off = worst * max(float(records), 1.0)
-        return replace(answers, low=answers.low - off, high=answers.high + off)
+        return Answers.of_errors(estimate, error, records, level).reaching(worst * max(float(records), 1.0))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         places = self._places_inside() if points is None else points
@@ -198,9 +179,8 @@ class Trigonometric(LinearSketch):
         def expected_error(sized: Trigonometric) -> float:
             weights, made = sized.fit.fitted(kernel)
             missed = min(1.0, float(((made - kernel) ** 2 * evenly).sum()) / square)
-            noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
             gain = float((weights**2).sum()) / len(weights) / AMPLITUDE**2
-            return gain * noise.variance + (typical * missed) ** 2
+            return gain * sized.counter_noise(budget).variance + (typical * missed) ** 2
 
         best, least = self, math.inf
         for orders in [self.orders] if self.orders else _orders(self.domain.dimensions):
@@ -216,9 +196,7 @@ class Trigonometric(LinearSketch):
     @cached_property
     def fit(self) -> ChebyshevFit:
         """How kernels become polynomials; RequestError before orders and damping are chosen."""
-        if self.damping is None:
-            raise RequestError("There is no damping yet; give one, or let `sized_for` choose it.")
-        return ChebyshevFit(self.domain, self.kernel, self.side, self.damping)
+        return ChebyshevFit(self.domain, self.kernel, self.side, self.given("damping", "damping"))
 
     def _places_inside(self) -> np.ndarray:
         low, high = self.domain.bounds(self.metric)

@@ -17,8 +17,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -26,17 +25,15 @@ import numpy as np
 
 from ...checks import check_integer
 from ...domain import Domain
-from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
 from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import COSINE, SINE, add_up
-from ...sketches.linear import LinearSketch
+from ...sketches.linear import KernelSketch
 from .torus import BYTES_A_NODE, HIGHEST, NODES, PERIOD, Torus, check_torus, closed, largest_shift, scale_free
 
 LEAST_QUERIES = 64
@@ -191,7 +188,7 @@ GROWTH = 1.25  # Highest frequencies that are tried grow by this factor.
 
 
 @dataclass(frozen=True)
-class WaveSketch(LinearSketch):
+class WaveSketch(KernelSketch):
     """Sums of waves; see the subclasses.
 
     RequestError when a parameter is out of range, the columns are too many or not numbers, or the kernel is of another
@@ -227,18 +224,9 @@ class WaveSketch(LinearSketch):
         """b_m as coefficients of the function whose sums are estimated, float64 (M + 1,) * d; even in m."""
 
     @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
-    def sized(self) -> bool:
-        return self.highest is not None
-
-    @property
     def order(self) -> int:
-        if self.highest is None:
-            raise RequestError("There is no highest frequency yet; give one, or let `sized_for` choose it.")
-        return self.highest
+        """M; RequestError before it is chosen."""
+        return int(self.given("highest", "highest frequency"))
 
     @property
     def shape(self) -> tuple[int]:
@@ -300,13 +288,6 @@ class WaveSketch(LinearSketch):
         length = math.isqrt(square - 1) + 1
         return Sensitivity(math.isqrt(counters * square), square, block=counters, blocks_l2=length)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = self.torus.point_kernel
-        return np.concatenate(
-            [np.zeros(0)]
-            + [kernel.evaluate(queries[i : i + 64], records).sum(axis=1) for i in range(0, len(queries), 64)]
-        )
-
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float
     ) -> Answers:
@@ -318,8 +299,7 @@ class WaveSketch(LinearSketch):
         estimate = read_waves(self._shares(points), self.waves, table * self._coefficients)
         error = np.sqrt(self.noise_variance(counter_variance, points))
         answers = Answers.of_errors(estimate, np.where(self._inside(points), error, math.inf), records, level)
-        off = self.bias * max(float(records), 1.0)
-        return replace(answers, low=answers.low - off, high=answers.high + off)
+        return answers.reaching(self.bias * max(float(records), 1.0))
 
     @cached_property
     def bias(self) -> float:
@@ -343,8 +323,7 @@ class WaveSketch(LinearSketch):
 
         Records are taken to have as much structure at every scale; see `scale_free`.
         """
-        calibration = calibrate_gaussian if self.gaussian_only else calibrate
-        noise = calibration(self.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
+        noise = self.counter_noise(budget)
         missed = scale_free(self.torus).missed(self.kernel_coefficients, self.weights)
         return float(self.noise_variance(noise.variance)) + records**2 * missed
 

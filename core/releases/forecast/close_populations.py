@@ -74,7 +74,7 @@ def _trials(sketch: LinearSketch) -> tuple[Trial, ...]:
 def _populations(domain: Domain, metric: str, kernel: Kernel) -> tuple[np.ndarray, ...]:
     """Public random points of both shapes, float64 (REFERENCE_POINTS, d) each, inside the bounds."""
     dimensions = domain.dimensions
-    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    closeness = of_coordinates(kernel, domain.widths)
     usual = reference_population(domain, metric, kernel, None)
     none = FEWER if mean_closeness(closeness, usual) >= FITTING else NONE
     middle = ROOM + (1.0 - 2.0 * ROOM) * PublicRandom(0, 42, dimensions).uniforms(dimensions)

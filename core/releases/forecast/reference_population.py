@@ -88,7 +88,7 @@ def reference_populations(
     """
     populations = {name: _placed(domain, metric, kernel, density, shape) for name, shape in SHAPES.items()}
     if density is None and kernel is not None and domain.dimensions > FEW_DIMENSIONS:
-        closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+        closeness = of_coordinates(kernel, domain.widths)
         if mean_closeness(closeness, populations["clustered"]) < IN_SIGHT:
             populations["clustered"] = _placed(domain, metric, kernel, IN_SIGHT, _clustered)
     return tuple(populations.values())
@@ -117,7 +117,7 @@ def placed_close(
     `middle`: where the shape has its zero, in shares of the bounds, float64 (d,).
     """
     usual = _placed(domain, metric, None, None, shaped, middle)
-    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    closeness = of_coordinates(kernel, domain.widths)
     if mean_closeness(closeness, usual) >= density:
         return usual
     return _placed(domain, metric, kernel, density, shaped, middle)
@@ -161,7 +161,7 @@ def _placed(
     if kernel is None or density is None:
         return scaled(widest)
 
-    closeness = of_coordinates(kernel, tuple(column.width for column in domain.columns))
+    closeness = of_coordinates(kernel, domain.widths)
 
     def excess(points: np.ndarray) -> float:
         return math.log(mean_closeness(closeness, points) / density)
@@ -264,7 +264,7 @@ def _units(domain: Domain, kernel: Kernel | None, low: np.ndarray, high: np.ndar
         kernel = kernel.parts[0]
     if kernel is None or isinstance(kernel, Angular):
         return high - low
-    return coordinate_bandwidths(stationary(kernel).bandwidth, tuple(column.width for column in domain.columns))
+    return coordinate_bandwidths(stationary(kernel).bandwidth, domain.widths)
 
 
 USUAL, LOG_SPREAD = 1.0 / 40.0, 1.0  # Median in shares of the bounds, and the standard deviation of the logarithm.

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from typing import ClassVar
@@ -29,7 +28,6 @@ from ...geometry.distances.profiles import Profile, profile_named
 from ...geometry.distances.strategy import SIZES, Strategy, fitted_strategy
 from ...parameters import Described, Kind, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.threads import over_ranges
 from ..answers import Answers
@@ -160,10 +158,6 @@ class Distance(LinearSketch):
     def largest_entry(self) -> int:
         return max(block.largest_entry for block in self.blocks)
 
-    @property
-    def sized(self) -> bool:
-        return self.strategy is not None
-
     def sized_for(self, budget: Budget, records: float) -> Distance:
         """With the grid of the least mean square error in the worst placement, and the best shares of the columns.
 
@@ -174,11 +168,9 @@ class Distance(LinearSketch):
         """
         if self.sized:
             return self
-        promise = Fraction(budget.epsilon), Fraction(budget.delta)
 
         def error(sketch: Distance) -> float:
-            noise = calibrate(sketch.sensitivity(budget.neighbours), *promise)
-            return float(sketch.noise_variance(noise.variance)) + records**2 * sketch.rounding
+            return float(sketch.noise_variance(sketch.counter_noise(budget).variance)) + records**2 * sketch.rounding
 
         fits = (True,) if budget.pure else (False, True)
         return min((self._best_cells(pure, error) for pure in fits), key=error)

@@ -112,10 +112,6 @@ class Moments(LinearSketch):
         return 16 * self.domain.dimensions
 
     @property
-    def sized(self) -> bool:
-        return self.count_weight is not None
-
-    @property
     def largest_entry(self) -> int:
         return max(UNITS, *self._weights)
 

@@ -33,10 +33,9 @@ from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_
 from ...geometry.projections.projection import MAX_ENTRIES, images
 from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
-from ..linear import InnerKind, LinearSketch
+from ..linear import InnerKind, LinearSketch, least_error
 from ..mechanism_spec import MechanismSpec, only_where, sides
 from .ball import SHORTEST
 from .distance import Distance
@@ -122,10 +121,6 @@ class ProjectedDistance(LinearSketch):
         return "l2"
 
     @property
-    def sized(self) -> bool:
-        return self.inner is not None
-
-    @property
     def shape(self) -> tuple[int, ...]:
         inner = self._settled
         return (self.groups, *inner.shape)
@@ -158,12 +153,10 @@ class ProjectedDistance(LinearSketch):
         if self.sized:
             return self
         promises = (budget,) if budget.pure else (budget, Budget(budget.epsilon, 0, budget.neighbours))
-        promise = Fraction(budget.epsilon), Fraction(budget.delta)
 
-        def error(sketch: ProjectedDistance) -> float:
-            noise = calibrate(sketch.sensitivity(budget.neighbours), *promise)
+        def error(sketch: Self) -> float:
             missed = records * math.hypot(sketch.rounding, sketch.spread)
-            return float(sketch.noise_variance(noise.variance)) + missed**2
+            return float(sketch.noise_variance(sketch.counter_noise(budget).variance)) + missed**2
 
         offered = {count for count in (*DIRECTIONS_OFFERED, self.domain.dimensions) if count <= DIRECTIONS_OFFERED[-1]}
         sketches = [
@@ -171,9 +164,8 @@ class ProjectedDistance(LinearSketch):
             for count in sorted(offered)
             for one in promises
         ]
-        errors = [error(sketch) for sketch in sketches]
         # The curve is flat near its least: take the fewest directions that come within two per cent of it.
-        return next(s for s, value in zip(sketches, errors, strict=True) if value <= 1.04 * min(errors))
+        return least_error(sketches, error, enough=1.04)
 
     @property
     def spread(self) -> float:

@@ -23,12 +23,12 @@ from ...domain import Categorical, Cyclic, Domain
 from ...errors import RequestError
 from ...formatting.numbers import significant
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, of_coordinates, stationary, stretched
+from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, stationary, stretched
 from ...parameters import Number, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
-from ..linear import LinearSketch
+from ..linear import KernelSketch
 from ..mechanism_spec import KERNEL_OPTIONS, MechanismSpec, columns, sides
 from .bandwidths import WIDEST, around, estimated_risks
 from .grid_axes import Axis, is_product_of_columns
@@ -46,7 +46,7 @@ _PLACES = 36  # Label of the stream of public randomness for places at which ave
 
 
 @dataclass(frozen=True)
-class Histogram(LinearSketch):
+class Histogram(KernelSketch):
     """A histogram of public parameters, read through a kernel.
 
     RequestError when a parameter is out of range or the table would be too large.
@@ -135,19 +135,6 @@ class Histogram(LinearSketch):
         """Where the kernel is a sum of products, a picture costs a few products of matrices, whatever the size."""
         return self.smoothing.fast
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
-    def sized(self) -> bool:
-        return self.cells is not None
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-
     @cached_property
     def numeric(self) -> tuple[int, ...]:
         kinds = np.repeat(
@@ -176,10 +163,9 @@ class Histogram(LinearSketch):
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the table, columns in order."""
-        if self.cells is None:
-            raise RequestError("The histogram has no number of cells yet; give one, or let the forecast choose it.")
+        cells = self.given("cells", "number of cells")
         low, high = self.domain.bounds(self.metric)
-        spacings, axes, sizes, coordinate = self.domain.spacings, [], zip(self.cells, self.values, strict=True), 0
+        spacings, axes, sizes, coordinate = self.domain.spacings, [], zip(cells, self.values, strict=True), 0
         for column in self.domain.columns:
             if isinstance(column, Cyclic):
                 radius = column.radius / column.scaling(self.domain.scale)[1]
@@ -350,9 +336,6 @@ class Histogram(LinearSketch):
             most = (scale * scale >> shared) + (2 * 4**shared + 1) * scale + 16**shared
             squared += min(most, scale * scale)
         return Sensitivity(factor * self.scale, factor * squared)
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.point_kernel.evaluate(queries, records).sum(axis=1)
 
     def answer(
         self, table: np.ndarray, records: float, points: np.ndarray, counter_variance: float, level: float

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,6 @@ from ...domain import Categorical
 from ...errors import RequestError
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from .grid_axes import along, is_product_of_columns
 from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 
@@ -163,18 +161,16 @@ def _with_grids(
     if all(axis.coarser(halvings).apart for axis in single.axes):
         return None
     sized = replace(single, halvings=halvings, fine=0.5)
-    noise = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-    power = 1 / 4 if noise.distribution == "discrete_gaussian" else 1 / 3
+    power = 1 / 4 if sized.counter_noise(budget).distribution == "discrete_gaussian" else 1 / 3
     fine, coarse = (gain**power for gain in sized.smoothing.gains_along_axes)
     share = min(max(fine / (fine + coarse), LEAST_SHARE), 1.0 - LEAST_SHARE)
     return replace(sized, fine=share), sized.smoothing
 
 
 def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, records: float) -> float:
-    noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
     gains = sum(g / s**2 for g, s in zip(reading.gains_along_axes, sketch.scales, strict=True))
     typical = records * min(1.0, max(LEAST_SEEN, TYPICAL_CROWDING * reading.evenly))
-    return noise.variance * gains + (reading.discretisation * typical) ** 2
+    return sketch.counter_noise(budget).variance * gains + (reading.discretisation * typical) ** 2
 
 
 def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high: float) -> float:

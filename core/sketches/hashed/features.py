@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,10 +32,9 @@ from ...geometry.hashing.frequencies import (
     structured_bytes,
 )
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...parameters import Choice, Resolved, Seed, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
@@ -98,15 +96,6 @@ class Features(GroupedSketch):
         (check_structure if self.transform == "fast" else check_kernel)(self.kernel)
         self._settle_groups()
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, self._widths)
-
     @cached_property
     def frequencies(self) -> Frequencies | Structured:
         """Frequencies and phases, made from the seed when first needed.
@@ -114,7 +103,7 @@ class Features(GroupedSketch):
         RequestError when a point inside the bounds may be so far off that floating point cannot tell its phase.
         """
         draw = draw_structured if self.transform == "fast" else draw_frequencies
-        drawn = draw(self.kernel, self._widths, self._chosen_rows, self.groups, self.seed)
+        drawn = draw(self.kernel, self.domain.widths, self._chosen_rows, self.groups, self.seed)
         farthest = np.maximum(*map(np.abs, self.domain.bounds(self.metric)))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
             if isinstance(drawn, Structured):
@@ -160,9 +149,6 @@ class Features(GroupedSketch):
     def setup_seconds(self) -> float:
         return super().setup_seconds if self.transform == "dense" else ROW_SETUP_SECONDS * self._chosen_rows
 
-    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
-        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
-
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         drawn = self.frequencies
         if isinstance(drawn, Structured):
@@ -184,10 +170,6 @@ class Features(GroupedSketch):
         if neighbours is Neighbours.REPLACE_ONE:
             l1, l2_squared = 2 * l1, 4 * l2_squared
         return Sensitivity(l1 * rows, l2_squared * rows, parts=rows, unit_shifts=l1 == 1)
-
-    @cached_property
-    def group_of_row(self) -> np.ndarray:
-        return np.repeat(np.arange(self.groups), group_sizes(self._chosen_rows, self.groups))
 
     def group_estimates(self, table: np.ndarray, records: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         drawn, delay = self.frequencies, self.entries.delay
@@ -213,16 +195,6 @@ class Features(GroupedSketch):
         variance = counter_variance / (self._chosen_rows * self.entries.gain**2)
         return variance if points is None else np.full(len(points), variance)
 
-    @property
-    def _widths(self) -> tuple[int, ...]:
-        return tuple(column.width for column in self.domain.columns)
-
-    @property
-    def _chosen_rows(self) -> int:
-        if self.rows is None:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
-        return self.rows
-
 
 def _made(facts: PublicInputs) -> Features | Projected:
     """The wave that has the least noise under the budget, and the fast transform where it pays."""
@@ -232,8 +204,7 @@ def _made(facts: PublicInputs) -> Features | Projected:
 def _noise(sketch: Features | Projected, budget: Budget) -> float:
     """Variance of an answer's noise; the wave matters more than the number of rows."""
     sized = sketch if sketch.sized else sketch.with_rows(USUAL_ROWS)
-    scale = calibrate(sized.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-    return float(sized.noise_variance(scale.variance))
+    return float(sized.noise_variance(sized.counter_noise(budget).variance))
 
 
 def _made_with(wave: str, facts: PublicInputs) -> Features | Projected:

@@ -18,10 +18,10 @@ locked, and as whole numbers are added in the end, a table depends neither on ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -253,10 +253,6 @@ class MinHash(GroupedSketch):
             )
 
     @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
     def point_kernel(self) -> Jaccard:
         return self.kernel
 
@@ -267,9 +263,7 @@ class MinHash(GroupedSketch):
 
     @property
     def shape(self) -> tuple[int, int]:
-        if self.rows is None:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
-        return self.rows, self.width
+        return self._chosen_rows, self.width
 
     @property
     def counter_type(self) -> np.dtype:
@@ -284,9 +278,6 @@ class MinHash(GroupedSketch):
     def row_seconds(self) -> float:
         """For a set of a dozen items or so; a public bound on their number says nothing of the usual one."""
         return SET_SECONDS
-
-    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
-        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
 
     def add(self, table: np.ndarray, points: Sets) -> None:
         pour(shortened(points, self.longest, self.seed), self.hashes, table)

@@ -12,9 +12,9 @@ Of a table that is mapped from a file and no array in memory, only the counters 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ...errors import RequestError
 from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
 from ...geometry.hashing.hash_cells import Columns, columns
 from ...geometry.hashing.uniforms import group_sizes
-from ...geometry.kernels import KERNEL, Euclidean, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Euclidean, Kernel
 from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.array_types import Floats
@@ -121,27 +121,11 @@ class Race(GroupedSketch):
                 "which is the most that a sketch may have."
             )
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @cached_property
-    def point_kernel(self) -> Kernel:
-        """The kernel of encoded points, whose exact sums the table estimates."""
-        return of_coordinates(self.kernel, tuple(column.width for column in self.domain.columns))
-
     @cached_property
     def columns(self) -> Columns:
         low, high = self.domain.bounds(self.metric)
-        widths = tuple(column.width for column in self.domain.columns)
-        hashes = draw_hashes(self.kernel, widths, self._chosen_rows, self.groups, self.seed)
+        hashes = draw_hashes(self.kernel, self.domain.widths, self._chosen_rows, self.groups, self.seed)
         return columns(hashes, low, high, self.width, self.seed)
-
-    @property
-    def _chosen_rows(self) -> int:
-        if self.rows is None:
-            raise RequestError("The sketch has no number of rows yet; give one, or let the forecast choose it.")
-        return self.rows
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -161,9 +145,6 @@ class Race(GroupedSketch):
         """Every hash of a row beyond the first has to be made a part of its column."""
         return super().row_seconds + HASH_SECONDS * (atomic_hashes(self.kernel, self.domain.dimensions) - 1)
 
-    def with_rows(self, rows: int, groups: int | None = None, seed: int | None = None) -> Self:
-        return replace(self, rows=rows, groups=groups, seed=self.seed if seed is None else seed)
-
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         pour(points, self.columns, table)
 
@@ -178,10 +159,6 @@ class Race(GroupedSketch):
         rows = self._chosen_rows
         factor = 1 if neighbours is Neighbours.ADD_REMOVE else 2
         return Sensitivity(factor * rows, factor * rows, parts=rows, unit_shifts=True)
-
-    @cached_property
-    def group_of_row(self) -> np.ndarray:
-        return np.repeat(np.arange(self.groups), group_sizes(self.shape[0], self.groups))
 
     def group_estimates(
         self, table: np.ndarray | Table, records: float, points: np.ndarray

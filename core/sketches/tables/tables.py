@@ -30,7 +30,6 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...parameters import Choice, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ..adaptive import Adaptive
 from ..answers import Answers
@@ -212,10 +211,6 @@ class Tables(LinearSketch):
             raise RequestError("The tables have no weights yet; let `sized_for` choose them by the promise.")
         return Layout(self.axes, self.tables, self.measured)
 
-    @property
-    def sized(self) -> bool:
-        return self.weights is not None
-
     def sized_for(self, budget: Budget, records: float) -> Tables:
         """With what is best to measure under the promise, and weights for the least sum of the mean variances.
 
@@ -226,9 +221,7 @@ class Tables(LinearSketch):
 
     def error(self, budget: Budget, single: float = 1.0) -> float:
         """The sum of the mean variances under a promise, with this weight of the tables of single columns."""
-        promise = Fraction(budget.epsilon), Fraction(budget.delta)
-        variance = calibrate(self.sensitivity(budget.neighbours), *promise).variance
-        return self.mean_variance(variance, single)
+        return self.mean_variance(self.counter_noise(budget).variance, single)
 
     def measuring_contrasts(self, scale: Callable[[Part], float] = for_squares, single: float = 1.0) -> Tables:
         """Each residual measured once, with the best weights for Gaussian noise, or by another rule of `optimum`.

@@ -15,7 +15,7 @@ from core.privacy.neighbours import Neighbours
 from core.releases.forecast.sketch_sizes import choose_rows
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.waves import waves
 from core.sketches.mechanism_audit import audit_sketch
@@ -144,7 +144,7 @@ def test_a_tenth_of_the_noise_is_caught(monkeypatch):
     def tenth(sensitivity, epsilon, delta):
         return calibrate(sensitivity, 10 * epsilon, delta)
 
-    monkeypatch.setattr(mechanism_audit, "calibrate", tenth)
+    monkeypatch.setattr(linear, "calibrate", tenth)
     sketch = ExponentialSum(DOMAIN, Smooth(1.0), 8, error=0.1, seed=1, groups=2)
     assert not audit_sketch(sketch, Budget(1), runs=40_000, level=1 - 1e-8).passed
 

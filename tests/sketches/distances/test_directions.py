@@ -19,7 +19,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.directions import Directions, dimensions_for
 from core.sketches.mechanism_audit import audit_sketch
@@ -200,7 +200,7 @@ def test_directions_keep_their_promise(neighbours, delta):
 
 
 def test_too_little_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
+    monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     assert not audit_sketch(Directions(PLANE), Budget(1), runs=draws(8000, 20_000), level=LEVEL).passed
 
 

@@ -19,7 +19,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.distances.ball import UNITS
 from core.sketches.distances.moments import LARGEST_SQUARE_WEIGHT, Moments
 from core.sketches.mechanism_audit import audit_sketch
@@ -243,7 +243,7 @@ def test_moments_keep_their_promise(delta, neighbours):
 
 
 def test_half_the_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
+    monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     report = audit_sketch(Moments(Domain.of(x=(0, 1)), **WEIGHTS), Budget(1), runs=20_000, level=LEVEL)
     assert not report.passed
 

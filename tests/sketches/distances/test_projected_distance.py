@@ -17,7 +17,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import load
 from core.releases.seal import seal
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
@@ -209,7 +209,7 @@ def test_projected_distances_keep_their_promise(neighbours, delta):
 
 
 def test_too_little_noise_is_caught(monkeypatch):
-    monkeypatch.setattr(mechanism_audit, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 6 * e, d))
+    monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 6 * e, d))
     sketch = sized(directions=1, groups=2, budget=Budget(1))
     assert not audit_sketch(sketch, Budget(1), runs=10_000, level=LEVEL).passed
 

@@ -31,7 +31,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import mechanism_audit
+from core.sketches import linear, mechanism_audit
 from core.sketches.grids.histogram import SCALE, Histogram
 from core.sketches.grids.splines import bspline, coefficients, combined, fitting_points
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours
@@ -376,7 +376,7 @@ def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, delta, mo
         def too_little(sensitivity, epsilon, delta):
             return calibrate(sensitivity, 3 * epsilon, delta)
 
-        monkeypatch.setattr(mechanism_audit, "calibrate", too_little)
+        monkeypatch.setattr(linear, "calibrate", too_little)
         assert not audit_sketch(sketch, budget, level=1 - 1e-8).passed
 
 

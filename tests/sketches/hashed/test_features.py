@@ -28,7 +28,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches import mechanism_audit
+from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
@@ -279,7 +279,7 @@ def test_half_the_noise_is_caught(wave, monkeypatch):
     def half(sensitivity, epsilon, delta):
         return calibrate(sensitivity, 2 * epsilon, delta)
 
-    monkeypatch.setattr(mechanism_audit, "calibrate", half)
+    monkeypatch.setattr(linear, "calibrate", half)
     features = Features(DOMAIN, Gaussian(1.0), 2, seed=1, groups=2, wave=wave)
     assert not audit_sketch(features, Budget(1), runs=40_000, level=1 - 1e-8).passed
 
