@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import sqlglot
 from sqlglot import expressions as exp
 
-from ..domain.dates import Dates
+from ..domain import Dates, Ordered
 from ..errors import RequestError
 from ..formatting.escapes import steers
 from ..formatting.numbers import listed, shown
 from ..releases.release import Release
-from ..sketches.tables.answers import TableAnswers
+from ..sketches.tables.answers import GuessedAnswers, TableAnswers
 from ..sketches.tables.answers.conditions import chosen, missing_label, places_of
 from ..sketches.tables.table_axes import Axis
 
@@ -29,7 +30,10 @@ CAN_BE_ASKED = (
     "what can be asked is SELECT with columns, COUNT, SUM, AVG, MEDIAN and QUANTILE(column, share), WHERE with "
     "conditions joined by AND, GROUP BY, ORDER BY and LIMIT"
 )
+SIDES = (exp.GTE, exp.GT, exp.LT, exp.LTE)
 CLAUSES = {"expressions", "from_", "where", "group", "order", "limit", "kind"}
+GUESSED = "best guess, between what the tables allow"
+TOO_FEW = "too few people to be told from nobody"
 Range = tuple[float | None, float | None]
 
 
@@ -48,9 +52,9 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
     ----------
     question : str
         One SELECT from one table, whatever its name. Conditions compare one column with values, joined by AND; numbers
-        and dates are asked for ranges, categories by =, <> and IN, and all by IS NULL where missing values are counted.
-        As always in SQL, BETWEEN and <= include their end: of columns that have steps, such as whole numbers and days,
-        the whole last step.
+        and dates are asked for ranges, categories by =, <> and IN (ordered ones for ranges too), and all by IS NULL
+        where missing values are counted. As always in SQL, BETWEEN and <= include their end: of columns that have
+        steps, such as whole numbers and days, the whole last step.
     level : float
         Probability with which each interval holds the exact answer.
 
@@ -58,7 +62,9 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
     -------
     pd.DataFrame
         One row a group: what was grouped by, and for each aggregate its name, and with ``_low`` and ``_high`` behind it
-        the ends of its interval. Numbers are grouped by their cells.
+        the ends of its interval. Numbers are grouped by their cells. Where columns are asked for together that no table
+        has together, the answer is the file's best guess, with all that the tables allow as its interval; a last column
+        ``note`` says so, and why an answer is missing.
 
     Raises
     ------
@@ -122,10 +128,15 @@ def _column(one: exp.Expression, clause: str) -> str:
 
 def _aggregate(answers: TableAnswers, name: str, what: exp.Expression) -> Asked:
     if isinstance(what, exp.Count) and isinstance(what.this, exp.Star):
-        return Asked(name, lambda by, where: answers.table(*by, where=where))
+        return Asked(name, lambda by, where: _told(answers, [*by, *where]).table(*by, where=where))
     if isinstance(what, exp.Count) and isinstance(what.this, exp.Column):
         counted = _column(what.this, "COUNT")
-        return Asked(name, lambda by, where: answers.table(*by, where=_with_value(answers, counted, where)))
+
+        def having(by: Sequence[str], where: dict[str, Any]) -> pd.DataFrame:
+            where = _with_value(answers, counted, where)
+            return _told(answers, [*by, *where]).table(*by, where=where)
+
+        return Asked(name, having)
     share = 0.5
     if isinstance(what, (exp.PercentileCont, exp.Quantile, exp.ApproxQuantile)):
         share = _number(what.args.get("expression") or what.args.get("quantile"))
@@ -133,10 +144,17 @@ def _aggregate(answers: TableAnswers, name: str, what: exp.Expression) -> Asked:
         raise RequestError(f"{what.sql()[:40]} cannot be answered from tables; {CAN_BE_ASKED}.")
     column = _column(what.this, "An aggregate")
     if isinstance(what, exp.Avg):
-        return Asked(name, lambda by, where: answers.mean(column, by, where))
+        return Asked(name, lambda by, where: _told(answers, [column, *by, *where]).mean(column, by, where))
     if isinstance(what, exp.Sum):
-        return Asked(name, lambda by, where: answers.sum(column, by, where))
+        return Asked(name, lambda by, where: _told(answers, [column, *by, *where]).sum(column, by, where))
     return Asked(name, lambda by, where: answers.quantile(column, share, by, where))
+
+
+def _told(answers: TableAnswers, names: Sequence[str]) -> TableAnswers | GuessedAnswers:
+    """Who answers about some columns together: a table that has them, or the best guess."""
+    together = tuple(sorted(set(places_of(answers.axes, list(dict.fromkeys(names))))))
+    measured = together in answers.reading.noise.by_columns
+    return answers if measured else GuessedAnswers(answers.reading, answers.level)
 
 
 def _with_value(answers: TableAnswers, name: str, where: dict[str, Any]) -> dict[str, Any]:
@@ -191,18 +209,35 @@ def _unwrapped(part: exp.Expression) -> tuple[exp.Expression, bool]:
 
 
 def _categories(axis: Axis, one: exp.Expression, wanted: bool) -> list[str]:
+    ordered = isinstance(axis.column, Ordered)
     if isinstance(one, exp.In) and one.expressions:
         values = one.expressions
     elif isinstance(one, (exp.EQ, exp.NEQ)):
         values, wanted = [one.expression], wanted != isinstance(one, exp.NEQ)
+    elif ordered and isinstance(one, exp.Between):
+        values = [one.args["low"], one.args["high"]]
+    elif ordered and isinstance(one, SIDES):
+        values = [one.expression]
     else:
-        raise RequestError(f"The column {axis.name!r} holds categories, which are asked for by =, <> and IN.")
+        ways = "=, <>, IN, <, <=, >, >= and BETWEEN" if ordered else "=, <> and IN"
+        raise RequestError(f"The column {axis.name!r} holds categories, which are asked for by {ways}.")
     named = [str(value.this) for value in values if isinstance(value, exp.Literal)]
     unknown = [name for name in named if name not in axis.categories]
     if len(named) < len(values) or unknown:
         known = listed([shown(category) for category in axis.categories], 8)
         raise RequestError(f"The column {axis.name!r} is asked for its categories, written out; there are {known}.")
-    return [category for category in axis.categories if (category in named) == wanted]
+    meant = _in_order(axis, one, named) if isinstance(one, (exp.Between, *SIDES)) else named
+    return [category for category in axis.categories if (category in meant) == wanted]
+
+
+def _in_order(axis: Axis, one: exp.Expression, named: list[str]) -> Sequence[str]:
+    """The ordered categories from one on, up to another, or between two."""
+    places = [axis.categories.index(name) for name in named]
+    if isinstance(one, exp.Between):
+        return axis.categories[places[0] : places[1] + 1]
+    place = places[0] + isinstance(one, (exp.GT, exp.LTE))
+    values = [name for name in axis.categories if name != missing_label(axis)]
+    return [name for name in values if (axis.categories.index(name) >= place) == isinstance(one, (exp.GT, exp.GTE))]
 
 
 def _null(axis: Axis, wanted: bool) -> list[str] | Range | None:
@@ -221,8 +256,7 @@ def _range(axis: Axis, one: exp.Expression, wanted: bool) -> Range:
     if isinstance(one, exp.EQ) and wanted and _step(axis):
         place = _place(axis, one.expression)
         return place, _after(axis, place)
-    sides = (exp.GTE, exp.GT, exp.LT, exp.LTE)
-    if not isinstance(one, sides):
+    if not isinstance(one, SIDES):
         raise RequestError(f"The column {axis.name!r} is asked for ranges, by BETWEEN, <, <=, > and >=.")
     place = _place(axis, one.expression)
     if isinstance(one, exp.GT if wanted else exp.LTE):
@@ -277,8 +311,12 @@ def _together(groups: list[str], keys: dict[str, str], found: list[tuple[str, pd
     """Several answers as one frame; each has its rows in the order of the groups' cells."""
     first = found[0][1]
     columns = {keys[name]: first[name] for name in groups if name in keys}
+    notes = np.full(len(first), "", dtype=object)
     for name, frame in found:
         columns |= {name: frame.estimate, f"{name}_low": frame.low, f"{name}_high": frame.high}
+        notes[:] = np.where(frame.estimate.isna(), TOO_FEW, GUESSED if frame.attrs.get("guessed") else notes)
+    if notes.any():
+        columns[next(name for name in ("note", "note_of_answer", "-") if name not in columns)] = notes
     return pd.DataFrame(columns)
 
 

@@ -78,7 +78,7 @@ class BestGuess:
             self._check(table)
             return nearest_with_total(self._reading.counts(table), self.records)
         if table not in noise.by_columns:
-            return self._fitted(table, self._measured_parts(table))
+            return self._fitted(table, self.measured_parts(table))
         margins = list(combinations(table, len(table) - 1))
         expected = self._fitted(table, margins)
         means = [np.asarray(1.0 / layout.axes[i].cells) for i in table]
@@ -92,7 +92,8 @@ class BestGuess:
             name = self._reading.layout.axes[table[0]].name
             raise RequestError(f"The column {name!r} is in no table of this release.")
 
-    def _measured_parts(self, table: Columns) -> list[Columns]:
+    def measured_parts(self, table: Columns) -> list[Columns]:
+        """The largest sets of these columns that were measured together."""
         order = self._reading.layout.order
         known = self._reading.noise.by_columns
         parts = [part for size in range(1, order + 1) for part in combinations(table, size) if part in known]
@@ -105,7 +106,7 @@ class BestGuess:
 
         `table`, `counts`: in increasing order; and what it is to be like, in relative entropy, above zero.
         """
-        return self._fitted(table, self._measured_parts(table), counts)
+        return self._fitted(table, self.measured_parts(table), counts)
 
     def _fitted(self, table: Columns, margins: Sequence[Columns], like: np.ndarray | None = None) -> np.ndarray:
         """The most even table with guessed margins; where they cover each column once, their product.

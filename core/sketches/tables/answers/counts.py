@@ -90,12 +90,16 @@ def weighted(
             side[kept.index(place)] = axes[place].cells
             means.append(np.full(side, 1.0 / axes[place].cells))
             variances.append(noise.axis_spread(place).reshape(side))
-    for axis in reversed(range(len(table))):
-        if table[axis] in weights:
-            found = np.tensordot(found, weights[table[axis]], axes=(axis, 0))
+    return over_cells(found, table, kept, weights), np.sqrt(noise.products(table, means, variances))
+
+
+def over_cells(counts: np.ndarray, table: Columns, kept: Columns, weights: dict[int, np.ndarray]) -> np.ndarray:
+    """Counts of a table summed over the cells of some columns with weights; a side for each kept one, in its place."""
+    for side in reversed(range(len(table))):
+        if table[side] in weights:
+            counts = np.tensordot(counts, weights[table[side]], axes=(side, 0))
     left = [place for place in table if place not in weights]
-    found = np.transpose(found, [left.index(place) for place in kept])
-    return found, np.sqrt(noise.products(table, means, variances))
+    return np.transpose(counts, [left.index(place) for place in kept])
 
 
 def measured(reading: Reading, places: Sequence[int]) -> Columns:
@@ -201,11 +205,7 @@ def _below(
             side[list(groups).index(one)] = axes[one].cells
             averages.append(np.full(side, 1.0 / axes[one].cells))
             variances.append(noise.axis_spread(one).reshape(side))
-    for axis in reversed(range(len(table))):
-        if table[axis] in conditions:
-            found = np.tensordot(found, conditions[table[axis]], axes=(axis, 0))
-    left = [one for one in table if one not in conditions]
-    found = np.transpose(found, [left.index(one) for one in (*groups, place)])
+    found = over_cells(found, table, (*groups, place), conditions)
     below = found.reshape(-1, mine.cells) @ weights.T
     error = np.sqrt(np.broadcast_to(noise.products(table, averages, variances), (*found.shape[:-1], cells + 1)))
     return below, error.reshape(below.shape)

@@ -66,7 +66,7 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
     axis = reading.layout.axes[asked.place]
     found = {"estimate": mean, "low": low - reach, "high": high + reach}
-    within = {name: np.clip(values, *asked.ends) for name, values in found.items()}
+    within = {name: np.clip(values, asked.ends[0], asked.greatest) for name, values in found.items()}
     columns = {name: in_natural_units(axis, values) for name, values in within.items()} | {"standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
 
@@ -96,6 +96,12 @@ class _Asked:
     own: Chosen  # The condition on the column itself: all of it, or a range.
     ends: tuple[float, float]  # Of that range, within the bounds.
     fine: bool  # Whether the column is asked for by itself, so that its fine cells tell.
+
+    @property
+    def greatest(self) -> float:
+        """The largest value that is meant: the last step of the range, where the column has steps."""
+        steps = self.reading.layout.axes[self.place].steps
+        return self.ends[1] - (0.0 if steps is None else steps.step)
 
     @property
     def keys(self) -> dict[str, object]:

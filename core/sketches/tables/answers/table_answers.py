@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from ..reading import Reading
@@ -16,7 +15,7 @@ from ..table_axes import Axis
 from .association import associations, strengths
 from .best_guess import BestGuess
 from .conditions import Where, chosen, places_of
-from .counts import cell_keys, check_apart, counts, quantiles
+from .counts import cell_keys, check_apart, counts, over_cells, quantiles
 from .ratios import means, shares, sums
 
 
@@ -130,11 +129,6 @@ class TableGuess:
             weights = chosen(axes[asked[0]], conditions[axes[asked[0]].name], fine=True).share
             return pd.DataFrame({"estimate": [float(weights @ self.guess.fine_counts(asked[0]))]})
         table = tuple(sorted((*kept, *asked)))
-        found = self.guess.counts(table)
-        for side in reversed(range(len(table))):
-            if table[side] in asked:
-                axis = axes[table[side]]
-                found = np.tensordot(found, chosen(axis, conditions[axis.name]).share, axes=(side, 0))
-        left = [place for place in table if place in kept]
-        found = np.transpose(found, [left.index(place) for place in kept])
+        weights = {place: chosen(axes[place], conditions[axes[place].name]).share for place in asked}
+        found = over_cells(self.guess.counts(table), table, kept, weights)
         return pd.DataFrame(cell_keys([axes[place] for place in kept]) | {"estimate": found.reshape(-1)})
