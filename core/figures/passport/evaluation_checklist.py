@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...formatting.escapes import in_markdown
+from ...formatting.numbers import significant
 from ...privacy.budget import decimal_text
 from .described import COMPOSITION, IMPLEMENTATION, UNKNOWN, Said
 from .registry_entry import trusted
@@ -130,7 +131,7 @@ def _slack(said: Said) -> str:
         return f"δ = {decimal_text(said.delta)}; how many people there are is unknown."
     chance = float(said.delta) * said.units
     verdict = "yes" if chance <= 0.01 else "no, and it should be smaller"
-    return f"δ times the number of people is about {chance:.1g}: {verdict}."
+    return f"δ times the number of people is about {significant(chance, 1)}: {verdict}."
 
 
 def _several(said: Said) -> str:

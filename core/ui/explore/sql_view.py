@@ -1,15 +1,18 @@
-"""The Ask view: questions in SQL to a released table, answered with bands or refused in one sentence."""
+"""The Ask view: questions to a released table, by four lists or in SQL, answered with bands or refused."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured
+from ...domain import Dates
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...releases.release import Release
+from ...sketches.tables.table_axes import Axis
 from ..frame.marks import note
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL
@@ -17,18 +20,32 @@ from ..released.public_answers import LEVEL
 
 def ask_view(opened: Opened) -> None:
     """Everything under Ask."""
-    question = st.text_area(
-        "A question in SQL, to the table “records”",
-        first_question(opened.release),
-        key=f"explore-ask-{opened.identity[:12]}",
+    key = f"explore-ask-{opened.identity[:12]}"
+    by_lists = "Choose from lists"
+    way = st.segmented_control(
+        "How to ask",
+        [by_lists, "Write SQL"],
+        default=by_lists,
+        required=True,
+        key=f"{key}-way",
         persist_state="session",
-        height=110,
     )
-    note(
-        "COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share), with WHERE and GROUP BY of columns that were measured "
-        "together. Each answer has the ends of its 95% interval beside it; where the low end is 0 or less, it cannot "
-        "be told from none."
-    )
+    if way == by_lists:
+        question = _chosen(opened.release, key)
+        with st.expander("The same in SQL"):
+            st.code(question, language="sql")
+    else:
+        question = st.text_area(
+            "A question in SQL, to the table “records”",
+            first_question(opened.release),
+            key=key,
+            persist_state="session",
+            height=110,
+        )
+        note(
+            "COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share), with WHERE and GROUP BY. Each answer has the ends "
+            "of its 95% interval beside it; where the low end is 0 or less, it cannot be told from none."
+        )
     try:
         found = ask_sql(opened.release, question, LEVEL)
     except RequestError as error:
@@ -43,6 +60,56 @@ def ask_view(opened: Opened) -> None:
         key="explore-ask-csv",
         on_click="ignore",
     )
+
+
+ASKED = {"How many people": "COUNT(*)", "The average of": "AVG", "The middle of": "MEDIAN", "The total of": "SUM"}
+"""What the first list offers, and how SQL says it."""
+
+
+def _chosen(release: Release, key: str) -> str:
+    """The question in SQL that four lists say: what, of which column, for each of which group, among whom."""
+    axes = {axis.name: axis for axis in release.asked(LEVEL).axes}
+    ordered = [name for name, axis in axes.items() if not axis.categories]
+    summed = [name for name in ordered if not isinstance(axes[name].column, Dates)]
+    ways = [way for way in ASKED if way == "How many people" or (summed if way == "The total of" else ordered)]
+    what, of, each, among = st.columns(4)
+    keep = {"persist_state": "session"}
+    way = what.selectbox("What", ways, key=f"{key}-what", **keep)
+    names = summed if way == "The total of" else ordered
+    column = None if way == "How many people" else of.selectbox("Of", names, key=f"{key}-of", **keep)
+    first = next((name for name, axis in axes.items() if axis.categories), next(iter(axes)))
+    everyone = "everyone together"
+    groups = [everyone, *(name for name in axes if name != column)]
+    group = each.selectbox("For each", groups, groups.index(first) if first in groups else 0, key=f"{key}-by", **keep)
+    others = ["everyone", *(name for name in axes if name != group)]
+    which = among.selectbox("Among", others, key=f"{key}-among", **keep)
+    condition = "" if which == "everyone" else _condition(axes[which], f"{key}-where-{others.index(which)}")
+    counted = "COUNT(*) AS people" if column is None else f"{ASKED[way]}({_quoted(column)}) AS answer"
+    listed = [counted] if group == everyone else [_quoted(group), counted]
+    lines = [f"SELECT {', '.join(listed)}", "FROM records", condition and f"WHERE {condition}"]
+    lines.append("" if group == everyone else f"GROUP BY {_quoted(group)}")
+    return "\n".join(line for line in lines if line)
+
+
+def _condition(axis: Axis, key: str) -> str:
+    """Who is meant, in SQL: of some categories, or from one number or day to another."""
+    name = _quoted(axis.name)
+    if axis.categories:
+        label = f"Which {axis.name}"
+        wanted = st.multiselect(label, axis.categories, [axis.categories[0]], key=key, persist_state="session")
+        values = ", ".join("'" + one.replace("'", "''") + "'" for one in wanted or axis.categories[:1])
+        return f"{name} IN ({values})"
+    low, high = axis.sides()
+    if isinstance(axis.column, Dates):
+        first, last = (pd.Timestamp(one).date() for one in axis.column.between(np.array([low[0], high[-1]])))
+        ends = st.slider(axis.name, first, last, (first, last), key=key, persist_state="session")
+        return f"{name} BETWEEN '{ends[0]}' AND '{ends[1]}'"
+    least, most = float(low[0]), float(high[-1])
+    step = None if axis.steps is None else float(axis.steps.step)
+    if step is not None and all(end == round(end) for end in (least, most, step)):
+        least, most, step = int(least), int(most), int(step)
+    ends = st.slider(axis.name, least, most, (least, most), step, key=key, persist_state="session")
+    return f"{name} BETWEEN {ends[0]} AND {ends[1]}"
 
 
 def first_question(release: Release) -> str:
@@ -63,11 +130,15 @@ def _quoted(name: str) -> str:
 
 
 def readable(found: pd.DataFrame) -> pd.DataFrame:
-    """Groups as texts, and numbers in as many digits as anyone reads."""
+    """Groups as texts, and numbers in as many digits as their interval allows anyone to read."""
     shown = found.copy()
     for name in shown.columns:
         if isinstance(shown[name].dtype, pd.CategoricalDtype):
             shown[name] = shown[name].astype(str)
         elif pd.api.types.is_float_dtype(shown[name]):
-            shown[name] = shown[name].round(3)
+            first = name.removesuffix("_low").removesuffix("_high")
+            ends = [f"{first}_low", f"{first}_high"]
+            width = (found[ends[1]] - found[ends[0]]).median() if set(ends) <= set(found.columns) else np.nan
+            places = 3 if not width > 0 else int(np.clip(1 - np.floor(np.log10(width)), 0, 9))
+            shown[name] = shown[name].round(places).astype("Int64" if places == 0 else float)
     return shown

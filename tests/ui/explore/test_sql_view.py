@@ -1,5 +1,7 @@
 """The Ask view without a browser: a question in SQL is answered with bands, or refused in one sentence."""
 
+import pandas as pd
+
 from core.ui.explore.sql_view import first_question, readable
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, view
@@ -10,6 +12,9 @@ def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     assert first_question(made).startswith('SELECT "town", COUNT(*) AS people, AVG("since") AS average')
     assert first_question(table_release(tables="singles")).startswith('SELECT "town", COUNT(*) AS people\n')
     app = view(explore(made.to_bytes(teaching=True)), "Ask")
+    app.segmented_control(key=next(one.key for one in app.segmented_control if one.label == "How to ask")).set_value(
+        "Write SQL"
+    ).run()
     assert not app.exception and not app.info
     (frame,) = [one.value for one in app.dataframe]
     assert list(frame.columns[:4]) == ["town", "people", "people_low", "people_high"] and len(frame) == 3
@@ -18,3 +23,18 @@ def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     app.text_area[0].set_value("SELECT age, COUNT(*) AS n FROM records WHERE town = 'Lyon' GROUP BY age").run()
     assert not app.exception and app.dataframe[0].value["age"].iloc[0] == "[0, 10)"
     assert readable(made.asked().table("town"))["town"].tolist() == ["Lyon", "Nice", "Paris"]
+
+
+def test_four_lists_ask_without_sql_and_dates_are_neither_summed_nor_averaged_unasked():
+    app = view(explore(table_release().to_bytes(teaching=True)), "Ask")
+    assert not app.exception and not app.text_area
+    assert list(app.dataframe[0].value.columns) == ["town", "people", "people_low", "people_high"]
+    assert all(pd.api.types.is_integer_dtype(app.dataframe[0].value[name]) for name in ("people", "people_low"))
+    lists = {one.label: one for one in app.selectbox}
+    lists["What"].set_value("The total of").run()
+    of = next(one for one in app.selectbox if one.label == "Of")
+    assert "since" not in of.options and of.options
+    next(one for one in app.selectbox if one.label == "Among").set_value("since").run()
+    assert not app.exception and any("BETWEEN '" in one.value for one in app.code) and "note" in app.dataframe[0].value
+    next(one for one in app.selectbox if one.label == "For each").set_value("everyone together").run()
+    assert not app.exception and len(app.dataframe[0].value) == 1
