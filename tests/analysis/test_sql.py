@@ -162,7 +162,7 @@ def made_of(records: pd.DataFrame, seed: int):
 
 UNMEASURED = [
     "SELECT COUNT(*) AS n FROM records WHERE sex = 'f' AND region = 'N' AND trust = 'high'",
-    "SELECT region, COUNT(*) AS n FROM records WHERE sex = 'f' AND age BETWEEN 30 AND 44 GROUP BY region ORDER BY region",
+    "SELECT region, COUNT(*) AS n FROM records WHERE sex = 'f' AND age < 44 GROUP BY region ORDER BY region",
     "SELECT region, AVG(age) AS n FROM records WHERE sex = 'm' AND trust = 'mid' GROUP BY region ORDER BY region",
     "SELECT SUM(age) AS n FROM records WHERE sex = 'm' AND mark >= 4 AND trust <> 'low' AND region IN ('N', 'S')",
     "SELECT AVG(mark) AS n FROM records WHERE sex = 'f' AND age < 50",

@@ -129,6 +129,6 @@ class TableGuess:
             weights = chosen(axes[asked[0]], conditions[axes[asked[0]].name], fine=True).share
             return pd.DataFrame({"estimate": [float(weights @ self.guess.fine_counts(asked[0]))]})
         table = tuple(sorted((*kept, *asked)))
-        weights = {place: chosen(axes[place], conditions[axes[place].name]).share for place in asked}
-        found = over_cells(self.guess.counts(table), table, kept, weights)
+        meant = {place: chosen(axes[place], conditions[axes[place].name]).share for place in asked}
+        found = over_cells(self.guess.counts(table), table, kept, meant)
         return pd.DataFrame(cell_keys([axes[place] for place in kept]) | {"estimate": found.reshape(-1)})
