@@ -61,7 +61,9 @@ if TYPE_CHECKING:
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
+    from .releases.discovery import Discovery, discover
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
+    from .releases.found import Discovered
     from .releases.job import release
     from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
@@ -93,6 +95,8 @@ _HOME = {
     "Dates": ".domain",
     "Declaration": ".domain.declarations",
     "Directions": ".sketches.distances.directions",
+    "Discovered": ".releases.found",
+    "Discovery": ".releases.discovery",
     "Distance": ".sketches.distances.distance",
     "Distances": ".releases.forecast.recommendation",
     "Domain": ".domain",
@@ -143,6 +147,7 @@ _HOME = {
     "ask_sql": ".analysis.sql",
     "components": ".analysis.product_sums",
     "correlations": ".analysis.product_sums",
+    "discover": ".releases.discovery",
     "load": ".releases.release",
     "load_local": ".local.local_release",
     "oracle": ".local.oracles.table",
@@ -169,6 +174,8 @@ __all__ = [
     "Dates",
     "Declaration",
     "Directions",
+    "Discovered",
+    "Discovery",
     "Distance",
     "Distances",
     "Domain",
@@ -219,6 +226,7 @@ __all__ = [
     "ask_sql",
     "components",
     "correlations",
+    "discover",
     "kernels",
     "load",
     "load_local",

@@ -46,9 +46,9 @@ from core.releases.engine import building
 from core.releases.job import Job, kind_of
 from core.releases.kind import Plain
 from core.releases.private_quantiles import private_quantiles
-from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
+from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import Release
-from core.releases.stages import Spread
+from core.releases.stages import Known, Spread
 from core.sketches.adaptive import Adaptive
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments

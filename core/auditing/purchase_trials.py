@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -25,12 +27,16 @@ from ..domain import (
     PrivacyUnit,
     TextLength,
 )
+from ..domain.declarations import Declaration
 from ..geometry.kernels import KERNELS
+from ..privacy.accounting import Reserve
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
+from ..privacy.neighbours import EACH_RECORD, Neighbours
 from ..privacy.quantiles import Grid
 from ..releases.bounded import BoundsPurchase
 from ..releases.centred import CentrePurchase
+from ..releases.discovery import discover
 from ..releases.job import release
 from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
@@ -44,6 +50,7 @@ from ..sketches.hashed.race import Race
 from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
+from .hostile import Pair
 from .replaying import World
 from .trials import BUDGETS, Trial
 
@@ -196,7 +203,71 @@ def merged(budget: Budget) -> Iterator[Trial]:
     yield Trial(said("a merge", budget), POINTS, budget, made)
 
 
-PURCHASES = (counts, bounds, centres, quantiles, tables, parts, classes, owners, kinds, merged)
+CROWD = 40
+"""People beside the one who makes the difference, enough for values to be found among them."""
+FINDING = Decimal(6), Decimal("0.001")
+"""A promise under which so few people's values are found."""
+ROWS = 3
+"""Of one person, where people own several."""
+
+
+def _crowd(text: bool, unit: PrivacyUnit, neighbours: Neighbours) -> Iterator[Pair]:
+    """A crowd that shares its values, and one person more with hostile ones, or in the place of an ordinary one."""
+    numbers = [str(place % 7) if text else place % 7 for place in range(CROWD)]
+    days = [f"{1 + place % 28:02}.{1 + place % 12:02}.2024" for place in range(CROWD)]
+    people = {"city": ["Basel", "Bern"] * (CROWD // 2), "x": numbers, "when": days, "sex": ["f"] * CROWD}
+    others = pd.DataFrame(people | {"id": [f"person {place}" for place in range(CROWD)]})
+    ordinary = others.iloc[0].to_dict() | {"id": "somebody"}
+    hostile = {
+        "like others": {},
+        "with a value of its own in every column": {"city": "Chur", "x": "1e9" if text else 1e9, "when": "n/a"},
+        "with values that fit other formats": {"city": "12", "x": "abc" if text else -0.5, "when": "12/31/2024"},
+        "with nothing said": {"city": None, "x": None, "when": None},
+    }
+    count = 1 if unit.column is None else ROWS + 2
+    for about, values in hostile.items():
+        theirs = [ordinary | values] * count
+        if unit.column is not None and "own" in about:  # many rows, each with a value of its own
+            theirs = [row | {"city": f"Chur {place}"} for place, row in enumerate(theirs)]
+        first = others if neighbours is Neighbours.ADD_REMOVE else _and(others, [ordinary] * count)
+        yield Pair(f"somebody {about}", first, _and(others, theirs))
+    shuffled = others.iloc[::-1].reset_index(drop=True)
+    yield Pair("the same people in another order", others, shuffled)
+
+
+def _and(others: pd.DataFrame, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.concat([others.astype(object), pd.DataFrame(rows).astype(object)], ignore_index=True).infer_objects()
+
+
+def discoveries(budget: Budget) -> Iterator[Trial]:
+    """What nobody has said of a table: found out of frames and text files."""
+    budget = replace(budget, epsilon=LOUD * budget.epsilon)
+    if budget.delta:
+        budget = replace(budget, epsilon=FINDING[0], delta=FINDING[1])
+    known = Declaration(Domain((Categorical("city", ("Basel", "Bern")), Categorical("sex", ("f", "m")))))
+    half = budget.split(1, 1)[0]
+    price = None if budget.pure else Reserve(budget, Fraction(1, 2)).first_cost
+    own = Budget(half if price is None else price.epsilon, price.delta if price else 0, budget.neighbours)
+    for unit, whose in ((EACH_RECORD, "records"), (PrivacyUnit("id", ROWS), "persons")):
+        for text in (False, True):
+            if budget.pure and not text:  # values of texts cannot be found then, and dates are texts here
+                continue
+            domain = replace(POINTS, unit=unit)
+
+            def pairs(text: bool = text, unit: PrivacyUnit = unit) -> Iterator[Pair]:
+                return _crowd(text, unit, budget.neighbours)
+
+            def alone(records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit) -> object:
+                data = world.csv(records) if text else records
+                told = known if budget.pure else None
+                found = discover(data, budget, "0.5", unit=unit, said=told, ledger=str(world.ledger), dataset=NAME)
+                return {"declaration": found.text(), "kept": found.kept.to_dict(), "price": found.price}
+
+            name = f"discovery of {whose} in {'texts' if text else 'a frame'}"
+            yield Trial(said(name, budget), domain, own, alone, pairs, alone=True)
+
+
+PURCHASES = (counts, bounds, centres, quantiles, tables, parts, classes, owners, kinds, discoveries, merged)
 
 
 def purchases(budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:

@@ -81,10 +81,14 @@ class Trial:
     release: Release  # Makes it; see `replaying`.
     worst: Callable[[], Iterable[Pair]] = tuple  # Further pairs that the mechanism's own formulas say are far apart.
     paid: bool = True  # Whether the door writes to a ledger.
+    # Whether these pairs are all that it is tried on, as it needs other columns or more people than usual ones have.
+    alone: bool = False
 
     def pairs(self) -> Iterator[Pair]:
         """All pairs that it is tried on: by the mechanism's own formulas, and hostile ones."""
         yield from self.worst()
+        if self.alone:
+            return
         yield from pairs(self.domain, self.budget.neighbours)
 
     def recorded(self, data: pd.DataFrame) -> Recorded:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ..releases.job import Job
     from ..releases.kind import Kind
     from ..releases.payment import LedgerAccount
-    from ..releases.purchase_plan import Known, PurchasePlan
+    from ..releases.purchase_plan import PurchasePlan
     from ..releases.release import Release
+    from ..releases.stages import Known
     from ..sketches.adaptive import Adaptive
     from ..sketches.linear import LinearSketch
     from ..sources import Source
@@ -177,8 +178,8 @@ def _plan(
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
     from ..releases.forecast.sketch_sizes import ANY_RECORDS
     from ..releases.job import kind_of
-    from ..releases.purchase_plan import Known, PurchasePlan, Stage
-    from ..releases.stages import Count, Spread
+    from ..releases.purchase_plan import PurchasePlan
+    from ..releases.stages import Count, Known, Spread, Stage
     from .mechanisms import needs_spread, recommended, supposing
 
     chosen, records, stages, sketch = shape.mechanism == "auto", guess.records or 1.0, list[Stage](), None

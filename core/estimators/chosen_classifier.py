@@ -22,10 +22,10 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, payer_of, saying_spent
-from ..releases.purchase_plan import Known, PurchasePlan, Purchasing
+from ..releases.purchase_plan import PurchasePlan, Purchasing
 from ..releases.release import Release
 from ..releases.seal import promising
-from ..releases.stages import Count
+from ..releases.stages import Count, Known
 from ..sketches.classes import Classes
 from ..sources import Source, open_source
 from .classifier import Fitting, LabelledEstimator, PrivateClassifier

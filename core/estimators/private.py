@@ -21,9 +21,9 @@ from ..releases.centred import CentrePurchase
 from ..releases.job import Job, kind_of
 from ..releases.kind import Kind
 from ..releases.payment import payer_of
-from ..releases.purchase_plan import Known, PurchasePlan, Stage
+from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
-from ..releases.stages import Count, Spread
+from ..releases.stages import Count, Known, Spread, Stage
 from ..releases.wide_columns import warn_of_wide_columns
 from ..sketches.linear import LinearSketch
 from ..sources import open_source

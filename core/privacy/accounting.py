@@ -23,22 +23,29 @@ asks next in view of earlier outputs, so E[e^((α-1)L)] <= e^((α-1)αρ_max); t
 uses at order α (the Rényi filter of Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers, Wu 2023). Its expectation, at
 least ours, is at most δ. ∎
 
+*What may fail.* The first release may have events that fail with probability δ_f (`events.Failure`): with probability
+1 - δ_f it does what its other events say, for both of two neighbours, and so does all that follows it, whoever chose
+it. Then δ - δ_f stands for δ in (ii), which is settled before any output exists, as everything else in the rule is, and
+the total is (ε, δ)-private, as divergences are convex in mixtures. Later releases that may fail are not admitted:
+whether to have one would be decided in view of outputs, and a δ_f that depends on them may add up to more.
+
 Basic composition (Σε_i <= ε and Σδ_i <= δ) is deliberately not a fourth way in: one could steer the unlucky outcomes to
 one rule and the lucky ones to the other, and the two δ would add up.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_UP, Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from .budget import Budget, decimal_below, decimal_text
+from .budget import DELTA_PLACES, Budget, decimal_below, decimal_text, exact_decimal
 from .calibration import NoiseScale
 from .composition import epsilon_spent
-from .events import Alone, Event, Gaussian, PureParts, event_from_dict, event_of, pure_sum, total_rho
-from .integer_shifts import gaussian_tables_delta
+from .events import Alone, Event, Failure, Gaussian, PureParts, event_from_dict, event_of, failing, pure_sum, total_rho
+from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
 from .neighbours import Sensitivity
 from .zcdp import best_order, largest_rho
 
@@ -121,6 +128,10 @@ class Cost:
 
 def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> bool:
     """Whether the events, fixed beforehand, are (epsilon, delta)-private together by any proven bound."""
+    if (lost := failing(events)) > 0:
+        sound = [event for event in events if not isinstance(event, Failure)]
+        kept = Fraction(delta) - lost
+        return kept >= 0 and (not sound or keeps_promise(sound, epsilon, _decimal_below(kept)))
     pure = pure_sum(events)
     if pure is not None and pure <= Fraction(epsilon):
         return True
@@ -179,13 +190,27 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return True
     if any(isinstance(event, Alone) for event in events):
         return False
-    order, most = _filter(epsilon, delta)
+    first, *later = (*previous, new)
+    left = Fraction(delta) - failing(first.events)
+    if left <= 0 or any(failing(cost.events) for cost in later):
+        return False
+    order, most = _filter(epsilon, _decimal_below(left))
     return _renyi_cost(events, order) <= most
 
 
 def admits_each(previous: Sequence[Cost], costs: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> bool:
     """Whether a total admits these costs one after the other, each an entry of its own."""
     return all(admits([*previous, *costs[:place]], cost, epsilon, delta) for place, cost in enumerate(costs))
+
+
+def _decimal_below(delta: Fraction) -> Decimal:
+    """A delta rounded down to the places that one may have."""
+    return exact_decimal(Fraction(math.floor(delta * 10**DELTA_PLACES), 10**DELTA_PLACES), "A delta")
+
+
+def _rounded_up(epsilon: Decimal) -> Decimal:
+    """To four digits after the first one that is not zero."""
+    return epsilon.quantize(Decimal((0, (1,), epsilon.adjusted() - 3)), rounding=ROUND_UP).normalize()
 
 
 def _filter(epsilon: Decimal, delta: Decimal) -> tuple[Fraction, Fraction]:
@@ -213,11 +238,136 @@ def largest_pure_admitted(previous: Sequence[Cost], epsilon: Decimal, delta: Dec
     left = Decimal(0)
     if pure is not None:
         left = decimal_below(max(Fraction(epsilon) - pure, Fraction(0)))
-    if delta > 0:
-        order, most = _filter(epsilon, delta)
+    kept = Fraction(delta) - (failing(previous[0].events) if previous else 0)
+    if kept > 0:
+        order, most = _filter(epsilon, _decimal_below(kept))
         cost_left = most - _renyi_cost(events, order)
         if cost_left > 0:
             # floor(10⁶ √(2ρ)) in whole numbers, so that what is shown as left is always admitted.
             millionths = math.isqrt(math.floor(2 * cost_left / order * 10**12))
             left = max(left, decimal_below(Fraction(millionths, 10**6)), decimal_below(cost_left))
     return left
+
+
+FAILING = Fraction(1, 4)
+"""Of a delta, for what may fail in the purchase that comes first."""
+SLACK, FACTOR = 1e-3, 1e-3
+"""Of ε, and as a logarithm: what discrete noise may lose beside continuous one in all that is bought and released."""
+REFERENCE = 10**9
+"""Squared length by which a person moves the table that stands for whatever follows: so long that its noise is as good
+as continuous."""
+TRIED = tuple(Fraction(part, 1000) for part in (999, 995, 980, 950, 900, 800, 600, 400))
+"""Shares of what is reserved, one after the other, with which a release is planned until it fits."""
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """A promise with a delta shared between Gaussian tables that come first, and may fail, and whatever follows them.
+
+    What follows depends on what came first, so it is not enough that every release which might be made keeps the
+    promise together with it. Let μ1² be the share of the first tables in the μ² of a continuous Gaussian mechanism that
+    is (ε - s, δ - δ_f)-private up to a factor e^f, and μ2² the rest, all settled beforehand (s, f are `SLACK` and
+    `FACTOR`). Whatever follows must have Gaussian tables alone, and continuous noise of μ <= μ2 must be as good as
+    theirs but for a slack of at most s and f (`integer_shifts`). Then, whatever came first, the losses of what follows
+    are those of one continuous mechanism of μ2, at worst, which composes with the first as if it had been fixed
+    beforehand. Releases of several kinds, some with pure noise say, would not do: which of them is made could follow
+    the luck of what came first, and each of them would add a delta of its own.
+
+    Attributes
+    ----------
+    whole : Budget
+        The promise of everything together, with a delta.
+    share : Fraction
+        Of ρ, for what comes first.
+    """
+
+    whole: Budget
+    share: Fraction
+
+    @property
+    def failure(self) -> Fraction:
+        """δ_f."""
+        return Fraction(_decimal_below(Fraction(self.whole.delta) * FAILING))
+
+    @property
+    def delta(self) -> Decimal:
+        """δ - δ_f, for all noise together."""
+        return _decimal_below(Fraction(self.whole.delta) - self.failure)
+
+    @cached_property
+    def mu(self) -> float:
+        """Of everything together, rounded down."""
+        epsilon, limit = float(self.whole.epsilon) * (1.0 - SLACK), float(self.delta) * math.exp(-FACTOR) * (1 - 1e-7)
+        low, high = 1e-9, 1e3
+        while high / low > 1 + 1e-12:
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if gaussian_delta(epsilon, middle) <= limit else (low, middle)
+        return low
+
+    @property
+    def first_rho(self) -> Fraction:
+        """ρ of what comes first, for calibrating its noise."""
+        return Fraction(self.mu**2 / 2.0) * self.share
+
+    @property
+    def later_mu(self) -> float:
+        """μ2."""
+        return self.mu * math.sqrt(float(1 - self.share))
+
+    @cached_property
+    def left(self) -> Budget:
+        """A promise such that Gaussian noise which is calibrated for it has a μ of about μ2, and no more."""
+        return self._calibrating(self.later_mu)
+
+    @property
+    def rest(self) -> Gaussian:
+        """What stands in a ledger for all that follows."""
+        return Gaussian(Fraction(self.later_mu**2 / 2.0), moved=REFERENCE)
+
+    def covers(self, events: Sequence[Event], first: bool = False) -> bool:
+        """Whether tables may come first, or may follow."""
+        gaussian = [event for event in events if not isinstance(event, Failure)]
+        tables = [event.table if isinstance(event, Gaussian) else None for event in gaussian]
+        if None in tables or failing(events) > (self.failure if first else 0):
+            return False
+        most = self.mu * math.sqrt(float(self.share)) if first else self.later_mu
+        whole = [GaussianTable(table.l2_squared, table.sigma2) for table in tables if table is not None]
+        return any(
+            way.mu <= most * (1 + 1e-12)
+            and way.slack.epsilon <= SLACK / 2 * float(self.whole.epsilon)
+            and way.slack.log_factor <= FACTOR / 2
+            for way in continuous_noises(whole)
+        )
+
+    @cached_property
+    def first_cost(self) -> Cost:
+        """What comes first by itself: events, and the least promise that it keeps with twice the delta that may
+        fail."""
+        events: tuple[Event, ...] = (Gaussian(self.first_rho, moved=REFERENCE), Failure(self.failure))
+        delta = exact_decimal(2 * self.failure, "A delta")
+        low, high = Decimal(0), self.whole.epsilon
+        for _ in range(20):
+            middle = decimal_below(Fraction(low + high) / 2)
+            low, high = (low, middle) if middle and keeps_promise(events, middle, delta) else (middle, high)
+        return Cost(events, _rounded_up(high), delta)
+
+    @cached_property
+    def later(self) -> Budget:
+        """What a total of exactly the whole promise admits afterwards, of Gaussian noise in an entry of its own."""
+        order, most = _filter(self.whole.epsilon, self.delta)
+        mu = math.sqrt(2.0 * float(most / order - self.first_rho)) * (1.0 - 1e-6)
+        return self._calibrating(mu)
+
+    def _calibrating(self, mu: float) -> Budget:
+        """The promise such that Gaussian noise which is calibrated for it has this μ at most."""
+        low, high = 0.0, float(self.whole.epsilon)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if gaussian_delta(middle, mu) >= float(self.delta) else (low, middle)
+        return Budget(decimal_below(Fraction(low)), self.delta, self.whole.neighbours)
+
+    def smaller(self, budget: Budget) -> Iterator[Budget]:
+        """The same promise and ever smaller ones, with which something is planned until it is covered."""
+        yield budget
+        for share in TRIED:
+            yield replace(budget, epsilon=decimal_below(Fraction(budget.epsilon) * share))

@@ -3,6 +3,7 @@
 A pure event loses at worst what randomised response does (Kairouz, Oh, Viswanath 2015), and a Gaussian event what the
 continuous mechanism does and the slack of `integer_shifts`. Loss distributions of the
 worst pairs compose by convolution, also when an output steers what is asked next (Zhu, Dong, Wang 2022, Theorem 10).
+What may fail with some probability takes that off delta first, as divergences are convex in mixtures.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import binom
 
-from .events import Alone, Event, Gaussian, PureParts, pure_sum, total_rho
+from .events import Alone, Event, Failure, Gaussian, PureParts, failing, pure_sum, total_rho
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta
 from .zcdp import zcdp_epsilon
 
@@ -38,6 +39,10 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
     """
     if not events:
         return 0.0
+    if (lost := failing(events)) > 0:
+        left = Fraction(delta) - lost
+        sound = [event for event in events if not isinstance(event, Failure)]
+        return epsilon_spent(sound, float(left)) if left >= 0 else math.inf
     if any(isinstance(event, Alone) for event in events):
         return _with_lone_ones(events, delta)
     pure = pure_sum(events)

@@ -107,9 +107,34 @@ class Alone:
         return {"kind": "alone", "epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
+@dataclass(frozen=True)
+class Failure:
+    """Anything at all comes out with this probability, beside what the other events of the same mechanism say.
+
+    For neighbours, the mechanism is a mixture: with probability 1 - δ it does what the other events bound, and with
+    probability δ, the same for both, whatever it likes (`partition_selection`).
+    """
+
+    delta: Fraction  # Between 0 and 1.
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", Fraction(self.delta))
+        if not 0 < self.delta < 1:
+            raise ValueError("A failure has a probability between 0 and 1.")
+
+    @property
+    def rho(self) -> Fraction:
+        """None beside its probability."""
+        return Fraction(0)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return an exact record, for JSON."""
+        return {"kind": "failure", "delta": str(self.delta)}
+
+
 NO_ZCDP = Fraction(10**12)  # Stands for a ρ that is infinite; no total is large enough for it.
 
-Event = PureParts | Gaussian | Alone
+Event = PureParts | Gaussian | Alone | Failure
 
 
 def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
@@ -151,7 +176,9 @@ def event_from_dict(record: Mapping[str, Any]) -> Event:
         )
     if record["kind"] == "alone":
         return Alone(parse_fraction(record["epsilon"]), parse_fraction(record["delta"]))
-    raise ValueError("An event is pure_parts, selections, gaussian or alone.")
+    if record["kind"] == "failure":
+        return Failure(parse_fraction(record["delta"]))
+    raise ValueError("An event is pure_parts, selections, gaussian, alone or failure.")
 
 
 def pure_sum(events: Iterable[Event]) -> Fraction | None:
@@ -166,6 +193,11 @@ def pure_sum(events: Iterable[Event]) -> Fraction | None:
         top, bottom = event.epsilon.as_integer_ratio()
         tops[bottom] = tops.get(bottom, 0) + top * event.count
     return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
+
+
+def failing(events: Iterable[Event]) -> Fraction:
+    """The probability that any of them fails, at most."""
+    return sum((event.delta for event in events if isinstance(event, Failure)), Fraction(0))
 
 
 def total_rho(events: Iterable[Event]) -> Fraction:

@@ -33,12 +33,12 @@ from .forecast.sketch_sizes import ANY_RECORDS
 from .kind import Choosing, Filling, Kind, Plain, Reader, most_bytes
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
-from .purchase_plan import Known, PurchasePlan, Purchasing
+from .purchase_plan import PurchasePlan, Purchasing
 from .release import Release
 from .release_store import Place, paid_name, public_name, shelf_of
 from .seal import paid_for, showing
 from .sizing import with_chosen_size
-from .stages import Count
+from .stages import Count, Known
 from .wide_columns import warn_of_wide_columns
 
 

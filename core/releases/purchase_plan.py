@@ -29,110 +29,19 @@ from numbers as they were released; the exact ones decide nothing.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
-
-from ..domain import Domain
 from ..errors import RequestError
-from ..privacy.accounting import Alone, Cost, PureParts
-from ..privacy.budget import Budget, exact_decimal
-from ..privacy.calibration import NoiseScale, calibrate
-from ..privacy.neighbours import Sensitivity
-from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.accounting import Alone, Cost, PureParts, Reserve
+from ..privacy.budget import Budget
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
 from .payment import LedgerAccount, Together
-
-
-@dataclass(frozen=True)
-class Bought:
-    """One number that was bought, or that is to be, in a stage by its name."""
-
-    stage: str
-    # Its price and its noise; None where it is public.
-    cost: Cost | None
-    noise: NoiseScale | None
-    noisy: int | None = None  # The number as it was released; None beforehand.
-    of: Domain | None = field(default=None, compare=False)  # The columns that were read for it.
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the records before their table is planned, and what knowing it has left."""
-
-    left: Budget  # For everything else.
-    records: float  # About how many there are, at least 1.
-    # Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
-    spread: float | None = None
-    bought: tuple[Bought, ...] = ()  # What was bought, in its order.
-
-    @property
-    def costs(self) -> tuple[Cost, ...]:
-        """What was paid; part of what every file promises whose size shows it."""
-        return tuple(one.cost for one in self.bought if one.cost is not None)
-
-    def of(self, stage: str) -> Bought | None:
-        """What was bought in a stage, by its name."""
-        return next((one for one in self.bought if one.stage == stage), None)
-
-    def after(self, stage: Stage, offer: Offer, noisy: int | None = None) -> Known:
-        """The same once an offer is paid for, of which nothing is learnt yet."""
-        bought = Bought(stage.name, offer.cost, offer.noise, noisy, stage.of)
-        return replace(self, left=offer.left, bought=(*self.bought, bought))
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One number that can be bought."""
-
-    noise: NoiseScale | None  # Of the number; None where it is public.
-    cost: Cost | None  # Its price; None where it is public.
-    left: Budget  # What it leaves for everything else.
-
-    @classmethod
-    def of(cls, name: str, moved: Sensitivity, epsilon: Fraction, budget: Budget) -> Offer:
-        """A number that one person moves so far, for an exact part of a budget."""
-        noise = calibrate(moved, epsilon)
-        check_drawable(noise)
-        cost = Cost.of([(moved, noise)], exact_decimal(epsilon, f"The price of the {name}"))
-        left = exact_decimal(Fraction(budget.epsilon) - epsilon, f"What the {name} leaves")
-        return cls(noise, cost, replace(budget, epsilon=left))
-
-
-class Stage(ABC):
-    """One number about the records that is bought before their table; all but `read` follows from what is public."""
-
-    of: Domain  # The columns that are read for it.
-    name: ClassVar[str]  # In the ledger's note.
-    learns: ClassVar[str]  # What is bought, in words.
-    # Whether nothing can be planned without it; what is not needed is bought where there is room for it.
-    needed: ClassVar[bool] = False
-
-    @abstractmethod
-    def offered(self, known: Known) -> Offer | None:
-        """The purchase with what is left; None where it is not worth its price. RequestError when there is none."""
-
-    @abstractmethod
-    def read(self, known: Known, source: Source, noise_source: NoiseSource | None) -> Generator[int, None, int]:
-        """The exact number, which is private, by one reading; each step yields the rows read so far."""
-
-    @abstractmethod
-    def learnt(self, known: Known, offer: Offer, noisy: int) -> Iterable[Known]:
-        """What is known once a number was paid for and drawn; best first, then what may be supposed in view of it."""
-
-    def supposed(self, known: Known) -> Known:
-        """What ordinary records would let one know, for prices beforehand and where nothing better is admitted."""
-        return known
-
-    def parameters(self) -> dict[str, Any]:
-        """What the ledger notes beside the name: nothing."""
-        return {}
+from .stages import Known, Offer, Progress, Stage
 
 
 class Priced(Protocol):
@@ -181,13 +90,16 @@ class PurchasePlan(Generic[Made]):
 
     def made(self, known: Known) -> Made:
         """What is released in view of what is known; RuntimeError when it promises more than is left."""
-        return self._checked(known, self._made(known))
+        return self._checked(known, self._made)
 
     def ordinary(self, known: Known) -> Made:
         """What is priced beforehand; RuntimeError when it promises more than is left."""
-        return self._checked(known, self._ordinary(known))
+        return self._checked(known, self._ordinary)
 
-    def _checked(self, known: Known, made: Made) -> Made:
+    def _checked(self, known: Known, plan: Callable[[Known], Made]) -> Made:
+        if known.reserve is not None:
+            return _covered(known, known.reserve, plan)
+        made = plan(known)
         left = known.left
         parts = sum((Fraction(cost.epsilon) for cost in known.costs), Fraction(left.epsilon))
         whole = sum((Fraction(cost.epsilon) for cost in self.known.costs), Fraction(self.known.left.epsilon))
@@ -207,7 +119,9 @@ class PurchasePlan(Generic[Made]):
     @property
     def cost(self) -> Cost:
         """Of everything together, as it would be for ordinary records."""
-        whole = self.known.left
+        whole, settled = self.known.left, self.forecast()
+        if settled.known.reserve is not None:
+            return _prepaid(settled.known.costs, settled.known.reserve)
         events = (event for cost in self.costs(self.known, self.stages) for event in cost.events)
         return Cost(tuple(events), whole.epsilon, whole.delta)
 
@@ -238,7 +152,7 @@ class Purchasing(Generic[Made]):
         self._plan, self._source, self._payer, self._noise_source = plan, source, payer, noise_source
         self._known, self._later = plan.known, list(plan.stages)
         self._offer: Offer | None = None
-        self._exact: int | None = None
+        self._exact: Any = None
         self._finished = False
 
     def __iter__(self) -> Iterator[int]:
@@ -271,7 +185,7 @@ class Purchasing(Generic[Made]):
         self.check_read()
         self._finished = True
         while self._later:
-            self._buy()
+            self._buy(progress)
             for rows in self:
                 progress(rows)
         made = self._plan.made(self._known)
@@ -285,19 +199,22 @@ class Purchasing(Generic[Made]):
             progress(rows)
         return self.finish(progress)
 
-    def _buy(self) -> None:
+    def _buy(self, progress: Progress) -> None:
         """Pay for the next stage, draw its noise, and take what is known then."""
         exact, offer, self._exact, self._offer = self._exact, self._offer, None, None
         if exact is None or offer is None:
             raise RuntimeError("Nothing is bought of records that were not read.")
         may, stage = self._may_pay(offer), self._later[0]  # others may have spent while records were read
         if may and self._payer is not None and offer.cost is not None:
-            if not self._in_turn():
-                self._payer.prepay(_together(offer, self._known.left), Together(stage.name, stage.of))
-            self._payer.spend_part(offer.cost, stage, stage.learns)
+            if offer.reserve is not None:
+                self._payer.prepay(_prepaid([offer.cost], offer.reserve), Together(stage.name, stage.of))
+            else:
+                if not self._in_turn():
+                    self._payer.prepay(_together(offer, self._known.left), Together(stage.name, stage.of))
+                self._payer.spend_part(offer.cost, stage, stage.learns)
         self._later.pop(0)
         if may:
-            noisy = exact if offer.noise is None else _with_noise(exact, offer.noise, self._noise_source)
+            noisy = stage.drawn(exact, self._known, offer, self._source, self._noise_source, progress)
             known = self._known.after(stage, offer, noisy)
             self._known = self._admitted(stage.learnt(known, offer, noisy), stage.supposed(known))
 
@@ -309,6 +226,9 @@ class Purchasing(Generic[Made]):
         (stage, *later), known = self._later, self._known
         self._plan.costs(known, (stage, *_needed(later)))
         if self._payer is None or offer.cost is None:
+            return True
+        if offer.reserve is not None:
+            self._payer.check(_prepaid([offer.cost], offer.reserve))
             return True
         if self._in_turn():
             self._payer.check(offer.cost)
@@ -341,17 +261,33 @@ class Purchasing(Generic[Made]):
             costs = self._plan.costs(known, _needed(self._later))
         except RequestError:
             return False
+        if known.reserve is not None:
+            return True  # paid for by one entry already
         if self._payer is None or (known.left.pure and self._payer.has_room_for(_in_one_part(known.left))):
             return True
         return self._payer.has_room_for(*costs)
 
 
+def _covered(known: Known, reserve: Reserve, plan: Callable[[Known], Made]) -> Made:
+    """What can be planned with what is left, or a little less, such that what is reserved for it covers it."""
+    for left in reserve.smaller(known.left):
+        made = plan(replace(known, left=left))
+        if reserve.covers(made.cost.events):
+            return made
+    raise RequestError(
+        "A release of this kind cannot follow what is found under a delta in one promise, as its noise is not "
+        "Gaussian: buy what is to be found by itself, or say it."
+    )
+
+
+def _prepaid(costs: Sequence[Cost], reserve: Reserve) -> Cost:
+    """What was bought first and, by what is reserved for it, whatever follows: one entry, fixed before any output."""
+    whole, events = reserve.whole, (event for cost in costs for event in cost.events)
+    return Cost((*events, reserve.rest), whole.epsilon, whole.delta)
+
+
 def _needed(stages: Iterable[Stage]) -> tuple[Stage, ...]:
     return tuple(stage for stage in stages if stage.needed)
-
-
-def _with_noise(exact: int, noise: NoiseScale, noise_source: NoiseSource | None) -> int:
-    return int(add_noise(np.array([exact], dtype=np.int64), noise, noise_source)[0])
 
 
 def _in_one_part(left: Budget) -> Cost:

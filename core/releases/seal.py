@@ -25,8 +25,8 @@ from ..sketches.plan import Planned, planned_for
 from ..version import SOFTWARE
 from .engine.building import ExactTable
 from .manifest import BoughtCount
-from .purchase_plan import Known
 from .release import Release, now
+from .stages import Known
 
 
 def seal(

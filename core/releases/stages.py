@@ -30,21 +30,171 @@ nothing is bought (`core.releases.purchase_plan`).
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..domain import Domain
+from ..privacy.accounting import Cost, Reserve
+from ..privacy.budget import Budget, exact_decimal
+from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource
 from ..privacy.replay.tape import tossed
 from ..sources import Source
-from .purchase_plan import Known, Offer, Stage
+
+if TYPE_CHECKING:
+    from .found import Discovered
+
+Progress = Callable[[int], object]
+"""Called with the rows read so far."""
+
+
+@dataclass(frozen=True)
+class Bought:
+    """One number that was bought, or that is to be, in a stage by its name.
+
+    Attributes
+    ----------
+    cost, noise : Cost | None, NoiseScale | None
+        Its price and its noise; None where it is public.
+    noisy : int | None
+        The number as it was released; None beforehand.
+    of : Domain | None
+        The columns that were read for it.
+    """
+
+    stage: str
+    cost: Cost | None
+    noise: NoiseScale | None
+    noisy: int | None = None
+    of: Domain | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the records before their table is planned, and what knowing it has left.
+
+    Attributes
+    ----------
+    left : Budget
+        For everything else.
+    records : float
+        About how many there are, at least 1.
+    spread : float | None
+        Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
+    bought : tuple[Bought, ...]
+        What was bought, in its order.
+    reserve : Reserve | None
+        How the promise is shared with what was bought first, where that is more than a sum; None where parts add up.
+    found : Discovered | None
+        What was found out of the columns, where nobody had said it.
+    """
+
+    left: Budget
+    records: float
+    spread: float | None = None
+    bought: tuple[Bought, ...] = ()
+    reserve: Reserve | None = None
+    found: Discovered | None = None
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What was paid; part of what every file promises whose size shows it."""
+        return tuple(one.cost for one in self.bought if one.cost is not None)
+
+    def of(self, stage: str) -> Bought | None:
+        """What was bought in a stage, by its name."""
+        return next((one for one in self.bought if one.stage == stage), None)
+
+    def after(self, stage: Stage, offer: Offer, noisy: int | None = None) -> Known:
+        """The same once an offer is paid for, of which nothing is learnt yet."""
+        bought = Bought(stage.name, offer.cost, offer.noise, noisy, stage.of)
+        return replace(self, left=offer.left, bought=(*self.bought, bought), reserve=offer.reserve or self.reserve)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One number that can be bought.
+
+    Attributes
+    ----------
+    noise : NoiseScale | None
+        Of the number; None where it is public.
+    cost : Cost | None
+        Its price; None where it is public.
+    left : Budget
+        What it leaves for everything else.
+    reserve : Reserve | None
+        How it shares a promise with a delta, of which prices do not add up; None where they do.
+    """
+
+    noise: NoiseScale | None
+    cost: Cost | None
+    left: Budget
+    reserve: Reserve | None = None
+
+    @classmethod
+    def of(cls, name: str, moved: Sensitivity, epsilon: Fraction, budget: Budget) -> Offer:
+        """A number that one person moves so far, for an exact part of a budget."""
+        noise = calibrate(moved, epsilon)
+        check_drawable(noise)
+        cost = Cost.of([(moved, noise)], exact_decimal(epsilon, f"The price of the {name}"))
+        left = exact_decimal(Fraction(budget.epsilon) - epsilon, f"What the {name} leaves")
+        return cls(noise, cost, replace(budget, epsilon=left))
+
+
+class Stage(ABC):
+    """One number about the records that is bought before their table; all but `read` follows from what is public."""
+
+    of: Domain
+    """The columns that are read for it."""
+    name: ClassVar[str]
+    """In the ledger's note."""
+    learns: ClassVar[str]
+    """What is bought, in words."""
+    needed: ClassVar[bool] = False
+    """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
+
+    @abstractmethod
+    def offered(self, known: Known) -> Offer | None:
+        """The purchase with what is left; None where it is not worth its price. RequestError when there is none."""
+
+    @abstractmethod
+    def read(self, known: Known, source: Source, noise_source: NoiseSource | None) -> Generator[int, None, Any]:
+        """The exact number, which is private, by one reading; each step yields the rows read so far."""
+
+    @abstractmethod
+    def learnt(self, known: Known, offer: Offer, noisy: Any) -> Iterable[Known]:
+        """What is known once a number was paid for and drawn; best first, then what may be supposed in view of it."""
+
+    def drawn(
+        self,
+        exact: Any,
+        known: Known,
+        offer: Offer,
+        source: Source,
+        noise_source: NoiseSource | None,
+        progress: Progress,
+    ) -> Any:
+        """What is released of it, once it is paid for: the number with its noise."""
+        return exact if offer.noise is None else _with_noise(exact, offer.noise, noise_source)
+
+    def supposed(self, known: Known) -> Known:
+        """What ordinary records would let one know, for prices beforehand and where nothing better is admitted."""
+        return known
+
+    def parameters(self) -> dict[str, Any]:
+        """What the ledger notes beside the name: nothing."""
+        return {}
+
 
 SHARE = Fraction(1, 50)  # Of epsilon that pays for a count: its noise is then 71 records at epsilon = 1.
 ORDINARY = 10_000.0  # Records that a release is priced for before their number is known, to see that there can be one.
@@ -191,3 +341,7 @@ class Pairs:
             squares += apart * apart
         values = np.minimum(squares * (4.0 / self._points.shape[1]), 1.0)
         return int(np.asarray(values * UNIT, np.int64).sum())
+
+
+def _with_noise(exact: int, noise: NoiseScale, noise_source: NoiseSource | None) -> int:
+    return int(add_noise(np.array([exact], dtype=np.int64), noise, noise_source)[0])

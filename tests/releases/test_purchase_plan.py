@@ -20,10 +20,10 @@ from core.releases.job import Job, kind_of
 from core.releases.kind import Plain
 from core.releases.manifest import BoughtCount
 from core.releases.payment import LedgerAccount, check_all_remembered
-from core.releases.purchase_plan import Known, Offer, PurchasePlan, Purchasing, Stage
+from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import load
 from core.releases.release_store import shelf_of
-from core.releases.stages import SHARE, Count, Spread
+from core.releases.stages import SHARE, Count, Known, Offer, Spread, Stage
 from core.sketches.classes import Classes
 from core.sources import open_source
 from tests.depth import deep, draws

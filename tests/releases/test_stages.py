@@ -16,8 +16,8 @@ from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount
-from core.releases.purchase_plan import Known, PurchasePlan, Purchasing
-from core.releases.stages import MOST, UNIT, Count, Pairs, Spread
+from core.releases.purchase_plan import PurchasePlan, Purchasing
+from core.releases.stages import MOST, UNIT, Count, Known, Pairs, Spread
 from core.sources import open_source
 from core.sources.arrow_tables import Drawn
 

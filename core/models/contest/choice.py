@@ -24,9 +24,9 @@ from ...privacy.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.forecast.scales import by_coordinates
 from ...releases.payment import LedgerAccount, saying_spent
-from ...releases.purchase_plan import Known, PurchasePlan, Purchasing, Stage
+from ...releases.purchase_plan import PurchasePlan, Purchasing
 from ...releases.seal import promising, showing
-from ...releases.stages import ORDINARY, Count, Spread
+from ...releases.stages import ORDINARY, Count, Known, Spread, Stage
 from ...sketches.classes import Classes
 from ...sources import Source
 from ...sources.arrow_tables import Drawn

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -69,6 +69,50 @@ class PureNoise:
     def loss(self, hidden: object, other: object, outcome: object, sampled: float = 1.0) -> Loss:
         """None, as nothing is hidden."""
         return Loss()
+
+
+@dataclass(frozen=True)
+class ShownValues:
+    """Counts of values with discrete Gaussian noise, of which those above a threshold are shown.
+
+    What is hidden is, for each column, its values in their order and how many records have each. Values that both data
+    sets have differ by shifts of Gaussian noise. One that only one of them has is shown with a probability that nothing
+    hides: noise is independent, so the others are as they would be without it.
+
+    Attributes
+    ----------
+    sigma2 : Fraction
+        Of the noise.
+    threshold : int
+        What is shown is larger.
+    columns : int
+        How many there are.
+    """
+
+    sigma2: Fraction
+    threshold: int
+    columns: int
+
+    described = "values that are shown above a noisy threshold"
+
+    def loss(self, hidden: Sequence, other: Sequence, outcome: object, sampled: float = 1.0) -> Loss:  # type: ignore[type-arg]
+        """The shifts of what both have, and the larger of the chances that something is shown which only one has."""
+        moved: list[int] = []
+        alone: tuple[list[int], list[int]] = ([], [])
+        for one, two in zip(hidden, other, strict=True):
+            first, second = (dict(zip(names, counts.tolist(), strict=True)) for names, counts in (one, two))
+            moved += [count - second[name] for name, count in first.items() if name in second]
+            alone[0].extend(count for name, count in first.items() if name not in second)
+            alone[1].extend(count for name, count in second.items() if name not in first)
+        lost = max(-math.expm1(sum(math.log1p(-self._shown(count)) for count in counts)) for counts in alone)
+        return replace(gaussian_loss(np.array(moved, object), float(self.sigma2), sampled), lost=lost)
+
+    def _shown(self, count: int) -> float:
+        """The chance that a value of so many records is shown, by its definition."""
+        sigma2, reach = float(self.sigma2), math.ceil(REACH * math.sqrt(float(self.sigma2)))
+        logs = -(np.arange(-reach, reach + 1, dtype=float) ** 2) / (2.0 * sigma2)
+        over = logs[max(self.threshold - count + 1 + reach, 0) :]
+        return float(np.exp(logsumexp(over) - logsumexp(logs))) if len(over) else 0.0
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ class Loss:
     # Log probabilities for the loss the other way round, where `logs` bound only the one way; None where they are the
     # same two.
     back: tuple[np.ndarray, np.ndarray] | None = None
+    lost: float = 0.0  # Probability with which something comes out that nothing hides.
 
     @property
     def square(self) -> float:
@@ -66,7 +67,7 @@ class Loss:
     @property
     def nothing(self) -> bool:
         """Whether the draw tells nothing apart."""
-        return self.most == 0.0 and not self.shifts
+        return self.most == 0.0 and not self.shifts and self.lost == 0.0
 
 
 def gaussian_loss(moved: np.ndarray, sigma2: float, sampled: float = 1.0) -> Loss:
@@ -90,6 +91,15 @@ def _logarithm(odds: Fraction) -> Decimal:
 def delta_of(losses: Sequence[Loss], epsilon: float) -> float:
     """An upper bound of the δ at which all draws together keep `epsilon`: the best of three, each proven by itself."""
     losses, epsilon = [loss for loss in losses if not loss.nothing], epsilon * (1 + ROUNDING)
+    return min(1.0, lost_of(losses) + _delta_of_noise(losses, epsilon))
+
+
+def lost_of(losses: Sequence[Loss]) -> float:
+    """The probability that anything comes out which nothing hides, at most."""
+    return math.fsum(loss.lost for loss in losses)
+
+
+def _delta_of_noise(losses: Sequence[Loss], epsilon: float) -> float:
     pure = math.fsum(loss.most for loss in losses)
     if pure <= epsilon and not any(loss.shifts for loss in losses):
         return 0.0
@@ -103,7 +113,9 @@ def delta_of(losses: Sequence[Loss], epsilon: float) -> float:
 
 def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
     """The least ε, to a thousandth, at which these bounds show that all draws together keep δ."""
-    pure = math.fsum(loss.most for loss in losses)
+    pure, lost = math.fsum(loss.most for loss in losses), lost_of(losses)
+    if lost > delta:
+        return math.inf
     if not any(loss.shifts for loss in losses) and (delta == 0.0 or pure == 0.0):
         return pure
     if delta == 0.0 or not math.isfinite(pure):
@@ -120,7 +132,7 @@ def epsilon_of(losses: Sequence[Loss], delta: float) -> float:
     if not 0 < tables <= FEW_TABLES or any(loss.shifts and loss.sampled < 1.0 for loss in losses):
         return high  # an upper bound: many distributions would be convolved for minutes
     ways = [_composed(way, high) for way in _ways([loss for loss in losses if not loss.nothing])]
-    return min(high, max(float(way.get_epsilon_for_delta(delta)) for way in ways if way is not None))
+    return min(high, max(float(way.get_epsilon_for_delta(delta - lost)) for way in ways if way is not None))
 
 
 def keeps(losses: Sequence[Loss], epsilon: float | Fraction, delta: float) -> bool:
@@ -139,7 +151,7 @@ def keeps(losses: Sequence[Loss], epsilon: float | Fraction, delta: float) -> bo
     simple = simple or (_all_coarse(kept) and not any(loss.most for loss in kept))
     if sum(loss.sampled < 1.0 and bool(loss.shifts) for loss in kept) > MOST_SAMPLES:
         return False  # as accountants of samples decide it, by Rényi divergences alone
-    return not simple and convolved_delta(kept, epsilon * (1 + ROUNDING)) <= most
+    return not simple and convolved_delta(kept, epsilon * (1 + ROUNDING)) <= most - lost_of(kept)
 
 
 def _all_coarse(losses: Sequence[Loss]) -> bool:

@@ -15,8 +15,8 @@ from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD
 from ...releases.forecast.scales import chosen_scales, has_scales
 from ...releases.kind import Plain
-from ...releases.purchase_plan import Known, PurchasePlan, Stage
-from ...releases.stages import BROADEST, NARROWEST, Count, Spread
+from ...releases.purchase_plan import PurchasePlan
+from ...releases.stages import BROADEST, NARROWEST, Count, Known, Spread, Stage
 from ...serving.owners import OwnLedger
 from ..frame.marks import note
 from ..frame.visiting import turn

@@ -1,0 +1,220 @@
+"""Values that were on nobody's list, found under a promise: each is counted with noise, and shown above a threshold.
+
+A list of categories that nobody can type is in the data, and to copy it from there would show values that one person
+alone has. So every value of every column is counted, every count gets discrete Gaussian noise of parameter σ², and a
+value is shown, with its noisy count, when that passes a threshold T (Korolova, Kenthapadi, Mishra, Ntoulas 2009; with
+Gaussian noise over everything a person has: Gopi, Gulhane, Kulkarni, Shen, Shokouhi, Yekhanin 2020).
+
+**What is promised.** A person has at most m records, and each has one value in each of d columns. Let D and D' differ
+in one person, D0 be everyone else, and *new* be a value of a column that is in D or D' and not in D0. Let B be that
+some new value is shown, and β the larger of its probabilities under D and D'.
+
+1. *No new value is shown, but with probability β <= δ.* New values of one column with k_1, k_2, … records of the
+   person, Σ k_i <= m, are shown with probability at most Σ P(N > T - k_i), N the noise, which is at most m max over k
+   of P(N > T - k)/k. For whole t >= 1, P(N >= t) is at most that of a normal number of variance σ² being t - 1 or more
+   (Canonne, Kamath, Steinke 2020, Proposition 25). T is the least whole number with
+
+       d · m · max over 1 <= k <= m of Q((T - k)/σ)/k <= δ,        Q the normal tail.
+
+2. *Otherwise it is Gaussian noise on counts.* Noise is independent between values, so given that no new value is shown,
+   what is shown of all others has the law that it has anyway: that of a function of their noisy counts under D, P', or
+   under D', Q'. So M(D) = (1 - β) P' + β P'' and M(D') = (1 - β) Q' + β Q'' (where one has the smaller probability,
+   part of its P' is called P''). Counts of the values of D0 are a table that the person moves, in each column, by whole
+   numbers that add up to m at most in absolute value (add or remove), or by two such rows of them (replace): the
+   squared L2 norm is at most d m² or 2 d m². Hockey-stick divergences are jointly convex, so M is (ε, δ' + δ)-private
+   wherever the Gaussian table is (ε, δ')-private, and the same holds of M followed by anything that is chosen in view
+   of it.
+
+β is an `events.Failure` beside the `events.Gaussian` of the table, also for adding up (`accounting`). ∎
+
+**A second look at what is rare.** Most records have only frequent values, which one look finds for a part of ρ. In the
+second look a record counts only in the columns in which its value was not found: with weight w(u) = floor(G/√u) in each
+of u such columns, so that its weights are a vector of length G at most, whatever u is, and a record that is rare in one
+column counts √d times as much there as in the first look. The person's m records move these sums by m G at most in L2
+norm (√2 times that where records are replaced), and new values have mass k w(u) for k records, at most m u/k of them:
+(1) becomes max over k and u of (m u/k) Q((T - k w(u))/σ) <= δ. What was found in the first look is a public fact then.
+Two looks may each fail; their two δ add up. Of the Adult data's ten columns two looks leave about half as many records
+without their value as one does.
+
+**Why not the optimal thresholds of one column.** Desfontaines, Voss, Gipson, Mandayam (2022) show which rule shows a
+value of one column with the largest probability under (ε, δ). As d columns and what follows them share a promise, what
+counts is its ρ, and there their rule with ε = √(2ρ) needs about log(1/δ)/ε records where this one needs
+√(2 log(1/δ))/ε, for one column as for many: `least_without_gaussian` is theirs, for comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from ..errors import RequestError
+from ..runtime.array_types import Integers
+from .calibration import NoiseScale, gaussian_scale
+from .events import Event, Failure, event_of
+from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
+from .noise.noise import add_noise
+from .noise.randomness import Source
+from .replay.laws import ShownValues
+from .replay.tape import drawn
+
+WEIGHT = 1000
+"""G."""
+MARGIN = 1e-6
+"""Relative, of the floating-point tail; its errors are a thousandth of that."""
+
+
+@dataclass(frozen=True)
+class ValueSelection:
+    """How values are found, from public facts.
+
+    Attributes
+    ----------
+    columns : int
+        d.
+    noise : NoiseScale
+        Of every count.
+    threshold : int
+        T: a value is shown when its noisy count is larger.
+    failure : Fraction
+        δ: how likely it is at most that a value is shown which one person alone has.
+    moved : Sensitivity
+        How far one person moves the counts of everybody else's values.
+    weight : int
+        G: what a record counts that is rare in one column alone, in a second look; 1 in the first.
+    """
+
+    columns: int
+    noise: NoiseScale
+    threshold: int
+    failure: Fraction
+    moved: Sensitivity
+    weight: int = 1
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of the noise, in records of weight G."""
+        return math.sqrt(self.noise.variance) / self.weight
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What it does to privacy."""
+        return event_of(self.moved, self.noise), Failure(self.failure)
+
+    def found_from(self, chance: float = 0.95) -> float:
+        """How many records of weight G a value needs so as to be found with this probability."""
+        return self.threshold / self.weight + self.error * float(ndtri(chance))
+
+
+def plan_values(
+    columns: int,
+    rho: Fraction,
+    failure: Fraction,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    unit: PrivacyUnit = EACH_RECORD,
+    *,
+    again: bool = False,
+) -> ValueSelection:
+    """How values of so many columns are found for ρ and a chance of failure; or again, in a second look.
+
+    Raises
+    ------
+    RequestError
+        When there is no chance of failure, without which no value can be shown that nobody has said.
+    """
+    if failure <= 0:
+        raise RequestError(
+            "Values of categories cannot be found under a pure promise, as one that a single person has would show "
+            "that person: give a delta, such as 1e-6, or type the values."
+        )
+    moved = values_sensitivity(columns, neighbours, unit, again=again)
+    noise = gaussian_scale(moved, rho)
+    masses = [(u, int(weights(u)[u])) for u in range(1, columns + 1)] if again else [(columns, 1)]
+    threshold = least_threshold(noise.parameter, masses, unit.records, failure)
+    return ValueSelection(columns, noise, threshold, failure, moved, WEIGHT if again else 1)
+
+
+def weights(columns: int) -> Integers:
+    """w(u) of a record that counts in u columns, int64 (columns + 1,); that of none is 0."""
+    return np.array([0, *(math.isqrt(WEIGHT**2 // u) for u in range(1, columns + 1))], np.int64)
+
+
+def values_sensitivity(columns: int, neighbours: Neighbours, unit: PrivacyUnit, *, again: bool = False) -> Sensitivity:
+    """How far one person moves the counts of values of so many columns; see the proof at the top."""
+    times = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+    if again:
+        longest = int((np.arange(columns + 1) * weights(columns)).max())
+        return Sensitivity(times * longest, times * WEIGHT**2).scaled(unit.records)
+    return Sensitivity(times * columns, times * columns, unit_shifts=True).scaled(unit.records)
+
+
+def least_threshold(sigma2: Fraction, masses: Sequence[tuple[int, int]], records: int, failure: Fraction) -> int:
+    """T, for pairs of how many columns a record counts in and with which weight; see the proof at the top."""
+    sigma, limit = math.sqrt(float(sigma2)), math.log(float(failure)) - MARGIN
+    shares = np.unique(np.geomspace(1, records, 64).astype(np.int64)) if records > 64 else np.arange(1, records + 1)
+    # Between two that are tried, k is the lower one at least below the line and the higher one at most above it.
+    above = np.append(shares[1:] - 1, records)
+    above = np.maximum(above, shares)
+
+    def fits(threshold: int) -> bool:
+        return all(
+            math.log(columns * records) + float((log_ndtr((above * mass - threshold) / sigma) - np.log(shares)).max())
+            <= limit
+            for columns, mass in masses
+        )
+
+    low, high = 0, 1
+    while not fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def least_without_gaussian(epsilon: float, failure: float) -> float:
+    """About how many records a value of one column needs by the optimal rule under (ε, δ), to be shown half the time.
+
+    Chances grow from δ by a factor of e^ε and δ more each record, up to a half: δ (e^(kε) - 1)/(e^ε - 1) = 1/2.
+    """
+    return math.log1p(math.expm1(epsilon) / (2.0 * failure)) / epsilon
+
+
+def shown_values(
+    counts: Sequence[Mapping[str, int]], selection: ValueSelection, source: Source | None = None
+) -> list[dict[str, int]]:
+    """The values of each column that pass the threshold, with their noisy counts, those of the largest first.
+
+    Parameters
+    ----------
+    counts : Sequence[Mapping[str, int]]
+        Exact and private: how many records have each value, one mapping a column; each count is at least 1.
+    selection : ValueSelection
+        How.
+    source : Source | None
+        Where the random bits come from; the operating system unless this is a test or a lesson.
+    """
+    if len(counts) != selection.columns:
+        raise ValueError("Values are found in as many columns as were paid for.")
+    keys = [sorted(column) for column in counts]
+    exact = [np.array([column[key] for key in listed], np.int64) for column, listed in zip(counts, keys, strict=True)]
+    if any(len(one) and one.min() < 1 for one in exact):
+        raise ValueError("A value that nobody has is none to be found.")
+    law = ShownValues(selection.noise.parameter, selection.threshold, selection.columns)
+    private = source is None or source.private
+
+    def draw() -> list[list[tuple[str, int]]]:
+        noisy = [add_noise(one, selection.noise, source) if len(one) else one for one in exact]
+        if not any(map(len, exact)):  # bits are drawn all the same, as it is a draw that nothing came out of
+            add_noise(np.zeros(1, np.int64), selection.noise, source)
+        return [
+            [(listed[place], int(one[place])) for place in np.flatnonzero(one > selection.threshold)]
+            for listed, one in zip(keys, noisy, strict=True)
+        ]
+
+    shown = drawn(law, list(zip(keys, exact, strict=True)), draw, private)
+    return [dict(sorted(column, key=lambda one: (-one[1], one[0]))) for column in shown]

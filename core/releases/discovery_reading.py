@@ -1,0 +1,407 @@
+"""What is counted to find out what nobody has said of a table: how values are written, where they lie, which there are.
+
+Three readings. In the first each record has one vote a column, for the set of formats that its value fits
+(`domain.formats`), and is counted once among all. In the second, which goes by the formats that were found, each record
+has of a column of numbers or dates one vote for the coarse cell of its value, one for the finer cell and one for its
+step; of a column of categories its value is counted.
+
+**How far one person moves the votes.** A record has one vote in each of d columns and w among all records: L1 = d + w
+and squared L2 norm d + w². In the second reading it has three votes in each of d' columns of numbers and dates. A
+replaced record takes its votes from some cells and gives them to others: twice as much. With m records a person it is m
+times as much in L1 and m² times in squared L2 norm. What a record votes for depends on its own values and on what was
+released before, and never on another record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..checks import MAX_TEXT
+from ..domain import Categorical, Domain
+from ..domain.column import as_float64, to_numpy
+from ..domain.dates import moments
+from ..domain.formats import FORMATS, Format, chosen, fitting, format_of
+from ..domain.written import NOTHING, are_words
+from ..domain.written_dates import NEVER
+from ..formatting.escapes import steers
+from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
+from ..privacy.partition_selection import weights
+from ..runtime.array_types import Floats, Integers
+from ..sources import Source
+
+SAMPLES = (
+    *("", "yes", "1", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024", "01.02.2024"),
+    *("12/31/2024", "12:30", "8:30 pm", "1:27", "a@b.cd", "x" * 80),
+)
+"""Texts that fit every set of formats that a text can fit."""
+SURE = 2.0
+"""Standard deviations of noise from which a cell is taken to hold records."""
+OCCUPIED, BESIDE = 3.5, 1.5
+"""The same of the ends of a range, and of cells beside them."""
+COARSE = 60
+"""Powers of two of either sign in which numbers are told apart, from 2^-20 on."""
+LEAST_POWER = -20
+FIRST_YEAR, DECADES = 1700, 60
+STEPS = (1.0, 0.01, 0.0)
+"""What numbers are whole multiples of, the coarsest that fits."""
+
+
+@cache
+def signatures() -> tuple[int, ...]:
+    """The sets of formats that a text may fit, each a bit a format; that of no value first."""
+    return tuple(dict.fromkeys(int(bits) for bits in fitting(pa.array(SAMPLES, pa.large_string()))))
+
+
+@cache
+def cell_of_signature(bits: int) -> int:
+    """The cell of a set of formats: its own, or of those with nothing but formats of it the one with most of them."""
+    known = signatures()
+    if bits in known:
+        return known.index(bits)
+    within = [one for one in known if one & ~bits == 0]
+    return known.index(max(within, key=int.bit_count)) if within else known.index(1 << FORMATS.index(format_of("text")))
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What is counted in the first reading.
+
+    Attributes
+    ----------
+    texts, others : tuple[str, ...]
+        Columns of texts, and those whose type says what they hold.
+    unit : PrivacyUnit
+        Who one person is.
+    """
+
+    texts: tuple[str, ...]
+    others: tuple[str, ...]
+    unit: PrivacyUnit
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns."""
+        return (*self.texts, *self.others)
+
+    @property
+    def weight(self) -> int:
+        """w: votes that a record has among all records, so that their number has no more noise than it needs."""
+        return max(1, math.isqrt(len(self.names)) // 2)
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """How far one person moves the votes; see the top."""
+        columns, weight = len(self.names), self.weight
+        times = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+        # A replaced record stays one: where it is not left out, its votes among all are where they were.
+        moved = Sensitivity(times * (columns + weight), times * (columns + weight**2))
+        return moved.scaled(self.unit.records)
+
+    @property
+    def shape(self) -> int:
+        """Cells in all."""
+        return len(self.texts) * len(signatures()) + 2 * len(self.others) + 1
+
+    def count(self, table: Integers, batch: pa.RecordBatch) -> None:
+        """Add the votes of a batch."""
+        cells, at = len(signatures()), 0
+        for name in self.names:
+            values = batch.column(name)
+            if name in self.texts:
+                bits, places = np.unique(fitting(as_texts(values)), return_inverse=True)
+                found = np.array([cell_of_signature(int(one)) for one in bits], np.int64)[places]
+                size = cells
+            else:
+                found, size = to_numpy(pc.is_valid(values)).astype(np.int64), 2
+                if pa.types.is_floating(values.type):
+                    found &= ~np.isnan(as_float64(name, values))
+            table[at : at + size] += np.bincount(found, minlength=size)
+            at += size
+        table[at] += self.weight * batch.num_rows
+
+    def of_text(self, noisy: Integers, name: str) -> Integers:
+        """The votes of a column of texts."""
+        place = self.texts.index(name) * len(signatures())
+        return noisy[place : place + len(signatures())]
+
+    def missing(self, noisy: Integers, name: str) -> float:
+        """How many records have no value."""
+        if name in self.texts:
+            return float(self.of_text(noisy, name)[0])
+        return float(noisy[len(self.texts) * len(signatures()) + 2 * self.others.index(name)])
+
+    def formats(self, noisy: Integers, error: float) -> dict[str, Format]:
+        """How each column of texts is written, by what stands out of the noise of its votes."""
+        counts = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
+        prefer = _preferred(np.sum(list(counts.values()), axis=0)) if counts else ()
+        found = {}
+        for name, votes in counts.items():
+            seen = np.where(votes > SURE * error, votes, 0.0)
+            shares = {one.name: float(seen[_with(one.name)].sum()) for one in FORMATS}
+            found[name] = chosen(shares | {"records": float(seen.sum())}, prefer)
+        return found
+
+
+def _with(name: str, without: str = "") -> list[int]:
+    """The cells of sets with one format, and without another one."""
+    bit, other = (1 << FORMATS.index(format_of(one)) if one else 0 for one in (name, without))
+    return [place for place, bits in enumerate(signatures()) if bits & bit and not bits & other]
+
+
+def _preferred(votes: Floats) -> tuple[str, ...]:
+    """Which of two formats is meant where a value fits both: that of which more is written in the table."""
+    decimals, days = (
+        sorted(pair, key=lambda name: -votes[_with(name, next(one for one in pair if one != name))].sum())
+        for pair in (("decimal_point", "decimal_comma"), ("day_first", "month_first"))
+    )
+    return ("yes_no", "year_first", *days, "compact_date", *decimals)
+
+
+def as_texts(values: pa.Array) -> pa.Array:
+    """Texts, dictionary-encoded or not."""
+    return values if pa.types.is_dictionary(values.type) else pc.cast(values, pa.large_string())
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The cells in which values of one column of numbers or dates are counted: coarse ones, parts of them, and steps.
+
+    Attributes
+    ----------
+    name, kind : str, str
+        Of the column; "number" or "date".
+    format : Format | None
+        How it is written, where it is texts.
+    """
+
+    name: str
+    kind: str
+    format: Format | None = None
+
+    @property
+    def parts(self) -> int:
+        """Of a coarse cell."""
+        return 8 if self.kind == "number" else 10
+
+    @cached_property
+    def edges(self) -> Floats:
+        """Ends of the finer cells, increasing: powers of two and seven numbers between two of them, or years."""
+        if self.kind == "date":
+            return np.arange(FIRST_YEAR, FIRST_YEAR + 10 * DECADES + 1, dtype=float)
+        powers = 2.0 ** np.arange(LEAST_POWER, LEAST_POWER + COARSE)
+        above = (powers[:, None] * (1.0 + np.arange(8) / 8.0)).ravel()
+        above = np.append(above, 2.0 ** (LEAST_POWER + COARSE))
+        return np.concatenate([-above[::-1], above])
+
+    @property
+    def coarse(self) -> int:
+        """Coarse cells; of numbers that of 0 is in the middle."""
+        return DECADES if self.kind == "date" else 2 * COARSE + 1
+
+    @property
+    def shape(self) -> int:
+        """Cells in all."""
+        return self.coarse * (1 + self.parts) + len(STEPS) + 1
+
+    def values(self, array: pa.Array) -> Floats:
+        """Numbers, or years and parts of them; NaN where there is none."""
+        if self.kind == "date":
+            seconds = (
+                moments(self.name, array) if self.format is None else np.asarray(self.format.read(as_texts(array)))
+            )
+            known = seconds != NEVER
+            days = np.where(known, seconds, 0).astype("M8[s]").astype("M8[D]")
+            years = days.astype("M8[Y]")
+            parts = (days - years.astype("M8[D]")).astype(float) / 366.0
+            return np.where(known, years.astype(int) + 1970 + parts, np.nan)
+        if self.format is None:
+            return np.array(as_float64(self.name, array))
+        return np.array(self.format.read(as_texts(array)), np.float64)
+
+    def count(self, table: Integers, array: pa.Array) -> None:
+        """Add the votes of values."""
+        values = self.values(array)
+        values = values[np.isfinite(values)]
+        place = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
+        if self.kind == "number":  # the cell of zero stands for a coarse one, all of whose parts are the first
+            middle = COARSE * 8
+            fine = np.where(place == middle, middle, np.where(place > middle, place + 7, place))
+            step = np.where(values == 0.0, len(STEPS), self._steps(values))
+        else:
+            fine, step = place, np.zeros(len(values), np.int64)
+        coarse, parts = self.coarse, self.coarse * self.parts
+        table[:coarse] += np.bincount(fine // self.parts, minlength=coarse)
+        table[coarse : coarse + parts] += np.bincount(fine, minlength=parts)
+        table[coarse + parts :] += np.bincount(step, minlength=len(STEPS) + 1)
+
+    @staticmethod
+    def _steps(values: Floats) -> Integers:
+        whole = values == np.rint(values)
+        cents = np.abs(values * 100.0 - np.rint(values * 100.0)) < 1e-6 * np.maximum(1.0, np.abs(values))
+        return np.where(whole, 0, np.where(cents, 1, 2))
+
+    def edge(self, fine: int) -> float:
+        """The lower end of a finer cell, by its place among all."""
+        if self.kind == "date":
+            return float(self.edges[fine])
+        middle = COARSE * 8
+        return float(self.edges[fine if fine <= middle else max(fine - 7, middle + 1)])
+
+    def ends(self, noisy: Integers, error: float) -> tuple[float, float] | None:
+        """Between which numbers nearly all values lie, by what stands out of the noise; None where nothing does."""
+        coarse = noisy[: self.coarse].astype(float)
+        parts = noisy[self.coarse : self.coarse * (1 + self.parts)].astype(float)
+        occupied = np.flatnonzero(coarse > OCCUPIED * error)
+        if not len(occupied):
+            return None
+        first, last = int(occupied[0]), int(occupied[-1])
+        while first > 0 and coarse[first - 1] > BESIDE * error:
+            first -= 1
+        while last < self.coarse - 1 and coarse[last + 1] > BESIDE * error:
+            last += 1
+        records = float(coarse[first : last + 1].sum())
+        low = first * self.parts + self._trimmed(parts[first * self.parts : (first + 1) * self.parts], records, error)
+        top = parts[last * self.parts : (last + 1) * self.parts][::-1]
+        high = (last + 1) * self.parts - self._trimmed(top, records, error)
+        return self.edge(low), self.edge(max(high, low + 1))
+
+    def _trimmed(self, parts: Floats, records: float, error: float) -> int:
+        """How many parts of an outermost cell hold nearly nobody."""
+        if error * math.sqrt(self.parts) > 0.02 * records or parts.sum() < SURE * error:
+            return 0
+        sums = np.cumsum(parts) <= np.maximum(0.002 * records, SURE * error * np.sqrt(np.arange(1, len(parts) + 1)))
+        return min(int(np.argmin(sums)) if not sums.all() else len(parts) - 1, len(parts) - 1)
+
+    def step(self, noisy: Integers, error: float) -> float:
+        """What nearly all numbers are whole multiples of; 0 where nothing is."""
+        whole, cents, finer, zero = noisy[-len(STEPS) - 1 :].astype(float)
+        least = max(0.02 * max(whole + cents + finer + zero, 0.0), SURE * error)
+        return 0.0 if finer > least else 0.01 if cents > least else 1.0
+
+    def zeros(self, noisy: Integers) -> float:
+        """How many records have the number 0."""
+        return float(noisy[-1])
+
+
+@dataclass
+class Second:
+    """What is counted in the second reading: private.
+
+    Attributes
+    ----------
+    scales : tuple[Scale, ...]
+        Of columns of numbers and dates.
+    categories : tuple[str, ...]
+        Columns of texts whose values are counted.
+    """
+
+    scales: tuple[Scale, ...]
+    categories: tuple[str, ...]
+    table: Integers = field(init=False)
+    values: list[Counter[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = np.zeros(sum(scale.shape for scale in self.scales), np.int64)
+        self.values = [Counter() for _ in self.categories]
+
+    @staticmethod
+    def sensitivity(columns: int, neighbours: Neighbours, unit: PrivacyUnit) -> Sensitivity:
+        """How far one person moves the votes of so many columns of numbers and dates; see the top."""
+        moved = 3 * columns * (1 if neighbours is Neighbours.ADD_REMOVE else 2)
+        return Sensitivity(moved, moved, unit_shifts=True).scaled(unit.records)
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        """Add the records of a batch."""
+        at = 0
+        for scale in self.scales:
+            scale.count(self.table[at : at + scale.shape], batch.column(scale.name))
+            at += scale.shape
+        for counts, name in zip(self.values, self.categories, strict=True):
+            counts.update(counted(batch.column(name)))
+
+    def split(self, noisy: Integers) -> Iterator[tuple[Scale, Integers]]:
+        """Each column's own votes."""
+        at = 0
+        for scale in self.scales:
+            yield scale, noisy[at : at + scale.shape]
+            at += scale.shape
+
+
+@dataclass
+class Third:
+    """What is counted in a third reading: of columns of categories, the values that were not found; private.
+
+    Attributes
+    ----------
+    found : Mapping[str, Sequence[str]]
+        What was, by column.
+    """
+
+    found: Mapping[str, Collection[str]]
+    values: list[Counter[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = [Counter() for _ in self.found]
+        self._weights = weights(len(self.found))
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        """Add the records of a batch, each with the weight of one that is rare in so many columns."""
+        rare = []
+        for name, found in self.found.items():
+            texts = as_texts(batch.column(name))
+            coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+            names = pc.cast(coded.dictionary, pa.large_string()).to_pylist()
+            unseen = {one for one in counted(coded.dictionary) if one not in found}
+            listed = np.array([one in unseen for one in names] + [False])
+            places = to_numpy(pc.fill_null(coded.indices, len(names))).astype(np.int64)
+            rare.append((names, places, listed[places]))
+        each = self._weights[np.sum([one for _, _, one in rare], axis=0)]
+        for counts, (names, places, one) in zip(self.values, rare, strict=True):
+            sums = np.zeros(len(names) + 1, np.int64)
+            np.add.at(sums, places[one], each[one])
+            counts.update({names[place]: int(sums[place]) for place in np.flatnonzero(sums)})
+
+
+def counted(values: pa.Array) -> dict[str, int]:
+    """How many records have each text that could be the name of a category."""
+    found = pc.value_counts(as_texts(values))
+    names, counts = found.field("values"), found.field("counts")
+    if pa.types.is_dictionary(names.type):
+        names = names.dictionary_decode()
+    names = pc.cast(names, pa.large_string())
+    nothing = to_numpy(pc.fill_null(are_words(names, NOTHING), True))
+    kept = ~nothing & to_numpy(pc.less_equal(pc.fill_null(pc.utf8_length(names), MAX_TEXT + 1), MAX_TEXT))
+    pairs = zip(names.filter(pa.array(kept)).to_pylist(), to_numpy(counts)[kept].tolist(), strict=True)
+    return {name: count for name, count in pairs if not any(map(steers, name))}
+
+
+def read_batches(source: Source, names: Sequence[str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+    """The columns as they are written, of at most as many records a person as count."""
+    return source.batches(plain_domain(names, unit))
+
+
+def plain_domain(names: Sequence[str], unit: PrivacyUnit) -> Domain:
+    """Columns of which nothing is known: lists that nothing is on, so that values come as they are written."""
+    return Domain(tuple(Categorical(name, ("a", "b")) for name in names), unit=unit)
+
+
+def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
+    """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
+    more."""
+    if 0.0 < low <= 0.1 * high:
+        low = 0.0
+    width = max(high - low, step, 1e-12)
+    nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
+    return float(f"{math.floor(low / nice) * nice:.12g}"), float(f"{math.ceil(high / nice) * nice:.12g}")
+
+
+def noticeable(count: float, error: float) -> bool:
+    """Whether a noisy number is more than noise."""
+    return count > OCCUPIED * error

@@ -1,0 +1,326 @@
+"""What was found out of a table's columns under a promise, and the declaration that it comes to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..checks import check_text, exact_fields
+from ..domain import Categorical, Domain
+from ..domain.column_entries import columns_of
+from ..domain.columns import Column
+from ..domain.declarations import Declaration, in_flow, stated
+from ..domain.formats import Format
+from ..errors import ReleaseFileError, RequestError
+from ..formatting.numbers import rounded
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget, decimal_text
+from ..privacy.neighbours import PrivacyUnit
+from ..privacy.partition_selection import ValueSelection
+from .discovery_reading import Scale, noticeable, rounded_outward
+
+OTHER, MISSING = "other", "missing"
+LEAST_FOUND = 0.05
+"""Share of the records whose values must be found for a column to be one of categories, and no free text."""
+MOST_FOUND = 1_000_000
+"""Values that a file says were found."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number that was released with noise.
+
+    Attributes
+    ----------
+    count : float
+        As it came out, without bias; noise may make it negative.
+    error : float
+        Its standard deviation.
+    """
+
+    count: float
+    error: float
+
+    @property
+    def text(self) -> str:
+        """For a person."""
+        return f"about {rounded(max(0.0, self.count), self.error)}"
+
+
+@dataclass(frozen=True)
+class FoundColumn:
+    """What is known of one column.
+
+    Attributes
+    ----------
+    name : str
+        Of the source's column.
+    column : Column | None
+        As a domain has it; None where nothing could be found that a domain can say, and the column is left out.
+    said : bool
+        Whether its owner had said it, so that nothing was bought about it.
+    format : str
+        How its values are written, in words; "" where that goes without saying.
+    why : str
+        Why it is left out, in a sentence; "" where it is not.
+    values : Mapping[str, Measured]
+        Values of a category that were found, the most frequent first, and how many records have each.
+    other, missing, zero : Measured | None
+        How many records have a value that was not found, none at all, and the number 0; None where nobody looked.
+    rare : tuple[str, ...]
+        Values that were found in a second look, in which records that are rare in several columns count less: at least
+        so many records have them.
+    """
+
+    name: str
+    column: Column | None
+    said: bool = False
+    format: str = ""
+    why: str = ""
+    values: Mapping[str, Measured] = field(default_factory=dict)
+    other: Measured | None = None
+    missing: Measured | None = None
+    zero: Measured | None = None
+    rare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """What was found out of a table, for a price; whatever is made of it costs nothing more.
+
+    Attributes
+    ----------
+    columns : tuple[FoundColumn, ...]
+        All columns but that of the persons, in the order of the table.
+    records : Measured
+        How many records there are.
+    cost : Cost | None
+        What it promises by itself, and what the ledger adds up; None where nothing had to be bought.
+    share : str
+        Which part of the whole promise it is, such as "0.1": of ε where that is pure, and of ρ under a delta.
+    whole : Budget
+        The promise that it is a part of.
+    left : Budget
+        What the same promise leaves for one release that comes after it, as an entry of its own.
+    unit : PrivacyUnit
+        Who one person is.
+    record : str
+        What one row is, in words, where that was said.
+    """
+
+    columns: tuple[FoundColumn, ...]
+    records: Measured
+    cost: Cost | None
+    share: str
+    whole: Budget
+    left: Budget
+    unit: PrivacyUnit
+    record: str = ""
+
+    def __getitem__(self, name: str) -> FoundColumn:
+        """One column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def price(self) -> str:
+        """What it cost, in words: "ε = 0.1", or "a share of 0.1 of ε = 1 with δ = 0.000001"."""
+        if self.cost is None:
+            return "nothing"
+        if self.whole.pure:
+            return self.cost.describe()
+        whole = f"ε = {decimal_text(self.whole.epsilon)}, δ = {decimal_text(self.whole.delta)}"
+        return f"a share of {self.share} of {whole}"
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The columns that can be used, by what was said and found; RequestError where there is none."""
+        columns = tuple(one.column for one in self.columns if one.column is not None)
+        if not columns:
+            raise RequestError(
+                "Nothing was found that a table could be made of, as noise hides so few records; say more."
+            )
+        return Domain(columns, unit=self.unit, scale="box", record=self.record)
+
+    @property
+    def declaration(self) -> Declaration:
+        """The same as a declaration, to be corrected like any other."""
+        return Declaration(self.domain)
+
+    def text(self) -> str:
+        """A declaration file, which says of every column whether it was found and of those left out why."""
+        said = {one.name for one in self.columns if one.said}
+        lines = [f"# What is marked as found was bought for {self.price}; to correct it costs nothing."]
+        head, listed = self.declaration.text().split("columns:\n")
+        lines += [*head.splitlines(), "columns:"]
+        entries = stated(self.domain.columns)
+        for (name, _), line in zip(entries.items(), listed.splitlines(), strict=True):
+            lines.append(line if name in said else f"{line}  # found")
+        lines += [f"  # {in_flow(one.name)}: left out. {one.why}" for one in self.columns if one.column is None]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def kept(self) -> Finding:
+        """What a release file says of it."""
+        found = tuple(one for one in self.columns if not one.said and one.column is not None)
+        counts = {one.name: {value: measured.count for value, measured in one.values.items()} for one in found}
+        errors = [measured.error for one in found for measured in one.values.values()]
+        return Finding(
+            self.price,
+            tuple(one.name for one in found),
+            self.records.count,
+            self.records.error,
+            {name: values for name, values in counts.items() if values},
+            max(errors, default=0.0),
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a release file says of what was found before it: which columns, for how much, and how many records there
+    are.
+
+    Attributes
+    ----------
+    price : str
+        In words.
+    columns : tuple[str, ...]
+        Of which something was found.
+    records, records_error : float
+        How many records there are, with its standard deviation.
+    values : Mapping[str, Mapping[str, float]]
+        By column, the noisy counts of the values that were found; those of the domain that are not here were not.
+    values_error : float
+        The standard deviation of each of these counts, before it was seen to be above the threshold.
+    """
+
+    price: str
+    columns: tuple[str, ...]
+    records: float
+    records_error: float
+    values: Mapping[str, Mapping[str, float]]
+    values_error: float
+
+    @property
+    def sentence(self) -> str:
+        """For a report and a label."""
+        names = ", ".join(repr(name) for name in self.columns)
+        return f"Values, formats and ranges of {names} were found under the promise, for {self.price}."
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        return {
+            "price": self.price,
+            "columns": list(self.columns),
+            "records": self.records,
+            "records_error": self.records_error,
+            "values": {name: dict(values) for name, values in self.values.items()},
+            "values_error": self.values_error,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Finding:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        names = ("price", "columns", "records", "records_error", "values", "values_error")
+        try:
+            facts: dict[str, Any] = exact_fields(value, "finding", names)
+            check_text(facts["price"], "A price")
+            columns = facts["columns"]
+            if not isinstance(columns, list) or len(columns) > MOST_FOUND:
+                raise ValueError("no list of columns")
+            for name in columns:
+                check_text(name, "A column name")
+            numbers = [facts["records"], facts["records_error"], facts["values_error"]]
+            for name, counts in facts["values"].items():
+                if name not in columns or len(counts) > MOST_FOUND:
+                    raise ValueError("values of no column that was found")
+                for text in counts:
+                    check_text(text, "A value")
+                numbers += counts.values()
+            if not all(type(one) in (int, float) and math.isfinite(one) and abs(one) < 1e18 for one in numbers):
+                raise ValueError("no numbers")
+        except (RequestError, ValueError, TypeError, AttributeError):
+            raise ReleaseFileError("What the file says was found before the release makes no sense.") from None
+        return cls(**facts | {"columns": tuple(columns)})
+
+
+def beside(
+    columns: Sequence[FoundColumn], others: Sequence[FoundColumn], order: Sequence[str]
+) -> tuple[FoundColumn, ...]:
+    """What was said and what was found, in the order of the table."""
+    known = {one.name: one for one in (*columns, *others)}
+    return tuple(replace(known[name], name=name) for name in order if name in known)
+
+
+def counted_as(one: Format) -> str:
+    """What a column of a format is counted as in a range: "number", "date", or "" for nothing."""
+    return {"number": "number", "time": "number", "duration": "number", "date": "date"}.get(one.kind, "")
+
+
+def _on_missing(missing: Measured) -> dict[str, object]:
+    return {"on_missing": "category"} if noticeable(missing.count, missing.error) else {}
+
+
+def found_category(
+    name: str, shown: Sequence[dict[str, int]], looks: Sequence[ValueSelection], records: Measured, missing: Measured
+) -> FoundColumn:
+    """A column of categories by the values that were found, in each look."""
+    values = {
+        value: Measured(count / look.weight, look.error)
+        for one, look in zip(shown, looks, strict=True)
+        for value, count in one.items()
+    }
+    found = sum(one.count for one in values.values())
+    spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
+    other = Measured(records.count - found - max(0.0, missing.count), spread)
+    if found < LEAST_FOUND * records.count or not values:
+        why = "Hardly any of its values is shared by so many people that it could be shown: it may be free text."
+        return FoundColumn(name, None, False, "", why, values, other, missing)
+    rest, gap = (_unlike(label, values) for label in (OTHER, MISSING))
+    gap = gap if noticeable(missing.count, missing.error) else rest
+    categories = dict.fromkeys((*values, rest, gap))
+    column = Categorical(name, tuple(categories), missing_category=gap, unknown_category=rest)
+    return FoundColumn(name, column, False, "", "", values, other, missing, rare=tuple(shown[1]) if shown[1:] else ())
+
+
+def _unlike(label: str, values: Iterable[str]) -> str:
+    """A name for a category that is none of the values, whatever their case."""
+    return f"({label})" if label in {value.strip().lower() for value in values} else label
+
+
+def found_range(scale: Scale, noisy: np.ndarray, error: float, missing: Measured) -> FoundColumn:
+    """A column of numbers or dates by its range."""
+    words = "" if scale.format is None else scale.format.words
+    ends = scale.ends(noisy, error)
+    if ends is None:
+        why = "Too few people have a value in it for a range to stand out of the noise: say its bounds."
+        return FoundColumn(scale.name, None, False, words, why, missing=missing)
+    entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
+    zero = None
+    if scale.kind == "date":
+        first, last = (int(end) for end in ends)
+        entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
+    else:
+        step = scale.step(noisy, error)
+        low, high = rounded_outward(*ends, step)
+        entry |= {"low": low, "high": high} | ({"step": step} if step else {})
+        zero = Measured(scale.zeros(noisy), error)
+    (column,) = columns_of(scale.name, entry | _on_missing(missing))
+    return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero)
+
+
+def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
+    """A column whose format says all of it, or of which nothing more is found."""
+    if one.kind == "yes_no":
+        (column,) = columns_of(name, dict(one.entry) | _on_missing(missing))
+        return FoundColumn(name, column, False, one.words, missing=missing)
+    why = {
+        "text": "It is free text; its length or chosen words can be said.",
+        "identifier": "Its values name one person or thing each.",
+        "nothing": "Nearly nobody has a value in it, or too few to be told from noise.",
+    }.get(one.kind, "Values of categories cannot be found under a pure promise: type them, or give a delta.")
+    return FoundColumn(name, None, False, one.words, why, missing=missing)

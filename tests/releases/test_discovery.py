@@ -1,0 +1,133 @@
+"""What nobody has said of a table is found out under the promise, for a stated share of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import (
+    Budget,
+    Categorical,
+    Declaration,
+    Discovery,
+    Domain,
+    Ledger,
+    Numeric,
+    PrivacyUnit,
+    RequestError,
+    discover,
+)
+from core.domain import Dates
+from core.privacy.accounting import Reserve, admits, keeps_promise
+from core.releases.found import Finding
+from core.sources import open_source
+
+PROMISE = Budget(1, "1e-6")
+PEOPLE = 20_000
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """A table as people have it: every value as text, one value that a single person has."""
+    rng = np.random.default_rng(0)
+    days = pd.to_datetime("2019-03-01") + pd.to_timedelta(rng.integers(0, 1800, PEOPLE), unit="D")
+    table = pd.DataFrame(
+        {
+            "town": rng.choice(["Bern", "Basel", "Chur", "Thun"], PEOPLE, p=[0.5, 0.3, 0.15, 0.05]),
+            "sex": rng.choice(["f", "m", "n/a"], PEOPLE, p=[0.5, 0.4, 0.1]),
+            "age": np.clip(rng.normal(45, 15, PEOPLE), 18, 90).astype(int).astype(str),
+            "paid": [f"{value:.2f}".replace(".", ",") for value in rng.gamma(2, 20, PEOPLE)],
+            "joined": days.strftime("%d.%m.%Y"),
+            "member": rng.choice(["yes", "no"], PEOPLE),
+            "mail": [f"person{place}@x.org" for place in range(PEOPLE)],
+        }
+    )
+    table.loc[0, "town"] = "Soglio"
+    return table
+
+
+@pytest.fixture(scope="module")
+def found(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("found") / "people.csv"
+    people.to_csv(path, index=False, sep=";")
+    return discover(path, PROMISE)
+
+
+def test_formats_values_and_ranges_of_a_text_file_are_found(found):
+    town, age, paid, joined = (found[name].column for name in ("town", "age", "paid", "joined"))
+    assert town.categories == ("Bern", "Basel", "Chur", "Thun", "other")
+    assert found["sex"].column.missing_category == "missing"
+    assert isinstance(age, Numeric) and age.low <= 20 and 70 <= age.high <= 130 and age.step == 1
+    assert isinstance(paid, Numeric) and paid.step == 0.01 and paid.high >= 80
+    assert isinstance(joined, Dates) and joined.first <= "2019-12-31" and "2023-01-01" <= joined.last < "2026"
+    assert found["member"].column.categories[:2] == ("no", "yes")
+    assert found["mail"].column is None and "one person" in found["mail"].why
+    assert abs(found.records.count - PEOPLE) < 6 * found.records.error
+
+
+def test_a_value_that_one_person_alone_has_is_not_found(found):
+    assert "Soglio" not in found["town"].column.categories
+
+
+def test_what_was_found_is_a_declaration_like_any_other(found):
+    again = Declaration.of(found.text())
+    assert again.domain == found.domain
+    assert "# found" in found.text() and found.price in found.text()
+
+
+def test_what_a_file_keeps_of_it_reads_back(found):
+    assert Finding.from_dict(found.kept.to_dict()) == found.kept
+
+
+def test_nothing_is_bought_of_columns_that_were_said(people):
+    said = Declaration(Domain((Categorical("town", ("Bern", "Basel")), Categorical("sex", ("f", "m")))))
+    asked = Discovery.of_source(open_source(people), PROMISE, said=said)
+    assert "town" not in asked.votes.names and "sex" not in asked.votes.names
+    assert discover(people, PROMISE, said=said)["town"].said
+
+
+def test_values_of_categories_need_a_delta_and_numbers_do_not():
+    people = pd.DataFrame({"town": ["Bern"] * 4_000, "age": [20, 30, 40, 50] * 1_000})
+    with pytest.raises(RequestError, match="delta, such as 1e-6, or type the values"):
+        discover(people, Budget(1))
+    said = Declaration(Domain((Categorical("town", ("Bern", "Basel")),)))
+    assert discover(people, Budget(10), said=said)["age"].column.step == 1
+
+
+def test_the_price_is_written_before_noise_and_a_refusal_costs_nothing(people, tmp_path):
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    bought = discover(people, PROMISE, ledger=ledger, dataset="people")
+    (entry,) = ledger.status("people").releases
+    assert entry.cost == bought.cost
+    with pytest.raises(RequestError):
+        discover(people, PROMISE, "0.9", ledger=ledger, dataset="people")
+    assert len(ledger.status("people").releases) == 1
+
+
+def test_the_sentence_beforehand_says_how_rare_a_value_may_be(people):
+    asked = Discovery.of_source(open_source(people), PROMISE)
+    assert "of 20,000 people share" in asked.sentence(20_000)
+    larger = Discovery.of_source(open_source(people), PROMISE, "0.4")
+    assert larger.found_from() < asked.found_from()
+
+
+def test_persons_with_several_rows_are_hidden_with_all_of_them(people):
+    unit = PrivacyUnit("id", 3)
+    owned = people.assign(id=np.arange(PEOPLE) // 3)
+    one, three = (Discovery.of_source(open_source(owned), PROMISE, unit=each) for each in (PrivacyUnit("id", 1), unit))
+    assert three.votes_noise.parameter >= 8 * one.votes_noise.parameter
+    assert "id" not in three.columns
+    assert discover(owned, PROMISE, unit=unit)["town"].column.categories[:2] == ("Bern", "Basel")
+
+
+def test_what_comes_first_and_what_is_reserved_keep_the_whole_promise():
+    for share in ("0.1", "0.5"):
+        reserve = Reserve(PROMISE, Fraction(share))
+        events = (*reserve.first_cost.events, reserve.rest)
+        assert keeps_promise(events, PROMISE.epsilon, PROMISE.delta)
+        assert not keeps_promise((*events, reserve.rest), PROMISE.epsilon, PROMISE.delta)
+        assert admits([], reserve.first_cost, PROMISE.epsilon, PROMISE.delta)
+        assert not admits([reserve.first_cost], reserve.first_cost, 100 * PROMISE.epsilon, 100 * PROMISE.delta)
