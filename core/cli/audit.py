@@ -18,6 +18,7 @@ from .sketch_options import SketchOptions
 from .spending import FAULT
 
 if TYPE_CHECKING:
+    from ..auditing.door_trials import Main
     from ..auditing.trials import Trial
     from ..privacy.budget import Budget
 
@@ -29,6 +30,7 @@ EXAMPLE_BANDWIDTH, EXAMPLE_NORM = "0.25", "l1"
 
 @grouped
 def audit(
+    context: typer.Context,
     promise: PromiseOptions,
     data: DataOptions,
     shape: SketchOptions,
@@ -70,7 +72,7 @@ def audit(
         exact = True
         if sum((all, train is not None, local is not None)) > 1 or typed(shape) or typed(data):
             raise RequestError("--all, --train, --local and a mechanism are audited one at a time: name one of them.")
-        _replayed(_chosen(promise.budget(), train, local), json)
+        _replayed(_chosen(promise.budget(), train, local, context.find_root().command), json)
         return
     from ..auditing.trials import of_sketch
     from ..privacy.attacks import LEAST_RUNS, check_attack
@@ -107,14 +109,13 @@ def audit(
         raise typer.Exit(FAULT)
 
 
-def _chosen(budget: Budget, train: str | None, local: str | None) -> Iterable[Trial]:
+def _chosen(budget: Budget, train: str | None, local: str | None, main: Main) -> Iterable[Trial]:
     """What is replayed where no mechanism is."""
     from ..auditing.catalogue import everything, of_local, of_trainer
-    from .commands import app
 
     if train is not None:
         return of_trainer(train, budget)
-    return of_local(local, budget) if local is not None else everything(budget, app)
+    return of_local(local, budget) if local is not None else everything(budget, main)
 
 
 def _replayed(trials: Iterable[Trial], json: bool, quietly: bool = False) -> list[dict[str, Any]]:

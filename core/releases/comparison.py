@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,7 +34,32 @@ from ..sketches.linear import LinearSketch
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .release import Release
+    from ..domain import Domain
+    from ..runtime.counter_tables import Counters
+
+
+class Comparable(Protocol):
+    """What is asked of each of two releases."""
+
+    @property
+    def sketch(self) -> LinearSketch: ...
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def counters(self) -> Counters: ...
+
+    @property
+    def records(self) -> float: ...
+
+    @property
+    def records_error(self) -> float: ...
+
+    def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers: ...
+
+
+Asked = TypeVar("Asked", bound=Comparable)
 
 
 @dataclass(frozen=True)
@@ -60,7 +85,7 @@ class Banded:
         error = np.hypot(self.standard_error, other.standard_error)
         return Banded(difference, difference - below, difference + above, error)
 
-    def share(self, release: Release, level: float) -> Banded:
+    def share(self, release: Comparable, level: float) -> Banded:
         """The same over the number of records, whose own error goes into the bands.
 
         Numbers that are read off the table itself err together with the answers, which the bands leave out: they are
@@ -79,19 +104,19 @@ class Banded:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Generic[Asked]):
     """What two releases differ by: the first less the second.
 
     Parameters
     ----------
-    first, second : Release
+    first, second : Asked
         Of the same question to the same columns.
     shares : bool
         Whether numbers of records are compared as shares of all records, and distances as averages; otherwise sums.
     """
 
-    first: Release
-    second: Release
+    first: Asked
+    second: Asked
     shares: bool = True
 
     def __post_init__(self) -> None:

@@ -322,7 +322,7 @@ class Release(Questions):
         """The contents of the file that `save` writes; the same release gives the same bytes."""
         return file.to_bytes(self.manifest, self.arrays, teaching, large)
 
-    def compare(self, other: Release, shares: bool = True) -> Comparison:
+    def compare(self, other: Release, shares: bool = True) -> Comparison[Release]:
         """What this release and another one of the same question differ by, this one less the other.
 
         Parameters

@@ -13,7 +13,6 @@ import math
 from fractions import Fraction
 from itertools import accumulate
 from operator import mul
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +20,13 @@ from ...errors import RequestError
 from ...runtime.array_types import Integers
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
+from ..calibration import LARGEST_BLOCK, NoiseScale
 from ..replay.laws import CounterNoise, PureNoise
 from ..replay.tape import drawn
 from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
 from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
 from .randomness import Source, Stream, SystemSource
-from .vector_noise import LARGEST_BLOCK, LARGEST_VARIANCE, RoundedL2Sampler
-
-if TYPE_CHECKING:
-    from ..calibration import NoiseScale
+from .vector_noise import LARGEST_VARIANCE, RoundedL2Sampler
 
 CHUNK = 1 << 16
 LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)

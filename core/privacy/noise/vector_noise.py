@@ -55,10 +55,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
-from scipy.special import erfc, gammaln
 
 from ...runtime.array_types import Integers, Truths, Words
 from ...runtime.compiled_code import njit
@@ -68,10 +66,7 @@ from .normal import PLACES, Expansion, Normals, standard_normals
 from .randomness import WORD_BITS, Stream
 
 LARGEST_VARIANCE = LARGEST_SCALE**2  # Of the ideal noise in one counter, (m+1)b².
-LARGEST_BLOCK = 1 << 24
 MOST_FRACTION_BITS = 62
-# Beyond this variance the correction to (m+1)b² + 1/12 is below a millionth of it.
-PLAIN_VARIANCE = 100
 
 
 @dataclass(frozen=True)
@@ -125,33 +120,6 @@ class RoundedL2Sampler:
         fraction_bits = 2 * self.places + shift - WORD_BITS
         usable = fraction_bits >= 1 and width >> MOST_FRACTION_BITS == 0
         return (factor, width, fraction_bits) if usable else (0, 0, 0)
-
-
-@lru_cache(maxsize=64)
-def rounded_l2_variance(scale: Fraction, block: int) -> float:
-    """Return the variance of one counter's noise, for scale b and vectors of length m.
-
-    It is (m+1)b² + 1/12 to within a millionth where that is large. For small noise, one coordinate is b√C times a
-    standard normal number with C chi-square of m+1 degrees of freedom, and the variance of a rounded normal number,
-    Σ 2(2n+1) P(N > (n+1/2)/σ) over n = 0, 1, ..., is averaged over log C by the trapezoidal rule, which converges
-    exponentially.
-    """
-    ideal = float((block + 1) * scale**2)
-    if ideal > PLAIN_VARIANCE:
-        return ideal + 1 / 12
-    b, shape = float(scale), (block + 1) / 2
-    if b < 1e-4 and ideal < 1e-6:
-        return 0.0  # too small for a float
-    # Peak and width of what is averaged, whose logarithm is about shape·u - C/2 - 1/(8b²C) at C = e^u.
-    peak = shape + math.hypot(shape, 0.5 / b)
-    width = 1 / math.sqrt(peak / 2 + 1 / (8 * b * b * peak))
-    step = 0.2 * width
-    logs = math.log(peak) + step * np.arange(-200, 36)
-    weights = step * np.exp(shape * logs - np.exp(logs) / 2 - shape * math.log(2) - gammaln(shape))
-    sigmas = b * np.exp(logs / 2)
-    steps = np.arange(int(10 * sigmas.max()) + 1)
-    tails = erfc((steps + 0.5) / (sigmas[:, None] * math.sqrt(2))) / 2
-    return float(weights @ (tails @ (2.0 * (2 * steps + 1))))
 
 
 class Length:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy import special, stats
 from scipy.interpolate import CubicSpline
 
+from core.privacy.calibration import rounded_l2_variance
 from core.privacy.noise import vector_noise as module
 from core.privacy.noise.normal import PLACES, Expansion, Normals, standard_normals
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.noise.vector_noise import L2Vector, RoundedL2Sampler, rounded_l2_variance
+from core.privacy.noise.vector_noise import L2Vector, RoundedL2Sampler
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, independence_p_value
 from tests.privacy.noise.scripted import ScriptedStream
