@@ -37,9 +37,9 @@ from core.models.contest.choice import choose_classifier
 from core.models.model_file import ModelFile
 from core.models.objective_perturbation import ObjectivePerturbation
 from core.models.training import METHODS, NUMBER_METHODS
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.noise.vector_noise import NormalVector
-from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.centred import CentrePurchase
 from core.releases.engine import building

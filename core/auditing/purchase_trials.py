@@ -31,9 +31,9 @@ from ..domain.declarations import Declaration
 from ..geometry.kernels import KERNELS
 from ..privacy.accounting import Reserve
 from ..privacy.budget import Budget
+from ..privacy.choosing.private_bounds import Grid
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import EACH_RECORD, Neighbours
-from ..privacy.quantiles import Grid
 from ..releases.bounded import BoundsPurchase
 from ..releases.centred import CentrePurchase
 from ..releases.discovery import discover

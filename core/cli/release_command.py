@@ -18,8 +18,8 @@ from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
+    from ..privacy.choosing.private_bounds import Bounds
     from ..privacy.neighbours import PrivacyUnit
-    from ..privacy.quantiles import Bounds
     from ..releases.bounded import BoundsPurchase
     from ..releases.job import Job
     from ..releases.kind import Kind

@@ -302,7 +302,7 @@ class BoundsOptions:
         if not self.private_bounds:
             refuse_typed(typed(self), "no --private-bounds are to be bought")
             return None
-        from ..privacy.quantiles import Grid
+        from ..privacy.choosing.private_bounds import Grid
         from ..releases.bounded import BoundsPurchase
 
         grids: dict[str, Grid] = {}

@@ -38,13 +38,13 @@ class PrivateChosenClassifier(LabelledEstimator):
     """Several classifiers made under one promise, of which the one that predicts best is kept.
 
     An eighth of the records (of more than 16,384 about 2,000), by coins for each, is left out of making them; what each
-    gets right of those decides, by report noisy max. This costs nothing beside making them (`core.privacy.held_out` has
-    the proof), so what a choice costs is that the classifiers share the budget. Where candidates are not named, those
-    that cannot pay for themselves are left out by forecast (`core.models.contest`), and where one alone promises most,
-    all of the budget goes to it. Rules of decision of one classifier share a release, and are all tried. One class for
-    everyone, whichever, always competes at no price, so that nothing is kept that is right less often than the largest
-    class, as far as noise lets one tell; where nothing else is worth making, the classes are only counted. Either is a
-    linear model without slopes.
+    gets right of those decides, by report noisy max. This costs nothing beside making them
+    (`core.privacy.choosing.held_out` has the proof), so what a choice costs is that the classifiers share the budget.
+    Where candidates are not named, those that cannot pay for themselves are left out by forecast
+    (`core.models.contest`), and where one alone promises most, all of the budget goes to it. Rules of decision of one
+    classifier share a release, and are all tried. One class for everyone, whichever, always competes at no price, so
+    that nothing is kept that is right less often than the largest class, as far as noise lets one tell; where nothing
+    else is worth making, the classes are only counted. Either is a linear model without slopes.
 
     Parameters
     ----------
@@ -264,7 +264,8 @@ class Candidate(Contestant[Kept]):
         return list(rules_of(classes_of(self.estimator.release_)))
 
     def right(self, place: int, rule: str | None) -> bool:
-        """Whether it predicts a record right, which it is asked about by itself; see `core.privacy.held_out`."""
+        """Whether it predicts a record right, which it is asked about by itself; see
+        `core.privacy.choosing.held_out`."""
         names = self.domain.categories_of(CLASS)
         return bool(names[self._code(self.points[place : place + 1], rule)] == self.labels[place])
 

@@ -43,12 +43,12 @@ More than two classes: one problem for each class against all others, with an eq
 
 Approximate minima perturbation with its length tuned, under the same promise.
 
-Records that are shortened to a smaller radius ask for less noise and say less; which radius serves best depends on
-the records. A model for each of several radii is trained on most of the records, each with an equal share of epsilon
-and delta; the one that gets most of the held-out records right, as far as report-noisy-max tells, is the one that is
-released. `core.privacy.held_out` has the proof that choosing costs nothing beside training, as each record is on one
-side only, whichever its coins say: what both cost together is what the models cost, and those add up to (ε, δ) (basic
-composition). The records that a person has would have to be on one side, so there may be one each.
+Records that are shortened to a smaller radius ask for less noise and say less; which radius serves best depends on the
+records. A model for each of several radii is trained on most of the records, each with an equal share of epsilon and
+delta; the one that gets most of the held-out records right, as far as report-noisy-max tells, is the one that is
+released. `core.privacy.choosing.held_out` has the proof that choosing costs nothing beside training, as each record is
+on one side only, whichever its coins say: what both cost together is what the models cost, and those add up to (ε, δ)
+(basic composition). The records that a person has would have to be on one side, so there may be one each.
 
 **What is right** is counted record by record: a score is added up coordinate by coordinate, each product and sum of
 two numbers rounded as IEEE 754 says, so it follows from that record and the coefficients alone, bit for bit.
@@ -69,7 +69,7 @@ from ..parameters import Choice, Whole, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_gaussian, round_up
-from ..privacy.held_out import choose, held_out, plan_choice
+from ..privacy.choosing.held_out import choose, held_out, plan_choice
 from ..privacy.integer_shifts import gaussian_delta
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise

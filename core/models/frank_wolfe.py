@@ -8,8 +8,8 @@ zero.
 **The choice.** Corner ±j has the score ∓ Σ r z_j, r a record's residual at θ that is public by then: whole numbers of
 2^-12, and coordinates whole numbers of 2^-13 of at most 1. So a score is a whole number, exact in any order, of which
 one record more or less moves each by Δ = 2^12 · 2^13 at most, and a replaced one by 2 Δ. The corner is chosen by the
-exponential mechanism, drawn exactly (`core.privacy.selection`), where the paper adds Laplace noise to every score. No
-number of records is needed: a mean has the same best corner as a sum.
+exponential mechanism, drawn exactly (`core.privacy.choosing.selection`), where the paper adds Laplace noise to every
+score. No number of records is needed: a mean has the same best corner as a sum.
 
 **The price.** Under a pure ε each of the T steps of each of K problems costs ε/(TK). Under (ε, δ) a choice of ε'
 costs ρ = ε'²/8 (Cesar, Rogers 2021), and ρ adds up, also where a step is chosen in view of earlier ones (Bun, Steinke
@@ -29,10 +29,10 @@ import numpy as np
 from ..parameters import Number, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
+from ..privacy.choosing.selection import select
 from ..privacy.events import Selections
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.selection import select
 from ..privacy.zcdp import largest_rho
 from ..sketches.adaptive import price_of
 from .linear_models import LinearModel

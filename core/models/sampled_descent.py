@@ -41,7 +41,7 @@ from ..parameters import Resolved, Whole, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_shares, round_up
-from ..privacy.held_out import held_out
+from ..privacy.choosing.held_out import held_out
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.randomness import Source as NoiseSource
 from .amp import one_step

@@ -10,9 +10,9 @@ coordinates; their Definition 3.4). One fit that changes in any way moves s_j(i)
 depth by more than 1.
 
 **The draw** is the exponential mechanism over all points of the grid, with the depth as score: (ε, 0)-private
-(`core.privacy.selection` has the proof, and that it is (ε²/8)-zCDP). The paper has no grid that ends, and pays with a
-delta for a test that its boxes are not too large (propose, test, release); here all boxes are within a public one, so
-nothing needs to be tested. Points exactly i deep are those of box i without box i+1, and how many they are is a
+(`core.privacy.choosing.selection` has the proof, and that it is (ε²/8)-zCDP). The paper has no grid that ends, and pays
+with a delta for a test that its boxes are not too large (propose, test, release); here all boxes are within a public
+one, so nothing needs to be tested. Points exactly i deep are those of box i without box i+1, and how many they are is a
 difference of two products of whole numbers. So a depth is proposed with a probability proportional to that number times
 a power of two, kept with the missing factor (`Coin`), and a point of it is taken evenly, all in whole numbers.
 
@@ -41,12 +41,12 @@ from ..errors import RequestError
 from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
+from ..privacy.choosing.selection import INVERSE_LOG_2, below
 from ..privacy.events import Selections
 from ..privacy.noise.randomness import Coin, Stream
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.replay.solved_laws import DeepPoint
 from ..privacy.replay.tape import drawn, tossed
-from ..privacy.selection import INVERSE_LOG_2, below
 from .linear_models import NumberModel
 from .method import NumberMethod
 

@@ -5,7 +5,8 @@ one cost before any noise is drawn: a ledger that admitted the bounds and then r
 nothing. So the noise of the table is fixed before the bounds are known. It may be, as the sensitivity of a table
 depends on its rows and on who one person is, and not on bounds.
 
-Bounds alone are bought by `private_bounds`; what is bought, and why it is private, stands in `privacy.quantiles`.
+Bounds alone are bought by `private_bounds`; what is bought, and why it is private, stands in
+`core.privacy.choosing.private_bounds`.
 
 Two readings. The first encodes every record as the second one will, but for the bounds, so that nothing is left to
 refuse, and counts it in the cells of the bounds' grids; the second fills the table within the bounds.
@@ -27,9 +28,9 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale
+from ..privacy.choosing.private_bounds import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.quantiles import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, plan
 from ..sources import Source

@@ -1,5 +1,5 @@
 """Buy medians and other quantiles of columns; what is chosen, and why it is private, stands in
-`privacy.column_quantiles`."""
+`core.privacy.choosing.column_quantiles`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number
-from ..privacy.column_quantiles import Places, QuantilesPlan, plan_quantiles, release_quantiles
+from ..privacy.choosing.column_quantiles import Places, QuantilesPlan, plan_quantiles, release_quantiles
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source, open_source

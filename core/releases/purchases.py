@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from ..privacy.accounting import Cost
-from ..privacy.quantiles import Bounds
+from ..privacy.choosing.private_bounds import Bounds
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from core.auditing.trials import BUDGETS, examine
 from core.cli.commands import app
 from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
-from core.privacy import quantiles, selection
+from core.privacy.choosing import private_bounds, selection
 from core.releases.payment import LedgerAccount
 from core.ui.release.release_task import ReleaseTask
 
@@ -99,16 +99,16 @@ def test_a_count_that_is_bought_without_a_price_is_found(monkeypatch):
 
 
 def test_a_bound_from_exact_counts_is_found(monkeypatch):
-    honest = quantiles._bounds
+    honest = private_bounds._bounds
     exact = []
 
     def remembered(one, *more):
         exact.append(np.array(one))
         return noised(one, *more)
 
-    noised = quantiles.add_noise
-    monkeypatch.setattr(quantiles, "add_noise", remembered)
-    monkeypatch.setattr(quantiles, "_bounds", lambda grid, noisy, *more: honest(grid, exact[-1], *more))
+    noised = private_bounds.add_noise
+    monkeypatch.setattr(private_bounds, "add_noise", remembered)
+    monkeypatch.setattr(private_bounds, "_bounds", lambda grid, noisy, *more: honest(grid, exact[-1], *more))
     assert found(first(purchase_trials.bounds(PURE)), None)
 
 

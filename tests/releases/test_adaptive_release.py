@@ -12,12 +12,12 @@ from core.errors import BudgetError, RequestError
 from core.lab.published.grid_cells import Marginals
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale
+from core.privacy.choosing.selection import select
 from core.privacy.events import Selections, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.selection import select
 from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load

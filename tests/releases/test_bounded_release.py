@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from core import Budget, Domain, Ledger, Race, load
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
-from core.privacy import quantiles
+from core.privacy.choosing import private_bounds
+from core.privacy.choosing.private_bounds import Grid, plan_bounds
 from core.privacy.neighbours import PrivacyUnit
-from core.privacy.quantiles import Grid, plan_bounds
 from core.releases.bounded import Bounded, BoundsPurchase
 from core.releases.job import Job
 from core.sketches.classes import Classes
@@ -90,7 +90,7 @@ def test_the_bounds_hold_most_records():
 
 def test_nothing_is_drawn_before_the_cost_is_written_down(monkeypatch):
     happened = []
-    for module in (quantiles, __import__("core.releases.seal", fromlist=["add_noise"])):
+    for module in (private_bounds, __import__("core.releases.seal", fromlist=["add_noise"])):
         draw = module.add_noise
         monkeypatch.setattr(module, "add_noise", lambda *given, draw=draw: happened.append("noise") or draw(*given))
     released(Budget(1), spend=lambda cost: happened.append("spent"))
@@ -114,7 +114,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_spent(problem, tmp_pa
 
 
 def test_a_refusal_to_pay_draws_nothing(monkeypatch):
-    monkeypatch.setattr(quantiles, "add_noise", lambda *_: pytest.fail("noise was drawn"))
+    monkeypatch.setattr(private_bounds, "add_noise", lambda *_: pytest.fail("noise was drawn"))
 
     def refuse(cost):
         raise BudgetError("no")

@@ -8,8 +8,8 @@ from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
 from core.lab.published.mwem import MWEM
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource, SystemSource
-from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
 from core.releases.engine.building import ExactTable, TableBuilder

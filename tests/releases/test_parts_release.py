@@ -30,8 +30,8 @@ from core import (
 from core.analysis.modes import find_modes
 from core.figures.report.label import describe, privacy_label, shares, to_json
 from core.figures.share.page_sections import label_html
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.quantiles import Grid
 from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
 from core.releases.engine import resuming

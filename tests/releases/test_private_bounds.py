@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import BudgetError, RequestError
 from core.privacy.budget import Budget
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import PrivacyUnit
-from core.privacy.quantiles import Grid
 from core.releases.bounded import private_bounds
 from core.sources import open_source
 

@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import BudgetError
 from core.privacy.budget import Budget
-from core.privacy.quantiles import Bounds, plan_bounds
+from core.privacy.choosing.private_bounds import Bounds, plan_bounds
 from core.releases.purchases import Purchase, Purchases
 
 COST = plan_bounds(1, Budget("0.1")).cost

@@ -9,10 +9,10 @@ import pytest
 from core.domain import Domain
 from core.geometry import kernels
 from core.privacy.budget import Budget
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
-from core.privacy.quantiles import Grid
 from core.releases import payment, seal
 from core.releases.bounded import Bounded, BoundsPurchase
 from core.releases.centred import Centred, CentrePurchase

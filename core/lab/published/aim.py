@@ -7,11 +7,11 @@ larger than the share of the budget that is spent allows. Where a measurement ha
 have half the noise and twice the price of a choice ("annealing"). The last round takes all that is left.
 
 **Why it keeps its promise although prices depend on what was seen.** Each round is a choice that is ε²/8-zCDP
-(`core.privacy.selection`) and a table with discrete Gaussian noise that is Δ²/(2σ²)-zCDP, whatever came before; how
-much either costs is decided from what was released in earlier rounds alone, and no round begins that would bring the
-sum of all these ρ above the total, which is fixed before the first. Under such a filter the whole is ρ-zCDP (fully
-adaptive composition: Feldman, Zrnic 2021, for each order of Rényi's divergence; Whitehouse, Ramdas, Rogers, Wu 2023).
-So the ledger gets one entry of this ρ, and claims zCDP of it and nothing sharper.
+(`core.privacy.choosing.selection`) and a table with discrete Gaussian noise that is Δ²/(2σ²)-zCDP, whatever came
+before; how much either costs is decided from what was released in earlier rounds alone, and no round begins that would
+bring the sum of all these ρ above the total, which is fixed before the first. Under such a filter the whole is ρ-zCDP
+(fully adaptive composition: Feldman, Zrnic 2021, for each order of Rényi's divergence; Whitehouse, Ramdas, Rogers, Wu
+2023). So the ledger gets one entry of this ρ, and claims zCDP of it and nothing sharper.
 
 **In whole numbers.** A table of weight w is released as w times its counts with noise of one and the same σ², so it
 costs w² Δ²/(2σ²), and a choice beside it w² times what one of weight 1 does. Of a capacity K, the sum of all w², with
@@ -36,11 +36,11 @@ from ...parameters import Resolved, Seed, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import gaussian_scale
+from ...privacy.choosing.selection import select
 from ...privacy.events import Gaussian
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.selection import select
 from ...privacy.zcdp import largest_rho
 from ...sketches.adaptive import LARGEST_TOTAL, SCALE, AdaptivePlan, Outcome, Read, pair_score, price_of
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice

@@ -49,11 +49,11 @@ from ...parameters import Choice, Number, Resolved, Whole, parameter
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
+from ...privacy.choosing.sparse_vector import SparseVector
 from ...privacy.events import Event, event_of
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.sparse_vector import SparseVector
 from ...privacy.zcdp import largest_rho
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...sketches.mechanism_spec import MechanismSpec, PrivateChoice, only_l1

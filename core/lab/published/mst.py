@@ -42,10 +42,10 @@ from ...geometry.kernels import KERNEL, Kernel, of_coordinates
 from ...geometry.simplex import nearest_with_total
 from ...parameters import Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
+from ...privacy.choosing.selection import select
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.selection import select
 from ...sketches.adaptive import (
     LARGEST_TOTAL,
     SCALE,

@@ -59,10 +59,10 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel, of_coordinates
 from ...parameters import Kind, Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
+from ...privacy.choosing.selection import select
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.selection import select
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, MAX_AXES, MAX_CLIQUES, Cells, Marginals

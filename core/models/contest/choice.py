@@ -20,7 +20,7 @@ import numpy as np
 from ...domain import Domain
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
-from ...privacy.held_out import ChoicePlan
+from ...privacy.choosing.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.forecast.scales import by_coordinates
 from ...releases.payment import LedgerAccount, saying_spent

@@ -1,9 +1,10 @@
 """Several classifiers made under one promise, of which the one that predicts best is kept, at one price.
 
 An eighth of the records (of more than 16,384 about 2,000), by coins for each, is left out of making them; what each
-gets right of those decides, by report noisy max. This costs nothing beside making them; `core.privacy.held_out` has the
-proof, and what it asks of whoever counts. Ways that are made of nothing, such as one class for everyone, compete at no
-price at all. One contestant with none of these beside it is made of all records, and nothing is held out.
+gets right of those decides, by report noisy max. This costs nothing beside making them;
+`core.privacy.choosing.held_out` has the proof, and what it asks of whoever counts. Ways that are made of nothing, such
+as one class for everyone, compete at no price at all. One contestant with none of these beside it is made of all
+records, and nothing is held out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from ...errors import RequestError
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
-from ...privacy.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
+from ...privacy.choosing.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
 from ...privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.replay.tape import rolling

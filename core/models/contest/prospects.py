@@ -45,7 +45,7 @@ from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
-from ...privacy.held_out import choice_epsilon, halvings_for
+from ...privacy.choosing.held_out import choice_epsilon, halvings_for
 from ...privacy.noise.randomness import SeededSource
 from ...privacy.shared_promise import largest_share
 from ...releases.forecast.nearness import USUAL, kernel_apart

@@ -7,7 +7,7 @@ what is not counted is guessed from single columns anyhow:
 1. Single columns with their halvings are measured: their contrasts get noise.
 2. Every pair is scored by the L1 distance of its counts from what the best guess of the single columns says of columns
    that have nothing to do with each other, less what noise would add to its cells. One after the other, pairs are
-   chosen by the exponential mechanism (`core.privacy.selection`), each among those that are left.
+   chosen by the exponential mechanism (`core.privacy.choosing.selection`), each among those that are left.
 3. The residuals of the chosen pairs are measured, with the same noise in every counter.
 
 **Why it keeps its promise.** Let ρ be the largest for which ρ-zCDP gives (ε, δ). K choices of ε₀ each are
@@ -41,11 +41,11 @@ from ...parameters import Resolved, Several, Whole, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, gaussian_scale
+from ...privacy.choosing.selection import select
 from ...privacy.events import Gaussian, Selections
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.selection import select
 from ...privacy.zcdp import largest_rho
 from ..adaptive import (
     LARGEST_TOTAL,

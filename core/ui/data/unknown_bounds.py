@@ -17,10 +17,10 @@ from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
+from ...privacy.choosing.private_bounds import Grid, plan_bounds
 from ...privacy.ledger.account import Account, price
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.neighbours import Neighbours
-from ...privacy.quantiles import Grid, plan_bounds
 from ...releases.bounded import private_bounds
 from ...releases.payment import check_remembered, unit_words
 from ...releases.purchases import Purchase

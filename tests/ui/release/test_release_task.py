@@ -13,8 +13,8 @@ import core.releases.seal
 from core.domain import Domain
 from core.geometry.kernels import Euclidean
 from core.privacy.budget import Budget
+from core.privacy.choosing.private_bounds import plan_bounds
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.quantiles import plan_bounds
 from core.releases.engine.building import TableBuilder
 from core.releases.release import load
 from core.releases.release_store import shelf_of

@@ -29,13 +29,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..errors import RequestError
-from .calibration import NoiseScale
-from .noise.laplace import laplace_sampler
-from .noise.noise import check_drawable
-from .noise.randomness import Source, SystemSource
-from .replay.laws import Comparisons
-from .replay.tape import rolling
+from ...errors import RequestError
+from ..calibration import NoiseScale
+from ..noise.laplace import laplace_sampler
+from ..noise.noise import check_drawable
+from ..noise.randomness import Source, SystemSource
+from ..replay.laws import Comparisons
+from ..replay.tape import rolling
 
 DRAWN_AT_ONCE = 64
 

@@ -12,13 +12,13 @@ from scipy import stats
 from core.errors import RequestError
 from core.privacy.accounting import Alone, Cost, Gaussian
 from core.privacy.attacks import audit
+from core.privacy.choosing.held_out import choose, halvings_for, held_out, plan_choice
 from core.privacy.events import PureParts
-from core.privacy.held_out import choose, halvings_for, held_out, plan_choice
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
+from tests.privacy.choosing.test_selection import chance_of
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
-from tests.privacy.test_selection import chance_of
 
 EPSILON = 1.5
 COUNTS = np.arange(-40, 45)

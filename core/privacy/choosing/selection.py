@@ -69,9 +69,9 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from .noise.randomness import WORD_BITS, Coin, Source, Stream, SystemSource
-from .replay.laws import NoisyLargest, WeighedChoice
-from .replay.tape import drawn
+from ..noise.randomness import WORD_BITS, Coin, Source, Stream, SystemSource
+from ..replay.laws import NoisyLargest, WeighedChoice
+from ..replay.tape import drawn
 
 Scores = npt.NDArray[np.int64]
 

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from core.errors import RequestError
-from core.privacy import sparse_vector as module
 from core.privacy.calibration import NoiseScale
+from core.privacy.choosing import sparse_vector as module
+from core.privacy.choosing.sparse_vector import SparseVector, question_share, scales
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.sparse_vector import SparseVector, question_share, scales
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf
 
 REACH = 400

@@ -31,7 +31,8 @@ sense that all it tells could be worked out from what they tell (Blackwell's ord
 **When this does not hold.** Where a person's records may fall on both sides, the costs add up; so they must not, and
 who has records by person gives the persons. Where records are held out by their place in a file (removing one moves
 all that follow), or by what is in them (a replaced record may change sides, and both sides move), it holds for
-neither."""
+neither.
+"""
 
 from __future__ import annotations
 
@@ -43,15 +44,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_ndtr
 
-from ..errors import RequestError
-from .accounting import Cost
-from .budget import Budget
-from .events import Alone, Event, Gaussian, PureParts
-from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit
-from .noise.randomness import Source, SystemSource
-from .replay.tape import tossed
+from ...errors import RequestError
+from ..accounting import Cost
+from ..budget import Budget
+from ..events import Alone, Event, Gaussian, PureParts
+from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
+from ..noise.randomness import Source, SystemSource
+from ..replay.tape import tossed
+from ..zcdp import largest_rho
 from .selection import noisy_max
-from .zcdp import largest_rho
 
 HALVINGS = 3  # A record is held out with probability 2^-3, three fair bits, or less:
 ENOUGH = 2_048  # records that decide between candidates whose shares of right answers are some points apart.

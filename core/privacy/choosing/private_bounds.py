@@ -23,14 +23,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import check_choice, check_integer, check_number
-from ..errors import RequestError
-from .accounting import Cost
-from .budget import Budget
-from .calibration import NoiseScale, calibrate
-from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
-from .noise.noise import add_noise
-from .noise.randomness import Source
+from ...checks import check_choice, check_integer, check_number
+from ...errors import RequestError
+from ..accounting import Cost
+from ..budget import Budget
+from ..calibration import NoiseScale, calibrate
+from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
+from ..noise.noise import add_noise
+from ..noise.randomness import Source
 
 # Standard deviations of noise that a tail must stand above before its end is believed; see `_first_above`.
 CERTAINTY = 4.0

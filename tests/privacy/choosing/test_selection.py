@@ -13,9 +13,9 @@ from scipy import stats
 
 from core.privacy.accounting import Cost, keeps_promise
 from core.privacy.attacks import audit
+from core.privacy.choosing.selection import DEEPEST, LARGEST_SCORE, below, noisy_max, select, select_jointly
 from core.privacy.events import PureParts, Selections, event_from_dict
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.selection import DEEPEST, LARGEST_SCORE, below, noisy_max, select, select_jointly
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM
 from tests.privacy.noise.scripted import ScriptedStream

@@ -11,9 +11,16 @@ import pytest
 from scipy import stats
 
 from core.errors import RequestError
-from core.privacy import column_quantiles
 from core.privacy.budget import Budget
-from core.privacy.column_quantiles import CELLS, MOST_CELLS, Places, plan_quantiles, release_quantiles, scores_between
+from core.privacy.choosing import column_quantiles
+from core.privacy.choosing.column_quantiles import (
+    CELLS,
+    MOST_CELLS,
+    Places,
+    plan_quantiles,
+    release_quantiles,
+    scores_between,
+)
 from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from core.errors import BudgetError, RequestError
 from core.privacy.budget import Budget
+from core.privacy.choosing.private_bounds import Grid, grid_sensitivity, plan_bounds, release_bounds
 from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.quantiles import Grid, grid_sensitivity, plan_bounds, release_bounds
 
 GRIDS = (Grid(-10, 10, cells=16), Grid(-1e6, 1e6, cells=16, spacing="log"))
 values = st.one_of(st.floats(-1e9, 1e9), st.sampled_from([-10.0, 0.0, 10.0, -1e6, 1e6, math.inf, -math.inf]))

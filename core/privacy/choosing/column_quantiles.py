@@ -50,15 +50,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import check_number
-from ..errors import RequestError
-from .accounting import Cost
-from .budget import Budget, Number, exact_decimal
-from .events import Selections
-from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit
-from .noise.randomness import Source
+from ...checks import check_number
+from ...errors import RequestError
+from ..accounting import Cost
+from ..budget import Budget, Number, exact_decimal
+from ..events import Selections
+from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
+from ..noise.randomness import Source
+from ..zcdp import largest_rho
 from .selection import select, select_jointly
-from .zcdp import largest_rho
 
 CANDIDATES = 1 << 18  # Parts of a column in all, at most.
 CELLS, MOST_CELLS = 1 << 14, 1 << 16  # Cells of a column without a step, and of one with it.

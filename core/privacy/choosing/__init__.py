@@ -1,0 +1,1 @@
+"""Choices among private scores and counts: the exponential mechanism, noisy maxima, thresholds, quantiles."""
