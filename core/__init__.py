@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .figures.passport.passport import passport
     from .geometry import kernels
     from .local.local_release import LocalRelease, load_local
-    from .local.oracles.table import oracle
+    from .local.registries import oracle
     from .local.survey import Survey
     from .models.linear_models import LinearModel, NumberModel, load_model
     from .models.training import train
@@ -150,7 +150,7 @@ _HOME = {
     "discover": ".releases.discovery",
     "load": ".releases.release",
     "load_local": ".local.local_release",
-    "oracle": ".local.oracles.table",
+    "oracle": ".local.registries",
     "load_model": ".models.linear_models",
     "passport": ".figures.passport.passport",
     "private_quantiles": ".releases.private_quantiles",

@@ -12,11 +12,15 @@ the class's own `_check`. A field without a declaration is neither checked nor w
 
 from __future__ import annotations
 
+import inspect
 import math
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -253,3 +257,81 @@ class Validated:
 def declared(owner: type) -> Sequence[Field[Any]]:
     """The fields of a class that say what they may be, in order."""
     return [one for one in fields(owner) if "kind" in one.metadata]
+
+
+class Registry(Mapping[str, type[T]], Generic[T]):
+    """Classes of one kind that are chosen by name, found where they lie: a new one is a file of a package.
+
+    A class is listed where it says a `name` of its own and is not abstract, and says otherwise by `listed = False`;
+    ``rank`` is its place, small ones first. Files are imported when somebody asks for the first time.
+
+    Parameters
+    ----------
+    package : str
+        Where the files are, each directly inside.
+    kind : type
+        What all of them are.
+    what : str
+        What one of them is called where another name is refused.
+    """
+
+    def __init__(self, package: str, kind: type[T], what: str) -> None:
+        self._package, self._kind, self._what = package, kind, what
+        self._registered: list[type[T]] = []
+
+    @cached_property
+    def _found(self) -> tuple[type[T], ...]:
+        folder = import_module(self._package).__path__
+        modules = [import_module(f"{self._package}.{one.name}") for one in iter_modules(folder) if not one.ispkg]
+        return tuple(one for module in modules for one in vars(module).values() if self._lists(one, module.__name__))
+
+    def _lists(self, one: object, module: str) -> bool:
+        return (
+            isinstance(one, type)
+            and issubclass(one, self._kind)
+            and one.__module__ == module
+            and "name" in vars(one)
+            and vars(one).get("listed", True)
+            and not inspect.isabstract(one)
+        )
+
+    @property
+    def _known(self) -> dict[str, type[T]]:
+        every: list[Any] = [*self._found, *self._registered]
+        return {one.name: one for one in sorted(every, key=lambda one: (getattr(one, "rank", 0), one.name))}
+
+    def __getitem__(self, name: str) -> type[T]:
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def named(self, name: object) -> Any:
+        """The class of a name, to be called; RequestError where there is none."""
+        check_choice(name, self._what, tuple(self))
+        return self._known[str(name)]
+
+    def read(self, facts: object) -> T:
+        """What `described` wrote down; RequestError on anything else, as the file may come from a stranger."""
+        given = exact_fields(facts, self._what.removeprefix("The "), ("name", "parameters"))
+        kind = self.named(given["name"])
+        made: T = kind(**kind.read(given["parameters"]))
+        return made
+
+    def register(self, one: type[T]) -> None:
+        """Make a class of another module known to this process; ValueError where its name is taken."""
+        if getattr(one, "name") in self:  # noqa: B009 (which not every type has)
+            raise ValueError(f"There is one of the name {one.name!r} already.")  # type: ignore[attr-defined]
+        self._registered.append(one)
+
+    def unregister(self, one: type[T]) -> None:
+        """Forget a class that `register` made known."""
+        self._registered.remove(one)
+
+
+def described(one: Any) -> dict[str, object]:
+    """A value of a class that is chosen by name, for JSON."""
+    return {"name": one.name, "parameters": one.written()}

@@ -31,7 +31,7 @@ from .figures.density_figures import Marks, density_figure
 from .figures.forecast_figures import error_figure
 from .geometry.kernels import Euclidean, Gaussian, Jaccard
 from .lab.live_pictures import bundled_live_picture, has_live_picture
-from .local.oracles import table as local_reports
+from .local import registries as local_reports
 from .privacy.budget import Budget
 from .privacy.noise import noise
 from .releases.file import LARGE

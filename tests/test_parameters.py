@@ -1,12 +1,13 @@
 """Parameters that are declared once are checked, converted, written and read as their fields say."""
 
+import importlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from core import RequestError
-from core.parameters import Choice, Described, Number, Seed, Several, Validated, Whole, parameter
+from core.parameters import Choice, Described, Number, Registry, Seed, Several, Validated, Whole, parameter
 
 
 @dataclass(frozen=True)
@@ -97,3 +98,29 @@ def test_a_value_of_our_own_is_of_its_class():
     assert Described("The levels", Tree).checked(Tree(seed=1)) == Tree(seed=1)
     with pytest.raises(RequestError, match="The levels must be a Tree"):
         Described("The levels", Tree).checked("tree")
+
+
+def test_a_class_in_a_file_of_the_folder_is_listed_without_a_word_elsewhere(tmp_path, monkeypatch):
+    folder = tmp_path / "few_methods"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "kind.py").write_text(
+        "from abc import ABC, abstractmethod\nclass Kind(ABC):\n    @abstractmethod\n    def go(self): ...\n"
+    )
+    one = "from .kind import Kind\nclass {0}(Kind):\n    name = '{1}'\n    {2}\n    def go(self): return 1\n"
+    (folder / "later.py").write_text(one.format("Later", "later", "rank = 2") + "class Unnamed(Later): ...\n")
+    (folder / "first.py").write_text("from .later import Later\n" + one.format("First", "first", "rank = 1"))
+    (folder / "hidden.py").write_text(one.format("Hidden", "hidden", "listed = False"))
+    monkeypatch.syspath_prepend(tmp_path)
+    kind = importlib.import_module("few_methods.kind").Kind
+    known = Registry("few_methods", kind, "The method")
+    assert list(known) == ["first", "later"] and known.named("later")().go() == 1
+    with pytest.raises(RequestError, match="The method must be 'first' or 'later'"):
+        known.named("hidden")
+    other = type("Other", (kind,), {"name": "other", "go": lambda self: 2})
+    known.register(other)
+    with pytest.raises(ValueError, match="other"):
+        known.register(other)
+    assert list(known) == ["other", "first", "later"]
+    known.unregister(other)
+    assert len(known) == 2

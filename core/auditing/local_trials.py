@@ -21,14 +21,12 @@ from ..domain import Domain
 from ..geometry.kernels import KERNELS
 from ..local.hitters.finder import Alphabet
 from ..local.hitters.prefix_searches import PrivTrie
-from ..local.hitters.table import FINDERS
 from ..local.local_race import EXACT, CellReports
 from ..local.oracles.flh import FastHashing
-from ..local.oracles.table import ORACLES, oracle
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Polls
+from ..local.registries import FINDERS, ORACLES, SKETCHES, oracle, sketch
 from ..local.reports import write_again, write_kept, write_reports
 from ..local.sketches.rappor import Rappor
-from ..local.sketches.table import SKETCHES, sketch
 from ..local.survey import AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours

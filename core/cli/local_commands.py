@@ -60,7 +60,7 @@ def survey(
     """Write a survey file: everything that a device needs to report, and a collector to count."""
     from ..local.choosing import outlook, outlooks, recommended, sentence
     from ..local.hitters.finder import Alphabet
-    from ..local.hitters.table import FINDERS
+    from ..local.registries import FINDERS
     from ..local.survey import Survey, TextSurvey
 
     check_writable(out, overwrite)
@@ -336,7 +336,7 @@ def forecast(
     """Say how far off every oracle's estimates would be, what it sends, and which to take."""
     from ..formatting.numbers import taken
     from ..local import choosing
-    from ..local.oracles.table import oracle as made
+    from ..local.registries import oracle as made
     from ..local.trust import Shuffled
 
     if oracle is None:

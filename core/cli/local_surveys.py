@@ -97,7 +97,7 @@ def texts(
     again and again at no further cost (rappor).
     """
     from ..local.choosing import outlooks, recommended
-    from ..local.sketches import table
+    from ..local.registries import sketch as local_sketch
     from ..local.survey import OpenSurvey
 
     check_writable(out, overwrite)
@@ -112,7 +112,7 @@ def texts(
         settings["oracle"] = recommended(
             outlooks(max(1024 if width is None else width, 2), people, epsilon)
         ).oracle.name
-    survey = OpenSurvey(question, table.sketch(sketch, epsilon, **settings))
+    survey = OpenSurvey(question, local_sketch(sketch, epsilon, **settings))
     one = survey.oracle
     reach = 1.96 * one.typical_variance(people, 0.0, alike) ** 0.5
     say(

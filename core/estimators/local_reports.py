@@ -24,11 +24,11 @@ from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
 from ..local.choosing import outlooks, recommended
 from ..local.hitters.finder import Alphabet
-from ..local.hitters.table import FINDERS
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
 from ..local.oracles.oracle import Tally
 from ..local.post_processing import processed, still_valid
+from ..local.registries import FINDERS
 from ..local.survey import OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Number
 from ..releases.release import Release
@@ -86,7 +86,7 @@ class LocalFrequencies(LocalEstimator):
     epsilon : Number
         The promise to whoever reports once.
     oracle : str
-        A name in `core.local.oracles.table`, or "auto" for the one of the least error with the shortest reports.
+        A name in `core.local.registries`, or "auto" for the one of the least error with the shortest reports.
     people : int
         About how many will report, for that choice.
     bits : int | None

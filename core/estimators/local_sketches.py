@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..geometry.hashing.uniforms import PublicRandom
 from ..local.local_answers import SketchRelease
-from ..local.sketches import table
+from ..local.registries import sketch as local_sketch
 from ..local.survey import OpenSurvey
 from ..privacy.budget import Number
 from .local_reports import QUESTION, LocalEstimator
@@ -64,7 +64,7 @@ class LocalTextCounts(LocalEstimator):
         """The question with its sketch."""
         high, low = PublicRandom(self.random_state, 0).words(2).tolist()
         return OpenSurvey(
-            QUESTION, table.sketch(self.sketch, self.epsilon, seed=high << 64 | low, **(self.settings or {}))
+            QUESTION, local_sketch(self.sketch, self.epsilon, seed=high << 64 | low, **(self.settings or {}))
         )
 
     def privatise(self, texts: Sequence[str]) -> np.ndarray:

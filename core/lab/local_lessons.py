@@ -12,9 +12,8 @@ import pandas as pd
 
 from ..errors import RequestError
 from ..local.hitters.finder import Alphabet
-from ..local.hitters.table import FINDERS
 from ..local.oracles.oracle import Oracle
-from ..local.oracles.table import oracle
+from ..local.registries import FINDERS, oracle
 from ..privacy.noise.randomness import SeededSource
 from ..runtime.environment import APP
 
@@ -119,7 +118,7 @@ def searched(search: str, people: int, epsilon: str) -> pd.DataFrame:
     Parameters
     ----------
     search : str
-        The name of a search in `core.local.hitters.table`.
+        The name of a search in `core.local.registries`.
     people, epsilon : int, str
         How many report, and the promise to each.
 

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from ..errors import RequestError
 from ..formatting.numbers import count, significant, taken
 from .oracles.oracle import Oracle
-from .oracles.table import ORACLES, oracle
+from .registries import ORACLES, oracle
 
 LEVEL = 0.95
 AS_GOOD = 1.03

@@ -46,6 +46,7 @@ from ..checks import exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
+from ..parameters import described
 from ..privacy.accounting import Cost
 from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import PureParts
@@ -65,7 +66,7 @@ from ..sketches.registry import sketch_from_parameters
 from ..version import SOFTWARE
 from .choosing import outlooks, recommended
 from .oracles.oracle import Matrix, Oracle, Tally
-from .oracles.table import described, oracle, oracle_from
+from .registries import ORACLES, oracle
 from .rows import RowReports, by_row
 
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")
@@ -298,7 +299,7 @@ class CellReports:
         sketch = sketch_from_parameters(given["mechanism"], domain, given["parameters"])
         if not sketch.has_cells:
             raise RequestError("Cells are reported of the mechanism 'race' alone, whose rows count each record once.")
-        return cls(cast(Race, sketch), oracle_from(given["oracle"]))
+        return cls(cast(Race, sketch), ORACLES.read(given["oracle"]))
 
 
 def cells_of(sketch: Race) -> int:

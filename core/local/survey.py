@@ -22,16 +22,14 @@ from typing import Any
 from ..checks import check_text, exact_fields
 from ..errors import RequestError
 from ..formatting.numbers import count
+from ..parameters import described
 from ..runtime import strict_json
 from ..runtime.array_types import Integers
 from .hitters.finder import Finder
-from .hitters.table import described as described_search
-from .hitters.table import finder_from
 from .local_race import CellReports
 from .oracles.oracle import Oracle
-from .oracles.table import described, oracle, oracle_from
+from .registries import ORACLES, SKETCHES, described_search, finder_from, oracle
 from .sketches.sketch import LocalSketch, text_keys
-from .sketches.table import sketch_from
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1
 FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")
@@ -122,7 +120,7 @@ class Survey(Written):
         given = exact_fields(facts, "survey", FIELDS)
         if not isinstance(given["answers"], list) or len(given["answers"]) < 2:
             raise RequestError("The answers of a survey must be a list of two or more.")
-        survey = cls(given["question"], tuple(given["answers"]), oracle_from(given["oracle"]))
+        survey = cls(given["question"], tuple(given["answers"]), ORACLES.read(given["oracle"]))
         check_weights(given["surplus"], survey.oracle)
         return survey
 
@@ -193,7 +191,7 @@ class OpenSurvey(Written):
     def from_dict(cls, facts: object) -> OpenSurvey:
         """The survey that `to_dict` wrote; RequestError on anything else."""
         given = exact_fields(facts, "survey of any texts", OPEN_FIELDS)
-        survey = cls(given["question"], sketch_from(given["texts"]))
+        survey = cls(given["question"], SKETCHES.read(given["texts"]))
         check_weights(given["surplus"], survey.oracle)
         return survey
 

@@ -11,19 +11,17 @@ from core.auditing import local_trials
 from core.auditing.local_trials import EPSILONS, oracles, polled, records_reported, repeated, searches
 from core.auditing.trials import examine
 from core.local.hitters.finder import Finder
-from core.local.hitters.table import FINDERS
 from core.local.local_race import EXACT
 from core.local.oracles import oracle
 from core.local.oracles.flh import FastHashing
 from core.local.oracles.local_hashing import LocalHashing, OptimalHashing
 from core.local.oracles.subset_selection import DirectEncoding
-from core.local.oracles.table import ORACLES
 from core.local.oracles.unary import OptimisedUnary
 from core.local.poll.poll_store import ASKED_BY_BROWSERS
+from core.local.registries import FINDERS, ORACLES, SKETCHES
 from core.local.sketches import rappor
 from core.local.sketches.cells import CellSketch
 from core.local.sketches.rappor import Rappor
-from core.local.sketches.table import SKETCHES
 from core.privacy.replay.tape import Tape, recording
 from tests.depth import draws
 

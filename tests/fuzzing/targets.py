@@ -261,7 +261,7 @@ def _counted_reports() -> tuple[bytes, ...]:
     from core.local.hitters.prefix_searches import PrefixExtending
     from core.local.local_answers import FoundRelease, SketchRelease
     from core.local.local_release import LocalRelease
-    from core.local.sketches.table import sketch
+    from core.local.registries import sketch
     from core.local.survey import OpenSurvey, Survey, TextSurvey
 
     survey = Survey.of("Which?", ("a", "b", "c"), "oue", 1)
@@ -285,7 +285,7 @@ def _model() -> Any:
 
 @cache
 def _surveys() -> tuple[Any, ...]:
-    from core.local.sketches.table import sketch
+    from core.local.registries import sketch
     from core.local.survey import OpenSurvey, Survey
 
     names = ("de", "oue", "olh", "hr", "ss")

@@ -6,7 +6,7 @@ import pytest
 from core.errors import ReleaseFileError, RequestError
 from core.local import choosing
 from core.local.local_release import LocalRelease, is_local, load_local
-from core.local.oracles.table import ORACLES, oracle
+from core.local.registries import ORACLES, oracle
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
 from core.privacy.noise.randomness import SeededSource

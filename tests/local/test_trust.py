@@ -10,7 +10,7 @@ import pytest
 from core import Domain, Race, kernels
 from core.errors import RequestError
 from core.local.choosing import outlook
-from core.local.oracles.table import oracle
+from core.local.registries import oracle
 from core.local.trust import Shuffled, of_counts, of_density, owner_noise
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource

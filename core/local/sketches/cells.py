@@ -42,7 +42,7 @@ from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers, Truths
 from ..oracles.local_hashing import hashed
 from ..oracles.oracle import Oracle, Tally
-from ..oracles.table import ORACLES, oracle
+from ..registries import ORACLES, oracle
 from ..rows import RowReports
 from .sketch import ALIKE, MOST_COUNTERS, Cells, LocalSketch, checked_values, collisions
 

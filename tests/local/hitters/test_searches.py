@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from core.errors import RequestError
 from core.local.hitters.finder import Alphabet
 from core.local.hitters.prefix_searches import PrivTrie
-from core.local.hitters.table import FINDERS, described, finder_from
 from core.local.oracles.local_hashing import OptimalHashing
+from core.local.registries import FINDERS, described_search, finder_from
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to
@@ -76,7 +76,7 @@ def test_nobody_is_found_where_nobody_is(name):
 def test_what_no_device_sends_is_refused(name):
     one = FINDERS[name](LETTERS, 1)
     reports = one.privatise(texts(40), SeededSource(1))
-    assert one.fits(reports).all() and finder_from(described(one)) == one
+    assert one.fits(reports).all() and finder_from(described_search(one)) == one
     for column in (0, one.report_words - 1):
         bad = reports.copy()
         bad[3, column] = 2**64 - 1

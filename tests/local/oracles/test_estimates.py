@@ -12,8 +12,9 @@ from core.local.oracles.local_hashing import LocalHashing, hashed
 from core.local.oracles.oracle import Tally
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
 from core.local.oracles.subset_selection import SubsetSelection
-from core.local.oracles.table import ORACLES, described, oracle, oracle_from
 from core.local.oracles.unary import OptimisedUnary
+from core.local.registries import ORACLES, oracle
+from core.parameters import described
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.test_promise import small
@@ -197,7 +198,7 @@ def test_shared_functions_collide_as_often_as_the_formula_says():
 def test_a_survey_of_an_earlier_version_is_counted_as_it_was():
     """Its file says nothing of scattering, and its fingerprint is of that file."""
     old = {"domain": 30, "epsilon": "1", "functions": 50, "seed": f"{7:032x}"}
-    one = oracle_from({"name": "flh", "parameters": old})
+    one = ORACLES.read({"name": "flh", "parameters": old})
     assert one.scattered == 0 and described(one)["parameters"] == old
     assert described(FastHashing(30, 1, 50, 7))["parameters"] == old | {"scattered": 1}
     values = np.arange(30).repeat(100)

@@ -11,9 +11,9 @@ from scipy import stats
 from core.errors import RequestError
 from core.local.oracles.local_hashing import LocalHashing
 from core.local.oracles.subset_selection import DirectEncoding
-from core.local.oracles.table import ORACLES, described, oracle, oracle_from
 from core.local.oracles.unary import OptimisedUnary, SymmetricUnary
-from core.local.sketches.table import SKETCHES, sketch
+from core.local.registries import ORACLES, SKETCHES, oracle, sketch
+from core.parameters import described
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT
 from tests.depth import draws
@@ -85,9 +85,9 @@ def test_hashed_reports_speak_for_a_value_as_often_as_they_should(name):
 @pytest.mark.parametrize("name", ORACLES)
 def test_the_promise_survives_a_file(name):
     one = oracle(name, 300, "0.7")
-    assert oracle_from(described(one)) == one
+    assert ORACLES.read(described(one)) == one
     with pytest.raises(RequestError):
-        oracle_from(described(one) | {"name": "guess"})
+        ORACLES.read(described(one) | {"name": "guess"})
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, "nan", "17", "0.0001", True, None])

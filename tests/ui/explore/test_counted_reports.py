@@ -4,10 +4,9 @@ import numpy as np
 
 from core.figures.poll_figures import local_bars, local_in_words
 from core.local.hitters.finder import Alphabet
-from core.local.hitters.table import FINDERS
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import LocalRelease
-from core.local.sketches.table import sketch
+from core.local.registries import FINDERS, sketch
 from core.local.survey import OpenSurvey, Survey, TextSurvey
 from core.privacy.noise.randomness import SeededSource
 from tests.releases_for_tests import small_release
