@@ -48,6 +48,10 @@ CROWD, CROWDED = 0.3, 1.0 / 3.0
 # Cells along an axis up to which a grid is made finer for crowds alone: an answer takes milliseconds then.
 READ_FAST = 8_192
 TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
+# Reaches of the kernel that bounds may be wide: to fit a finer grid takes minutes, and few of its cells hold anybody.
+WIDEST = 12_000
+# Beyond so many, one grid with two cells a reach is tried and no other.
+WIDE = 4_096
 LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at least.
 
 
@@ -62,6 +66,12 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
         [reach(sketch.point_kernel, sketch.middle, place, low[place], high[place]) for place in sketch.numeric]
     )
     spans = (high - low)[list(sketch.numeric)]
+    widest = float(np.max(spans / reaches, initial=0.0))
+    if widest > WIDEST:
+        raise RequestError(
+            f"The kernel is too narrow for a histogram of these bounds: they are {widest:,.0f} times as wide as it "
+            f"reaches, and {WIDEST:,} times can be filled; take a wider bandwidth or narrower bounds."
+        )
     tried: list[tuple[float, Histogram]] = []
     for apart in _kept_apart(sketch, reaches):
         sure = SURE if apart.any() and all(apart[np.array(sketch.values) > 0]) else 1.0
@@ -100,11 +110,12 @@ def _tried(
     """Sizes with their expected squared errors, with cells for bounds so many reaches apart where values share them."""
     most = _most_counters(sketch)
     tried: list[tuple[float, Histogram]] = []
-    for pitch in PITCHES if not apart.all() else PITCHES[:1]:
+    wide = float(np.max(reaches[~apart], initial=0.0)) > WIDE
+    for pitch in (0.5,) if wide else PITCHES if not apart.all() else PITCHES[:1]:
         coarse = np.where(apart, 0, np.maximum(np.ceil(reaches / pitch), 1.0)).astype(np.int64)
         errors: list[float] = []
         plain: list[float] = []
-        for halvings in range(MAX_HALVINGS + 1 if sketch.numeric else 1):
+        for halvings in range(MAX_HALVINGS + 1 if sketch.numeric and not wide else 1):
             found = _with_grids(sketch, tuple((coarse << halvings).tolist()), halvings, budget)
             if found is None:
                 continue

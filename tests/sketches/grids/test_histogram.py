@@ -428,3 +428,21 @@ def test_parameters_rebuild_the_sketch_and_hostile_ones_are_refused():
         Histogram(Domain((Vector("v", 17, 0, 1),)), Gaussian(1.0))
     with pytest.raises(RequestError):
         Histogram(Numeric("x", 0, 1), Gaussian(1.0))
+
+
+@pytest.mark.parametrize("bandwidth", [1e4, 2e5])
+def test_bounds_many_times_as_wide_as_the_kernel_are_refused_or_tried_with_one_grid(bandwidth, monkeypatch):
+    """Incomes up to 10⁹ with a kernel of 10⁴ were tried for minutes, by fits of 100,000 cells."""
+    from core.sketches.grids import histogram_sizes
+
+    fits = []
+    made = histogram_sizes._with_grids
+    monkeypatch.setattr(histogram_sizes, "_with_grids", lambda *facts: fits.append(1) or made(*facts))
+    sketch = Histogram(Domain.of(x=(0, 1e9)), Gaussian(bandwidth))
+    if bandwidth < 1e5:
+        with pytest.raises(RequestError, match="12,000 times can be filled"):
+            sketch.sized_for(Budget(1), 9_900)
+    else:
+        (cells,) = sketch.sized_for(Budget(1), 9_900).cells
+        assert 9_000 < cells < 11_000 and len(fits) == 1
+    assert len(fits) <= 1
