@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
     from .releases.discovery import Discovery, discover
+    from .releases.forecast.budget_for import budget_for, epsilon_of_harm
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
     from .releases.job import release
@@ -145,9 +146,11 @@ _HOME = {
     "TextLength": ".domain",
     "Vector": ".domain",
     "ask_sql": ".analysis.sql",
+    "budget_for": ".releases.forecast.budget_for",
     "components": ".analysis.product_sums",
     "correlations": ".analysis.product_sums",
     "discover": ".releases.discovery",
+    "epsilon_of_harm": ".releases.forecast.budget_for",
     "load": ".releases.release",
     "load_local": ".local.local_release",
     "oracle": ".local.registries",
@@ -224,9 +227,11 @@ __all__ = [
     "Vector",
     "__version__",
     "ask_sql",
+    "budget_for",
     "components",
     "correlations",
     "discover",
+    "epsilon_of_harm",
     "kernels",
     "load",
     "load_local",

@@ -14,9 +14,10 @@ from typer import Argument, Option
 from ..errors import RequestError
 from ..formatting.numbers import percent, size
 from .declaring import declared_domain, declared_sketch, evenly_compared, like, warn_of_wide_column
+from .from_the_end import promised
 from .mechanisms import check_options, leaves_bandwidth, question, supposing
 from .output import check_writable, print_json, print_table, say
-from .shared_options import DataOptions, GuessOptions, PromiseOptions, grouped
+from .shared_options import DataOptions, GuessOptions, NeedOptions, PromiseOptions, grouped
 from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Expected:
 @grouped
 def forecast(
     promise: PromiseOptions,
+    need: NeedOptions,
     data: DataOptions,
     shape: SketchOptions,
     guess: GuessOptions,
@@ -75,7 +77,7 @@ def forecast(
     """
     from ..releases.forecast.expected_answers import size_limit
 
-    asked = promise.budget()
+    asked = promised(promise, need, data, shape, guess)
     slack = SLACK if asked.pure else asked.delta
     if guess.records is None and shape.like is not None:
         guess = replace(guess, records=like(shape).records)  # which is public

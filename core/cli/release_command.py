@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import declared_domain, declared_sketch, like, say_presets, warn_of_wide_column, with_size
+from .declaring import declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
+from .from_the_end import check_said, promised
 from .output import check_writable, reading, say
-from .shared_options import PAYER, BoundsOptions, DataOptions, GuessOptions, LedgerOptions, PromiseOptions, grouped
+from .shared_options import (
+    PAYER,
+    BoundsOptions,
+    DataOptions,
+    GuessOptions,
+    LedgerOptions,
+    NeedOptions,
+    PromiseOptions,
+    grouped,
+)
 from .sketch_options import SketchOptions
 from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
 
@@ -49,6 +59,7 @@ def release(
     ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     promise: PromiseOptions,
+    need: NeedOptions,
     bought: BoundsOptions,
     data: DataOptions,
     shape: SketchOptions,
@@ -90,6 +101,7 @@ def release(
     from .mechanisms import leaves_bandwidth
 
     with billed() as bill:
+        check_said(promise, need)
         check_engine(engine)
         check_writable(out, overwrite)
         if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
@@ -98,7 +110,7 @@ def release(
                 "public one, or buy bounds with --private-bounds."
             )
         opened = open_source(source)
-        budget = promise.budget("add_remove" if shape.like is None else like(shape).privacy.neighbours.value)
+        budget = promised(promise, need, data, shape, guess)
         purchase = bought.purchase()
         if purchase is not None and engine != LOCAL:
             raise RequestError("--engine cannot be given beside --private-bounds, which are bought on one computer.")

@@ -260,8 +260,13 @@ class PromiseOptions:
     """How much privacy each person keeps."""
 
     epsilon: Annotated[
-        str, promise_option(metavar="NUMBER", help="Privacy loss, above 0 and at most 100, counted exactly as written.")
-    ]
+        str | None,
+        promise_option(
+            metavar="NUMBER",
+            help="Privacy loss, above 0 and at most 100, counted exactly as written.",
+            show_default=False,
+        ),
+    ] = None
     delta: Annotated[
         str, promise_option(metavar="NUMBER", help="Probability with which the promise may fail; 0 is a pure promise.")
     ] = "0"
@@ -278,7 +283,42 @@ class PromiseOptions:
         """The promise, with a relation of neighbours for when none was typed."""
         from ..privacy.budget import Budget
 
+        if self.epsilon is None:
+            raise RequestError("--epsilon must say how much privacy may be lost, as nothing else decides it here.")
         return Budget(self.epsilon, self.delta, self.neighbours or otherwise)
+
+
+@dataclass(frozen=True)
+class NeedOptions:
+    """What the promise follows from where nobody says epsilon: how exact a release must be, or what harm it may do."""
+
+    error: Annotated[
+        str | None,
+        promise_option(
+            metavar="2%|PEOPLE",
+            help="Instead of --epsilon: the largest error of an answer (one standard deviation), as a share of all "
+            "records (of a distance, of it) or as a number of people; the smallest epsilon that does it is found by "
+            "forecast. Needs --records.",
+            show_default=False,
+        ),
+    ] = None
+    visible: Annotated[
+        float | None,
+        promise_option(
+            metavar="PEOPLE",
+            help="Instead of --epsilon: the smallest group that must be told from none. Needs --records.",
+            show_default=False,
+        ),
+    ] = None
+    harm: Annotated[
+        str | None,
+        promise_option(
+            metavar="BEFORE:AFTER",
+            help="Instead of --epsilon: a guess about one person that is right with the first chance before may be "
+            "right with the second one after, and no more often, such as 1%:3%.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

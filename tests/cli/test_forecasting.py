@@ -116,3 +116,33 @@ def test_an_audit_of_what_is_broken_is_no_success(command, monkeypatch):
 
 def test_an_audit_with_too_few_runs(command):
     assert "runs" in refused(command("audit", "--epsilon", "1", "--runs", "5"))
+
+
+def test_the_promise_follows_from_what_is_needed_and_is_what_is_spent(command, tmp_path):
+    rows = "\n".join(f"{place % 10},{place % 7}" for place in range(300))
+    (tmp_path / "people.csv").write_text(f"x,y\n{rows}\n")
+    need = ("--mechanism", "tables", "--records", "300", "--dataset", "people", "--out", "people.npz")
+    made = command("release", "people.csv", *BOUNDS, *need, "--error", "5%")
+    assert made.exit_code == 0, made.output
+    said = made.stderr.split("With 300 records, ε = ")[1].split(" ")[0]
+    assert f"Spent ε = {said} " in made.stderr
+    seen = json.loads(command("inspect", "people.npz", "--json").stdout)
+    assert seen["privacy"]["epsilon"] == said
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ((), "--epsilon"),
+        (("--epsilon", "1", "--error", "2%"), "--error cannot be given here"),
+        (("--error", "2%"), "needs --records"),
+        (("--harm", "3%:1%"), "two chances"),
+        (("--harm", "1%"), "two chances"),
+        (("--error", "much", "--records", "100"), "An error is a share"),
+        (("--error", "0.0001%", "--records", "100"), "No promise up to"),
+        (("--harm", "1%:2%", "--visible", "5"), "--visible cannot be given here"),
+    ],
+)
+def test_needs_that_decide_nothing_are_refused_before_anything_is_read(command, ledger, options, sentence):
+    assert sentence in refused(command("forecast", *SKETCH, *options))
+    assert not ledger.exists()
