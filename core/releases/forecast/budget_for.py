@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from ...errors import RequestError
-from ...formatting.numbers import percent, rounded, significant
-from ...formatting.phrases import count
+from ...formatting.numbers import count, percent, rounded, significant
 from ...privacy.budget import Budget, Number, decimal_text
 from ...privacy.neighbours import Neighbours
 from ...sketches.adaptive import Adaptive
