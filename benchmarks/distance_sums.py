@@ -27,8 +27,7 @@ from core.domain import Domain
 from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.distances.profiles import Power, gram_of_queries
 from core.geometry.distances.strategy import Strategy
-from core.lab.published.counts_and_sums import CountsAndSums
-from core.lab.published.interval_tree import IntervalTree
+from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource

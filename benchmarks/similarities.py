@@ -15,8 +15,8 @@ import numpy as np
 
 from core.domain import Domain, Vector
 from core.geometry.kernels import Gaussian, SmoothSquared
+from core.lab.published.dyadic_trees import IntervalTree
 from core.lab.published.exponential_sum import ExponentialSum
-from core.lab.published.interval_tree import IntervalTree
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.hashed.features import Features

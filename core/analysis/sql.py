@@ -22,7 +22,7 @@ from ..formatting.escapes import steers
 from ..formatting.numbers import listed, shown
 from ..releases.release import Release
 from ..sketches.tables.answers import GuessedAnswers, TableAnswers
-from ..sketches.tables.answers.conditions import chosen, missing_label, places_of
+from ..sketches.tables.answers.counts import chosen, missing_label, places_of
 from ..sketches.tables.table_axes import Axis
 
 LONGEST = 20_000  # Characters of a question.

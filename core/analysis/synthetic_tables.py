@@ -43,8 +43,8 @@ from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Integers
 from ..sketches.tables.answers.best_guess import BestGuess
-from ..sketches.tables.layout import Columns, largest
 from ..sketches.tables.table_axes import METRIC, Axis, is_number
+from ..sketches.tables.table_layout import Columns, largest
 from ..sketches.tables.tables import Tables
 
 POINTS_A_CELL = 4  # Drawn points that a cell of a table made of them has at least, on average.

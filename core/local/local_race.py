@@ -55,7 +55,7 @@ from ..privacy.noise.randomness import Source, SystemSource
 from ..privacy.noise.responses import told
 from ..privacy.record import PrivacyRecord
 from ..releases.forecast.forecast import Forecast, forecast_planned
-from ..releases.forecast.guesses import checked_records
+from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
 from ..releases.release import Release, now
 from ..runtime.array_types import Array, Integers, Truths

@@ -8,9 +8,8 @@ import pytest
 from core import load
 from core.domain import Categorical, Domain, Numeric
 from core.geometry.kernels import Gaussian, Smooth
-from core.lab.published.counts_and_sums import CountsAndSums
+from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.lab.published.exponential_sum import ExponentialSum
-from core.lab.published.interval_tree import IntervalTree
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.mst import SpanningTree
 from core.sketches.distances.directions import Directions

@@ -44,8 +44,7 @@ from ...parameters import Number, Resolved, Seed, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...sketches.answers import Answers
 from ...sketches.grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
-from ...sketches.hashed.phases import CERTAIN, pour, read
-from ...sketches.hashed.waves import waves
+from ...sketches.hashed.phases import CERTAIN, pour, read, waves
 from ...sketches.mechanism_spec import KERNEL_OPTIONS, MechanismSpec
 
 DEFAULT_ERROR = 1e-3

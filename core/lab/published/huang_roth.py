@@ -57,19 +57,19 @@ from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...sketches.mechanism_spec import MechanismSpec, PrivateChoice, only_l1
-from .distance_trees import (
+from .asked_distances import (
     SCALE,
     STEPS,
     UNASKED,
     AskedDistances,
     distances_from,
     every_place,
-    exact_l1_sums,
     fitted_weights,
     places_sensitivity,
     reach_of,
     records_in,
 )
+from .dyadic_trees import exact_l1_sums
 
 CONSTANTS = ("practical", "guaranteed")
 # Share of the budget for comparisons; the rest measures. The second is that of Dwork and Roth's Theorem 3.28.

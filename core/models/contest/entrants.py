@@ -24,9 +24,9 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.forecast.nearness import NARROW, USUAL, WIDE, length_apart
+from ...releases.forecast.one_trial import scaled_table
 from ...releases.forecast.recommendation import Closeness, recommend
 from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
-from ...releases.forecast.rehearsal import scaled_table
 from ...releases.forecast.scales import by_coordinates, chosen_scales
 from ...releases.job import Job
 from ...releases.kind import Plain

@@ -4,7 +4,7 @@ The noise part of the error is exact: its variance follows from the budget. The 
 depends on how the records lie, which nobody may look at. So the sketch itself, with fresh public seeds and without
 noise, is tried on *reference populations* of several kinds, of the stated average closeness or of the usual spread. A
 public sample, where there is one, takes their place and makes the forecast sharp. Where answers are not linear in the
-table, noise cannot be kept apart, and the whole is rehearsed with it (`core.releases.forecast.rehearsal`).
+table, noise cannot be kept apart, and the whole is rehearsed with it (`core.releases.forecast.one_trial`).
 
 What is promised is the error of a sum (or, divided by the number of records, of an average): it hardly depends on how
 many records are close to a place. The error *relative* to the answer does, so without a stated closeness or a sample it
@@ -27,10 +27,17 @@ from ...privacy.neighbours import Neighbours
 from ...sketches.adaptive import Adaptive, AdaptivePlan
 from ...sketches.linear import LinearSketch
 from ...sketches.plan import Plan, plan
-from .guesses import checked_density, checked_records
-from .one_trial import MEAN_TO_RMS, Trial, root_mean_square
+from .one_trial import (
+    MEAN_TO_RMS,
+    Rehearsal,
+    Trial,
+    checked_density,
+    checked_records,
+    rehearse,
+    rehearse_adaptive,
+    root_mean_square,
+)
 from .reference_population import REFERENCE_POINTS, reference_population
-from .rehearsal import Rehearsal, rehearse, rehearse_adaptive
 from .sketch_sizes import choose_size, file_bytes, seconds_to_make
 from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
 

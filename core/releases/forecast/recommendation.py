@@ -26,7 +26,7 @@ from ...sketches.registry import card
 from ...sketches.sums_of_products import Products
 from .close_populations import close_errors
 from .forecast import Forecast, forecast
-from .guesses import checked_density, checked_records
+from .one_trial import checked_density, checked_records
 from .sketch_sizes import limited_size
 from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
 

@@ -27,8 +27,7 @@ from ...sketches.adaptive import Adaptive
 from ...sketches.grouped import MAX_ROWS, GroupedSketch, in_groups
 from ...sketches.linear import LinearSketch
 from ...sketches.plan import plan
-from .guesses import checked_records
-from .one_trial import root_mean_square
+from .one_trial import checked_records, root_mean_square
 from .trial import trials
 
 # Numbers of rows at which the sampling error is tried, as far as they are needed.

@@ -16,8 +16,7 @@ from ...sketches.adaptive import Adaptive
 from ...sketches.grouped import GroupedSketch
 from ...sketches.hashed.minhash import MinHash
 from ...sketches.linear import LinearSketch
-from .guesses import checked_density
-from .one_trial import Trial, grouped_trial, of_many_groups, plain_trial
+from .one_trial import Trial, checked_density, grouped_trial, of_many_groups, plain_trial
 from .public_records import OUTSKIRTS, PublicRecords, sampled_set_trial, sampled_trial
 from .reference_population import (
     QUERIES,

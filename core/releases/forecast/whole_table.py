@@ -19,12 +19,12 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale
 from ...sketches.plan import Plan, plan
 from ...sketches.tables.chosen import ChosenTables
-from ...sketches.tables.layout import Columns
 from ...sketches.tables.reading import Noise
 from ...sketches.tables.table_axes import Axis
+from ...sketches.tables.table_layout import Columns
 from ...sketches.tables.tables import Tables
 from .forecast import Forecast, forecast_planned
-from .guesses import checked_records
+from .one_trial import checked_records
 
 REACH = 1.96
 EMPTY = 1.645  # Standard deviations of noise below which a count cannot be told from none (95%, one-sided).

@@ -30,9 +30,18 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ..answers import Answers
 from ..linear import KernelSketch
 from ..mechanism_spec import KERNEL_OPTIONS, MechanismSpec, columns, sides
-from .bandwidths import WIDEST, around, estimated_risks
 from .grid_axes import Axis, is_product_of_columns
-from .histogram_sizes import LEAST_SHARE, MAX_HALVINGS, best_size, cells_for, keeps_all_values, reach
+from .histogram_sizes import (
+    LEAST_SHARE,
+    MAX_HALVINGS,
+    WIDEST,
+    around,
+    best_size,
+    cells_for,
+    estimated_risks,
+    keeps_all_values,
+    reach,
+)
 from .smoothing import Smoothing
 from .splines import share_records
 

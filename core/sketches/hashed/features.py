@@ -40,7 +40,7 @@ from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, RO
 from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs
 from ..projected import Projected, enough_dimensions, on_fewer, only_many
 from . import phases
-from .waves import Waves, waves
+from .phases import Waves, waves
 
 TRANSFORMS = ("dense", "fast")
 WAVES = ("circle", "quadrant")

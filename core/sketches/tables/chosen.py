@@ -63,11 +63,18 @@ from ..linear import LinearSketch
 from ..mechanism_spec import PublicInputs
 from .answers.best_guess import BestGuess
 from .largest_change import added, replaced
-from .layout import Block, Columns
-from .optimum import for_squares
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
-from .table_sizes import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, singles_weight, with_singles
+from .table_layout import Block, Columns
+from .table_sizes import (
+    MAX_TABLES,
+    all_pairs,
+    cut_for_choice,
+    few_cells_first,
+    for_squares,
+    singles_weight,
+    with_singles,
+)
 from .tables import MOST_BINS, MOST_HALVINGS, Tables
 
 CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.

@@ -39,8 +39,7 @@ from itertools import combinations, product
 import numpy as np
 
 from ...privacy.neighbours import Sensitivity
-from .contrasts import Norms
-from .layout import Columns, Layout
+from .table_layout import Columns, Layout, Norms
 
 ENUMERATED = 18  # Columns of which all sets are looked at.
 ENUMERATED_OF_MORE = 10  # The same where tables have three columns or more.

@@ -27,8 +27,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtri
 
-from .contrasts import Contrasts
-from .layout import Block, Columns, Layout, parts_of_table
+from .table_layout import Block, Columns, Contrasts, Layout, parts_of_table
 
 
 @dataclass(frozen=True, eq=False)

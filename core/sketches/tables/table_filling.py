@@ -20,7 +20,7 @@ import numpy as np
 
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
-from .layout import Block, Columns, Layout
+from .table_layout import Block, Columns, Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 
 A wide table of private records is asked about a few columns at a time: how many, by group, together with what. Records
 are counted exactly, in the cells of every table that is asked for. What gets noise are the residuals of those tables
-(`core.sketches.tables.layout`): every table is told by the residuals of its subsets, each measured once for all tables
-that share it, which is the best that Gaussian noise can do for the sum of the variances of all answers
+(`core.sketches.tables.table_layout`): every table is told by the residuals of its subsets, each measured once for all
+tables that share it, which is the best that Gaussian noise can do for the sum of the variances of all answers
 (ResidualPlanner; Xiao, He, Zhang, Kifer 2023). The joint table of all columns is never made.
 
 Contrasts and weights are whole numbers (`contrasts`, `optimum`), so that noise is exact and the sensitivity is known in
@@ -36,12 +36,25 @@ from ..answers import Answers
 from ..linear import LinearSketch
 from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
 from .largest_change import added, replaced
-from .layout import Columns, Layout, largest
-from .optimum import LARGEST_WEIGHT, Part, for_squares, for_sums, mean_variance, whole_weights
 from .reading import Noise, Reading, average_variance, shared, shares_of, variances
 from .table_axes import METRIC, Axis, axes_of, cut, narrow, number_axes, steps_of
 from .table_filling import Filling
-from .table_sizes import MAX_COUNTERS, MAX_TABLES, USUAL_BINS, all_pairs, place_of, settled, tables_named
+from .table_layout import Columns, Layout, largest
+from .table_sizes import (
+    LARGEST_WEIGHT,
+    MAX_COUNTERS,
+    MAX_TABLES,
+    USUAL_BINS,
+    Part,
+    all_pairs,
+    for_squares,
+    for_sums,
+    mean_variance,
+    place_of,
+    settled,
+    tables_named,
+    whole_weights,
+)
 
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14

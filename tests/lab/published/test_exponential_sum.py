@@ -17,7 +17,7 @@ from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear
 from core.sketches.hashed.features import Features
-from core.sketches.hashed.waves import waves
+from core.sketches.hashed.phases import waves
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
 from tests.sketches.checking import poured

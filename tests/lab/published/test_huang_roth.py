@@ -13,7 +13,7 @@ from core import Budget, Domain, Ledger, load, release
 from core.domain import PrivacyUnit, Vector
 from core.errors import RequestError
 from core.lab.published import huang_roth as module
-from core.lab.published.distance_trees import (
+from core.lab.published.asked_distances import (
     SCALE,
     STEPS,
     UNASKED,
@@ -25,8 +25,8 @@ from core.lab.published.distance_trees import (
     reach_of,
     records_in,
 )
+from core.lab.published.dyadic_trees import IntervalTree
 from core.lab.published.huang_roth import HuangRoth, findings_for, guarantee
-from core.lab.published.interval_tree import IntervalTree
 from core.privacy.attacks import audit
 from core.privacy.calibration import NoiseScale
 from core.privacy.neighbours import Neighbours

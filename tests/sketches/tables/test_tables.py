@@ -9,9 +9,9 @@ from core import Budget, Domain, load, release
 from core.domain import Categorical, Numeric, Vector
 from core.errors import RequestError
 from core.privacy.neighbours import Neighbours
-from core.sketches.tables.layout import Layout, closure, largest
-from core.sketches.tables.optimum import for_squares, parts_of
 from core.sketches.tables.reading import Noise
+from core.sketches.tables.table_layout import Layout, closure, largest
+from core.sketches.tables.table_sizes import for_squares, parts_of
 from core.sketches.tables.tables import Tables
 
 DOMAIN = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1)))

@@ -19,7 +19,7 @@ import pandas as pd
 from ....errors import RequestError
 from ..reading import Reading
 from .best_guess import BestGuess
-from .conditions import places_of
+from .counts import places_of
 
 DRAWS = 200
 LEAST = 1.0  # Records that are expected in a cell at least where it is divided by.

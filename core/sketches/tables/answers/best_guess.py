@@ -22,8 +22,8 @@ import numpy as np
 
 from ....errors import RequestError
 from ....geometry.simplex import nearest_with_total
-from ..layout import Columns, largest
 from ..reading import Reading
+from ..table_layout import Columns, largest
 
 POWERS = (1.0, 1.5, 2.0)  # g: people scatter around e by chance (1), or tables are off by a share of it (2).
 STRENGTHS = np.geomspace(1e-5, 1e4, 28)  # Mean of t e^g that are tried, in units of s^2.

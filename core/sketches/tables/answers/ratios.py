@@ -18,11 +18,22 @@ import pandas as pd
 from ....domain import Dates
 from ....errors import RequestError
 from ...answers import check_level
-from ..layout import Columns
 from ..reading import Reading
+from ..table_layout import Columns
 from .best_guess import BestGuess
-from .conditions import Chosen, Where, chosen, chosen_values, ends_of, places_of
-from .counts import cell_keys, check_apart, in_natural_units, measured, weighted
+from .counts import (
+    Chosen,
+    Where,
+    cell_keys,
+    check_apart,
+    chosen,
+    chosen_values,
+    ends_of,
+    in_natural_units,
+    measured,
+    places_of,
+    weighted,
+)
 
 TOLD = 2.0  # Standard errors that a number of records must be above zero for anything to be divided by it.
 

@@ -14,8 +14,7 @@ from ..reading import Reading
 from ..table_axes import Axis
 from .association import associations, strengths
 from .best_guess import BestGuess
-from .conditions import Where, chosen, places_of
-from .counts import cell_keys, check_apart, counts, over_cells, quantiles
+from .counts import Where, cell_keys, check_apart, chosen, counts, over_cells, places_of, quantiles
 from .ratios import means, shares, sums
 
 

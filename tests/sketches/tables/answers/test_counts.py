@@ -11,7 +11,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
-from core.sketches.tables.optimum import for_squares, for_sums
+from core.sketches.tables.table_sizes import for_squares, for_sums
 from core.sketches.tables.tables import Tables
 from tests.depth import crossed, draws
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.lab.published.counts_and_sums import PLACE_BITS, CountsAndSums
-from core.lab.published.interval_tree import IntervalTree
+from core.lab.published.dyadic_trees import PLACE_BITS, CountsAndSums, IntervalTree
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
 from core.releases.job import release

@@ -14,7 +14,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.forecast.forecast import forecast
-from core.releases.forecast.rehearsal import rehearse, scaled_table
+from core.releases.forecast.one_trial import rehearse, scaled_table
 from core.releases.job import release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sketches.tables.contrasts import contrasts
+from core.sketches.tables.table_layout import contrasts
 
 SIZES = (2, 3, 7, 10, 16, 25, 97, 100)
 
