@@ -216,34 +216,42 @@ def weighted(
     columns whose cells are kept apart, in the order of the result's sides. `weights`: by further columns, a weight for
     each of their cells. `fine`: whether the weights are those of the fine cells of a single column.
     """
-    noise, axes = reading.noise, reading.layout.axes
+    noise = reading.noise
     if fine:
         ((place, vector),) = weights.items()
-        variance = noise.fine_variance(place, vector)
-        return np.asarray(vector @ reading.fine_counts(place)), np.sqrt(variance)
+        return np.asarray(vector @ reading.fine_counts(place)), np.sqrt(noise.fine_variance(place, vector))
     table = measured(reading, (*kept, *weights))
-    found = reading.counts(table)
+    found = over_cells(reading.counts(table), table, kept, weights)
+    return found, np.sqrt(spread(reading, table, kept, weights, found.ndim))
+
+
+def spread(reading: Reading, table: Columns, kept: Columns, weights: dict[int, np.ndarray], sides: int) -> np.ndarray:
+    """Variances of such sums, an array of so many sides; weights may be others in each cell of the kept columns."""
+    noise, axes = reading.noise, reading.layout.axes
     means: list[np.ndarray] = []
     variances: list[np.ndarray] = []
     for place in table:
         if place in weights:
-            means.append(np.asarray(weights[place].mean()))
+            means.append(np.asarray(weights[place].mean(axis=-1)))
             variances.append(np.asarray(noise.axis_variance(place, weights[place])))
         else:
-            side = [1] * len(kept)
+            side = [1] * sides
             side[kept.index(place)] = axes[place].cells
             means.append(np.full(side, 1.0 / axes[place].cells))
             variances.append(noise.axis_spread(place).reshape(side))
-    return over_cells(found, table, kept, weights), np.sqrt(noise.products(table, means, variances))
+    return noise.products(table, means, variances)
 
 
 def over_cells(counts: np.ndarray, table: Columns, kept: Columns, weights: dict[int, np.ndarray]) -> np.ndarray:
-    """Counts of a table summed over the cells of some columns with weights; a side for each kept one, in its place."""
+    """Counts of a table summed over the cells of some columns with weights; a side for each kept one, in its place.
+
+    Several sets of weights of one column, one a row, are one side more behind them.
+    """
     for side in reversed(range(len(table))):
         if table[side] in weights:
-            counts = np.tensordot(counts, weights[table[side]], axes=(side, 0))
+            counts = np.tensordot(counts, weights[table[side]], axes=(side, -1))
     left = [place for place in table if place not in weights]
-    return np.transpose(counts, [left.index(place) for place in kept])
+    return np.transpose(counts, [*map(left.index, kept), *range(len(left), counts.ndim)])
 
 
 def measured(reading: Reading, places: Sequence[int]) -> Columns:
@@ -307,52 +315,17 @@ def quantiles(
     own = chosen_values(axes[place], where, fine).share
     edges = np.clip(axes[place].edges(fine), *ends_of(axes[place], where.get(column)))
     conditions = {i: chosen(axes[i], where[axes[i].name]).share for i in asked if i != place}
-    below, error = _below(reading, place, share, groups, conditions, own)
+    mine, steps = axes[place], axes[place].steps
+    cells = mine.valued << mine.halvings if fine else mine.valued
+    # Of every edge, the records below it less their share of all: T, by groups.
+    weights = mine.beside_missing(np.tril(np.ones((cells + 1, cells)), -1) - share, fine) * own
+    found = weighted(reading, groups, conditions | {place: weights}, fine)
+    below, error = (values.reshape(-1, cells + 1) for values in found)
     reach = reading.noise.reach(level) * error
-    steps = axes[place].steps
     step = 0.0 if steps is None else steps.step
     rows = [_one(edges, step, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})
-
-
-def _below(
-    reading: Reading,
-    place: int,
-    share: float,
-    groups: Sequence[int],
-    conditions: dict[int, np.ndarray],
-    own: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """T at every edge and its standard error, float64 (groups, cells + 1)."""
-    axes, noise = reading.layout.axes, reading.noise
-    fine = not groups and not conditions
-    mine = axes[place]
-    cells = mine.valued << mine.halvings if fine else mine.valued
-    weights = mine.beside_missing(np.tril(np.ones((cells + 1, cells)), -1) - share, fine) * own
-    if fine:
-        return (weights @ reading.fine_counts(place))[None], np.sqrt(noise.fine_variance(place, weights))[None]
-    table = measured(reading, (*groups, *conditions, place))
-    found = reading.counts(table)
-    averages: list[np.ndarray] = []
-    variances: list[np.ndarray] = []
-    for one in table:
-        side = [1] * (len(groups) + 1)
-        if one == place:
-            side[-1] = cells + 1
-            averages.append(weights.mean(axis=1).reshape(side))
-            variances.append(noise.axis_variance(place, weights).reshape(side))
-        elif one in conditions:
-            averages.append(np.asarray(conditions[one].mean()))
-            variances.append(np.asarray(noise.axis_variance(one, conditions[one])))
-        else:
-            side[list(groups).index(one)] = axes[one].cells
-            averages.append(np.full(side, 1.0 / axes[one].cells))
-            variances.append(noise.axis_spread(one).reshape(side))
-    found = over_cells(found, table, (*groups, place), conditions)
-    below = found.reshape(-1, mine.cells) @ weights.T
-    error = np.sqrt(np.broadcast_to(noise.products(table, averages, variances), (*found.shape[:-1], cells + 1)))
-    return below, error.reshape(below.shape)
 
 
 def _one(

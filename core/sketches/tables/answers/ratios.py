@@ -32,6 +32,7 @@ from .counts import (
     in_natural_units,
     measured,
     places_of,
+    spread,
     weighted,
 )
 
@@ -170,26 +171,12 @@ class _Asked:
 
     def variance(self, values: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Of the sum over a group of the values less the group's mean."""
-        noise, axes, share = self.reading.noise, self.reading.layout.axes, self.share
+        share = self.share
         if self.fine:
-            return noise.fine_variance(self.place, (values - float(mean)) * share)
+            return self.reading.noise.fine_variance(self.place, (values - float(mean)) * share)
         table = measured(self.reading, (*self.groups, *self.conditions, self.place))
-        averages: list[np.ndarray] = []
-        variances: list[np.ndarray] = []
-        for one in table:
-            if one == self.place:
-                left = (values - mean[..., None]) * share
-                averages.append(left.mean(axis=-1))
-                variances.append(np.asarray(noise.axis_variance(one, left)))
-            elif one in self.conditions:
-                averages.append(np.asarray(self.conditions[one].mean()))
-                variances.append(np.asarray(noise.axis_variance(one, self.conditions[one])))
-            else:
-                side = [1] * len(self.groups)
-                side[list(self.groups).index(one)] = axes[one].cells
-                averages.append(np.full(side, 1.0 / axes[one].cells))
-                variances.append(noise.axis_spread(one).reshape(side))
-        return noise.products(table, averages, variances)
+        own = {self.place: (values - mean[..., None]) * share}
+        return spread(self.reading, table, self.groups, self.conditions | own, len(self.groups))
 
 
 def _asked(reading: Reading, column: str, by: Sequence[str], where: Where) -> _Asked:
