@@ -285,7 +285,8 @@ class CountsAndSums(TreeSketch):
         return self.domain.dimensions, 2, 2 << self.depth
 
     def _pour(self, tree: np.ndarray, values: np.ndarray, low: float, length: float) -> None:
-        _pour_places(values, low, length, self.depth, *tree)
+        counts, sums = tree
+        _pour_places(values, low, length, self.depth, counts, sums)
 
     def record_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """A record at the place x of 2^24 =: s changes a count by s and a sum by x, at most s - 1, on L + 1 levels.
@@ -316,7 +317,8 @@ class CountsAndSums(TreeSketch):
     def _add_distances(
         self, tree: np.ndarray, queries: np.ndarray, length: float, sums: np.ndarray, squares: np.ndarray
     ) -> None:
-        _add_passed(*tree, queries, length / (1 << PLACE_BITS), sums, squares)
+        counts, places = tree
+        _add_passed(counts, places, queries, length / (1 << PLACE_BITS), sums, squares)
 
 
 @njit(nogil=True, cache=True)

@@ -25,8 +25,19 @@ from ...answers import check_level
 from ..layout import Columns
 from ..reading import Reading
 from .best_guess import BestGuess
-
-from .counts import Chosen, Where, cell_keys, check_apart, chosen, chosen_values, ends_of, in_natural_units, over_cells, places_of, weighted
+from .counts import (
+    Chosen,
+    Where,
+    cell_keys,
+    check_apart,
+    chosen,
+    chosen_values,
+    ends_of,
+    in_natural_units,
+    over_cells,
+    places_of,
+    weighted,
+)
 
 
 @dataclass(frozen=True, eq=False)
