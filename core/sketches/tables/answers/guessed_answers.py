@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from ...answers import check_level
-from ..layout import Columns
 from ..reading import Reading
+from ..table_layout import Columns
 from .best_guess import BestGuess
 from .counts import (
     Chosen,
