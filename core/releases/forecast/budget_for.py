@@ -28,7 +28,7 @@ from ...sketches.tables.chosen import ChosenTables
 from ...sketches.tables.tables import Tables
 from .forecast import Forecast, forecast
 from .forecast_shares import forecast_parts
-from .guesses import checked_records
+from .one_trial import checked_records
 from .whole_table import cell_error, expected
 
 CAREFUL = 1.1
