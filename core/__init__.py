@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from .privacy.budget import Budget
     from .privacy.ledger.ledger import Ledger
     from .privacy.neighbours import Neighbours
-    from .releases.discovery import Discovery, discover
+    from .releases.discovery import discover, release_after
+    from .releases.discovery_stage import Discovery
     from .releases.forecast.budget_for import budget_for, epsilon_of_harm
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
@@ -97,7 +98,7 @@ _HOME = {
     "Declaration": ".domain.declarations",
     "Directions": ".sketches.distances.directions",
     "Discovered": ".releases.found",
-    "Discovery": ".releases.discovery",
+    "Discovery": ".releases.discovery_stage",
     "Distance": ".sketches.distances.distance",
     "Distances": ".releases.forecast.recommendation",
     "Domain": ".domain",
@@ -160,6 +161,7 @@ _HOME = {
     "recommend": ".releases.forecast.recommendation",
     "regression": ".analysis.regression",
     "release": ".releases.job",
+    "release_after": ".releases.discovery",
     "train": ".models.training",
 }
 """Module of every public name."""
@@ -242,6 +244,7 @@ __all__ = [
     "recommend",
     "regression",
     "release",
+    "release_after",
     "train",
 ]
 

@@ -6,29 +6,26 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..checks import check_text, exact_fields
 from ..domain import Categorical, Domain
 from ..domain.column_entries import columns_of
 from ..domain.columns import Column
 from ..domain.declarations import Declaration, in_flow, stated
 from ..domain.formats import Format
-from ..errors import ReleaseFileError, RequestError
+from ..errors import RequestError
 from ..formatting.numbers import rounded
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import PrivacyUnit
 from ..privacy.partition_selection import ValueSelection
 from .discovery_reading import Scale, noticeable, rounded_outward
+from .manifest import Finding
 
 OTHER, MISSING = "other", "missing"
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
-MOST_FOUND = 1_000_000
-"""Values that a file says were found."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class FoundColumn:
     said: bool = False
     format: str = ""
     why: str = ""
-    values: Mapping[str, Measured] = field(default_factory=dict)
+    values: Mapping[str, Measured] = field(default_factory=dict, hash=False)
     other: Measured | None = None
     missing: Measured | None = None
     zero: Measured | None = None
@@ -177,75 +174,6 @@ class Discovered:
             {name: values for name, values in counts.items() if values},
             max(errors, default=0.0),
         )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a release file says of what was found before it: which columns, for how much, and how many records there
-    are.
-
-    Attributes
-    ----------
-    price : str
-        In words.
-    columns : tuple[str, ...]
-        Of which something was found.
-    records, records_error : float
-        How many records there are, with its standard deviation.
-    values : Mapping[str, Mapping[str, float]]
-        By column, the noisy counts of the values that were found; those of the domain that are not here were not.
-    values_error : float
-        The standard deviation of each of these counts, before it was seen to be above the threshold.
-    """
-
-    price: str
-    columns: tuple[str, ...]
-    records: float
-    records_error: float
-    values: Mapping[str, Mapping[str, float]]
-    values_error: float
-
-    @property
-    def sentence(self) -> str:
-        """For a report and a label."""
-        names = ", ".join(repr(name) for name in self.columns)
-        return f"Values, formats and ranges of {names} were found under the promise, for {self.price}."
-
-    def to_dict(self) -> dict[str, object]:
-        """A value for JSON."""
-        return {
-            "price": self.price,
-            "columns": list(self.columns),
-            "records": self.records,
-            "records_error": self.records_error,
-            "values": {name: dict(values) for name, values in self.values.items()},
-            "values_error": self.values_error,
-        }
-
-    @classmethod
-    def from_dict(cls, value: object) -> Finding:
-        """What `to_dict` wrote; ReleaseFileError on anything else."""
-        names = ("price", "columns", "records", "records_error", "values", "values_error")
-        try:
-            facts: dict[str, Any] = exact_fields(value, "finding", names)
-            check_text(facts["price"], "A price")
-            columns = facts["columns"]
-            if not isinstance(columns, list) or len(columns) > MOST_FOUND:
-                raise ValueError("no list of columns")
-            for name in columns:
-                check_text(name, "A column name")
-            numbers = [facts["records"], facts["records_error"], facts["values_error"]]
-            for name, counts in facts["values"].items():
-                if name not in columns or len(counts) > MOST_FOUND:
-                    raise ValueError("values of no column that was found")
-                for text in counts:
-                    check_text(text, "A value")
-                numbers += counts.values()
-            if not all(type(one) in (int, float) and math.isfinite(one) and abs(one) < 1e18 for one in numbers):
-                raise ValueError("no numbers")
-        except (RequestError, ValueError, TypeError, AttributeError):
-            raise ReleaseFileError("What the file says was found before the release makes no sense.") from None
-        return cls(**facts | {"columns": tuple(columns)})
 
 
 def beside(

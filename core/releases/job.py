@@ -254,6 +254,7 @@ def kind_of(
     *,
     bounds: BoundsPurchase | None = None,
     centre: CentrePurchase | None = None,
+    gaussian_only: bool = False,
 ) -> Kind:
     """How a sketch is released; its size is chosen by the forecast when it has none.
 
@@ -267,6 +268,8 @@ def kind_of(
         Bounds to be bought with a share of the budget.
     centre : CentrePurchase | None
         A centre to be bought with a share of the budget.
+    gaussian_only : bool
+        Whether no noise may be pure, by what was bought before it.
     """
     if bounds is not None and centre is not None:
         raise RequestError("Bounds and a centre cannot be bought in one release.")
@@ -282,7 +285,9 @@ def kind_of(
         raise RequestError("Bounds and centres are bought for a release of one question, not of several parts.")
     if bounds is not None:
         return _priced(Bounded(sketch, bounds, budget))
-    return _priced(Plain(sketch, budget) if centre is None else Centred(sketch, centre, budget))
+    return _priced(
+        Plain(sketch, budget, gaussian_only=gaussian_only) if centre is None else Centred(sketch, centre, budget)
+    )
 
 
 def _priced(kind: Kind) -> Kind:

@@ -135,13 +135,14 @@ class Plain:
     budget: Budget
     # What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
     bought: tuple[Cost, ...] = ()
+    gaussian_only: bool = False  # Whether no noise may be pure, by what was bought before it.
     readings: ClassVar[int] = 1
 
     @cached_property
     def planned(self) -> Planned:
         """How the budget becomes noise."""
         _ = self.promised  # what no file can promise is not planned either
-        return planned_for(self.sketch, self.budget)
+        return planned_for(self.sketch, self.budget, gaussian_only=self.gaussian_only)
 
     @property
     def cost(self) -> Cost:

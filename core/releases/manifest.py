@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -39,6 +40,8 @@ FIELDS = (
 
 # The field of a number of records that was bought before the table; files have it only where one was.
 BOUGHT = "counted_before"
+# The field of what was found out of the columns before it, likewise.
+FOUND = "found_before"
 LARGEST_COUNT = 1 << 62
 
 
@@ -79,6 +82,78 @@ class BoughtCount:
         return cls(records, noise)
 
 
+MOST_FOUND = 1_000_000  # Values that a file says were found.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a release file says of what was found before it: which columns, for how much, and how many records there
+    are.
+
+    Attributes
+    ----------
+    price : str
+        In words.
+    columns : tuple[str, ...]
+        Of which something was found.
+    records, records_error : float
+        How many records there are, with its standard deviation.
+    values : Mapping[str, Mapping[str, float]]
+        By column, the noisy counts of the values that were found; those of the domain that are not here were not.
+    values_error : float
+        The standard deviation of each of these counts, before it was seen to be above the threshold.
+    """
+
+    price: str
+    columns: tuple[str, ...]
+    records: float
+    records_error: float
+    values: Mapping[str, Mapping[str, float]]
+    values_error: float
+
+    @property
+    def sentence(self) -> str:
+        """For a report and a label."""
+        names = ", ".join(repr(name) for name in self.columns)
+        return f"Values, formats and ranges of {names} were found under the promise, for {self.price}."
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        return {
+            "price": self.price,
+            "columns": list(self.columns),
+            "records": self.records,
+            "records_error": self.records_error,
+            "values": {name: dict(values) for name, values in self.values.items()},
+            "values_error": self.values_error,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Finding:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        names = ("price", "columns", "records", "records_error", "values", "values_error")
+        try:
+            facts: dict[str, Any] = exact_fields(value, "finding", names)
+            check_text(facts["price"], "A price")
+            columns = facts["columns"]
+            if not isinstance(columns, list) or len(columns) > MOST_FOUND:
+                raise ValueError("no list of columns")
+            for name in columns:
+                check_text(name, "A column name")
+            numbers = [facts["records"], facts["records_error"], facts["values_error"]]
+            for name, counts in facts["values"].items():
+                if name not in columns or len(counts) > MOST_FOUND:
+                    raise ValueError("values of no column that was found")
+                for text in counts:
+                    check_text(text, "A value")
+                numbers += counts.values()
+            if not all(type(one) in (int, float) and math.isfinite(one) and abs(one) < 1e18 for one in numbers):
+                raise ValueError("no numbers")
+        except (RequestError, ValueError, TypeError, AttributeError):
+            raise ReleaseFileError("What the file says was found before the release makes no sense.") from None
+        return cls(**facts | {"columns": tuple(columns)})
+
+
 @dataclass(frozen=True)
 class Manifest:
     """What a release is, without its numbers."""
@@ -89,12 +164,14 @@ class Manifest:
     created: str  # Time of release, ISO 8601, UTC.
     software: str  # Name and version of the program that made it.
     counted_before: BoughtCount | None = None  # How many records there are, where that was bought first.
+    finding: Finding | None = None  # What was found out of the columns, likewise.
 
     def to_dict(self, version: int) -> dict[str, object]:
         """A value for JSON, for a file of one version of the format."""
         if not has_format(self.sketch):
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
         bought = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
+        bought |= {} if self.finding is None else {FOUND: self.finding.to_dict()}
         return {
             "format": FORMAT,
             "format_version": version,
@@ -120,7 +197,8 @@ class Manifest:
         if privacy.local != (facts["format_version"] == LOCAL_FORMAT_VERSION):
             raise ReleaseFileError("The file has the format of local reports, and its noise is none, or the other way.")
         bought = None if BOUGHT not in facts else BoughtCount.from_dict(facts[BOUGHT])
-        return cls(sketch, privacy, *_origin(facts), bought)
+        found = None if FOUND not in facts else Finding.from_dict(facts[FOUND])
+        return cls(sketch, privacy, *_origin(facts), bought, found)
 
 
 def check_describable(sketch: LinearSketch) -> None:
@@ -171,7 +249,7 @@ def parse(text: str) -> dict[str, Any]:
     if type(version) is not int or version not in VERSIONS:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
-        return exact_fields(manifest, "release", (*FIELDS, BOUGHT) if BOUGHT in manifest else FIELDS)
+        return exact_fields(manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND) if name in manifest)))
     except RequestError as problem:
         raise ReleaseFileError(str(problem)) from None
 

@@ -23,7 +23,7 @@ from ..sketches.parts import Parts
 from ..version import SOFTWARE
 from . import file
 from .comparison import Comparison
-from .manifest import BoughtCount, Manifest
+from .manifest import BoughtCount, Finding, Manifest
 from .questions import Questions
 
 
@@ -52,6 +52,8 @@ class Release(Questions):
         Name and version of the program that made it.
     counted_before : BoughtCount | None
         The number of all records, where that was bought first.
+    finding : Finding | None
+        What was found out of the columns, likewise.
     """
 
     sketch: LinearSketch
@@ -62,18 +64,20 @@ class Release(Questions):
     created: str
     software: str
     counted_before: BoughtCount | None = None
+    finding: Finding | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
             return NotImplemented
-        if hash(self) != hash(other) or not _same_map(self.sketch, other.sketch):
+        if hash(self) != hash(other) or self.finding != other.finding or not _same_map(self.sketch, other.sketch):
             return False
         if self.counted is None or other.counted is None:
             return self.counted is other.counted and same(self.counters, other.counters)
         return np.array_equal(self.counted, other.counted) and same(self.counters, other.counters)
 
     def __hash__(self) -> int:
-        return hash((self.sketch.name, self.privacy, self.private, self.created, self.software, self.counted_before))
+        before = self.counted_before, None if self.finding is None else self.finding.price
+        return hash((self.sketch.name, self.privacy, self.private, self.created, self.software, *before))
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{side:,}" for side in self.sketch.shape)
@@ -288,7 +292,8 @@ class Release(Questions):
     @property
     def manifest(self) -> Manifest:
         """Everything public about it but its numbers."""
-        return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, self.counted_before)
+        before = self.counted_before, self.finding
+        return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, *before)
 
     @property
     def arrays(self) -> file.Arrays:
@@ -386,7 +391,7 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     """
     made, (table, count) = file.read(source, memory, verify)
     origin = made.private, made.created, made.software
-    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before)
+    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before, made.finding)
 
 
 def _same_map(one: LinearSketch, other: LinearSketch) -> bool:

@@ -193,7 +193,14 @@ def showing(release: Release, known: Known | None) -> Release:
     """
     if known is None:
         return release
-    count, release = known.of("count"), covering_bounds(release, known.costs)
+    if known.reserve is not None:
+        spent = total_rho(event for cost in known.costs for event in cost.events)
+        release = promising(release, known.reserve.whole, release.privacy.rho + spent)
+    else:
+        release = covering_bounds(release, known.costs)
+    if known.found is not None:
+        return replace(release, finding=known.found.kept)
+    count = known.of("count")
     if count is None or count.noise is None or count.noisy is None or count.of is None:
         return release
     counts_the_same = replace(count.of, scale=release.domain.scale) == release.domain

@@ -63,14 +63,18 @@ class JointPlan:
     cost: Cost  # Of everything, which the ledger gets as one entry.
 
 
-def planned_for(sketch: LinearSketch | Adaptive, budget: Budget) -> Planned:
-    """The plan of a mechanism, or that of several parts; RequestError when such a promise cannot be kept."""
+def planned_for(sketch: LinearSketch | Adaptive, budget: Budget, *, gaussian_only: bool = False) -> Planned:
+    """The plan of a mechanism, or that of several parts; RequestError when such a promise cannot be kept.
+
+    With ``gaussian_only`` no noise is pure, as where what else was bought adds up with Gaussian noise alone.
+    """
     if sketch.chooses:
         return sketch.plan(budget)
-    return plan_parts(sketch, budget) if sketch.parts else plan(sketch, budget)
+    made = plan_parts if sketch.parts else plan
+    return made(sketch, budget, gaussian_only=gaussian_only)
 
 
-def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
+def plan_parts(sketch: LinearSketch, budget: Budget, *, gaussian_only: bool = False) -> JointPlan:
     """Share the budget among the parts of a sketch, and calibrate all their noise together.
 
     Every part says how large its noise is to be beside that of the others (`Part.noise`), so one number decides about
@@ -80,7 +84,7 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     sketch.check_budget(budget)
     tables, counts = sketch.sensitivities(budget.neighbours), sketch.count_sensitivities(budget.neighbours)
     wanted = [
-        Wanted(table, part.settled_noise, part.sketch.gaussian_only)
+        Wanted(table, part.settled_noise, gaussian_only or part.sketch.gaussian_only)
         for table, part in zip(tables, sketch.parts, strict=True)
     ]
     joint = calibrate_joint(wanted, counts, sketch.count_share, Fraction(budget.epsilon), Fraction(budget.delta))
@@ -92,7 +96,7 @@ def plan_parts(sketch: LinearSketch, budget: Budget) -> JointPlan:
     return JointPlan(joint.scales[: len(tables)], count_noises, joint.shares[: len(tables)], cost)
 
 
-def plan(sketch: LinearSketch, budget: Budget) -> Plan:
+def plan(sketch: LinearSketch, budget: Budget, *, gaussian_only: bool = False) -> Plan:
     """Share the budget between the table and a count of records, and calibrate the noise of both.
 
     The number of records is needed for densities. It is public when a neighbour replaces a record and no record can be
@@ -101,24 +105,25 @@ def plan(sketch: LinearSketch, budget: Budget) -> Plan:
     RequestError when the sketch cannot keep such a promise.
     """
     sketch.check_budget(budget)
-    made = _plan(sketch, budget, Fraction(budget.delta))
-    if budget.pure or sketch.gaussian_only:
+    gaussian_only = gaussian_only or sketch.gaussian_only
+    made = _plan(sketch, budget, Fraction(budget.delta), gaussian_only)
+    if budget.pure or gaussian_only:
         return made
     # What keeps ε keeps (ε, δ): a count of its own, or a share for it, may else cost more noise than the δ saves.
-    pure = _plan(sketch, budget, Fraction(0))
+    pure = _plan(sketch, budget, Fraction(0), gaussian_only)
     return pure if pure.noise.variance < made.noise.variance else made
 
 
-def _plan(sketch: LinearSketch, budget: Budget, delta: Fraction) -> Plan:
+def _plan(sketch: LinearSketch, budget: Budget, delta: Fraction, gaussian_only: bool) -> Plan:
     """The plan that uses so much of the budget's delta."""
     table, count = sketch.sensitivity(budget.neighbours), sketch.count_sensitivity(budget.neighbours)
     epsilon = Fraction(budget.epsilon)
-    (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta, gaussian_only=sketch.gaussian_only)
+    (alone,) = calibrate_shares([(table, Fraction(1))], epsilon, delta, gaussian_only=gaussian_only)
     if sketch.count_is_public(budget.neighbours):
         return Plan(alone, None, True, Cost.of([(table, alone)], budget.epsilon, budget.delta))
 
     shares = [(table, 1 - sketch.count_share), (count, sketch.count_share)]
-    noise, count_noise = calibrate_shares(shares, epsilon, delta, gaussian_only=sketch.gaussian_only)
+    noise, count_noise = calibrate_shares(shares, epsilon, delta, gaussian_only=gaussian_only)
     if sketch.total_variance(alone.variance) <= count_noise.variance:
         return Plan(alone, None, False, Cost.of([(table, alone)], budget.epsilon, budget.delta))
     cost = Cost.of([(table, noise), (count, count_noise)], budget.epsilon, budget.delta)

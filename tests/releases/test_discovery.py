@@ -11,6 +11,7 @@ import pytest
 from core import (
     Budget,
     Categorical,
+    ChosenTables,
     Declaration,
     Discovery,
     Domain,
@@ -18,7 +19,10 @@ from core import (
     Numeric,
     PrivacyUnit,
     RequestError,
+    Tables,
     discover,
+    load,
+    release_after,
 )
 from core.domain import Dates
 from core.privacy.accounting import Reserve, admits, keeps_promise
@@ -131,3 +135,37 @@ def test_what_comes_first_and_what_is_reserved_keep_the_whole_promise():
         assert not keeps_promise((*events, reserve.rest), PROMISE.epsilon, PROMISE.delta)
         assert admits([], reserve.first_cost, PROMISE.epsilon, PROMISE.delta)
         assert not admits([reserve.first_cost], reserve.first_cost, 100 * PROMISE.epsilon, 100 * PROMISE.delta)
+
+
+def test_a_release_of_what_was_found_is_one_entry_and_says_so_in_its_file(people, tmp_path):
+    ledger, asked = Ledger(str(tmp_path / "ledger.sqlite")), Discovery.of_source(open_source(people), PROMISE)
+    made = release_after(asked, Tables.of, people, ledger=ledger, dataset="people")
+    (entry,) = ledger.status("people").releases
+    assert (
+        (entry.cost.epsilon, entry.cost.delta)
+        == (PROMISE.epsilon, PROMISE.delta)
+        == (
+            made.privacy.epsilon,
+            made.privacy.delta,
+        )
+    )
+    made.save(tmp_path / "made.npz")
+    again = load(tmp_path / "made.npz")
+    assert again == made and again.finding.columns == made.finding.columns and "0.1 of ε = 1" in again.finding.sentence
+    (count,) = again.count(town="Bern").to_dict("records")
+    assert abs(count["estimate"] - (people["town"] == "Bern").sum()) < 6 * count["standard_error"]
+
+
+def test_what_follows_has_gaussian_noise_alone_even_where_pure_noise_were_less(people):
+    one = people[["town"]]
+    asked = Discovery.of_source(open_source(one), PROMISE)
+    made = release_after(asked, lambda domain: Tables.of(domain, tables="singles"), one)
+    assert {scale.distribution for scale in made.privacy.noise} == {"discrete_gaussian"}
+
+
+def test_a_mechanism_that_chooses_is_refused_before_anything_is_spent(people, tmp_path):
+    lists = people[["town", "sex", "member"]]
+    ledger, asked = Ledger(str(tmp_path / "ledger.sqlite")), Discovery.of_source(open_source(lists), PROMISE)
+    with pytest.raises(RequestError, match="cannot follow what is found"):
+        release_after(asked, lambda domain: ChosenTables(domain, (), (), 1), lists, ledger=ledger, dataset="people")
+    assert ledger.names() == []

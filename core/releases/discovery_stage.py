@@ -1,0 +1,371 @@
+"""The stage that finds out what nobody has said of a table: its price, its readings, its draws; see `discovery`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from ..domain import Categorical, Domain
+from ..domain.column_entries import columns_of
+from ..domain.declarations import Declaration
+from ..errors import RequestError
+from ..formatting.numbers import significant
+from ..privacy.accounting import Cost, Reserve
+from ..privacy.budget import Budget, Number, exact_decimal
+from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
+from ..privacy.events import Event, event_of
+from ..privacy.neighbours import EACH_RECORD, PrivacyUnit, Sensitivity
+from ..privacy.noise.noise import add_noise, check_drawable
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..privacy.partition_selection import ValueSelection, plan_values, shown_values
+from ..sources import Source
+from ..sources.delimited import DelimitedSource
+from .discovery_reading import (
+    Scale,
+    Second,
+    Third,
+    Votes,
+    plain_domain,
+    read_batches,
+)
+from .found import (
+    OTHER,
+    Discovered,
+    FoundColumn,
+    Measured,
+    beside,
+    counted_as,
+    found_category,
+    found_plainly,
+    found_range,
+)
+from .stages import Known, Offer, Progress, Stage
+
+SHARE = "0.1"
+"""Of the promise."""
+FOR_VOTES, FOR_RANGES = Fraction(1, 20), Fraction(1, 4)
+"""Of what discovery costs; and of the rest, where values of categories are found as well."""
+FIRST_LOOK = Fraction(7, 20)
+"""Of what finds values, for the frequent ones; the rest finds what is rare in few columns of a record."""
+SPARE = tuple(Fraction(part, 1000) for part in (998, 990, 970, 930, 850, 700, 500))
+"""Parts of ρ with which noise is planned until it is covered: the first are enough but for noise of a few units."""
+
+
+@dataclass(frozen=True)
+class Discovery(Stage):
+    """What is to be found out, and for how much: from public facts alone, the same for any records.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        All columns but that of the persons, in the order of the table.
+    texts, numbers, dates : tuple[str, ...]
+        Those that are looked at, by what the table's own types say; of text files all are texts.
+    truths, left_out : tuple[str, ...], tuple[str, ...]
+        Those of yes and no, of which nothing is left to find; and those of lists and other things.
+    budget : Budget
+        The promise of which a share is spent.
+    share : str
+        The share: of ε where the promise is pure, and of ρ under a delta.
+    unit : PrivacyUnit
+        Who one person is.
+    said : Declaration | None
+        What is known of some columns, which are not looked at then.
+    """
+
+    columns: tuple[str, ...]
+    texts: tuple[str, ...]
+    numbers: tuple[str, ...]
+    dates: tuple[str, ...]
+    truths: tuple[str, ...]
+    left_out: tuple[str, ...]
+    budget: Budget
+    share: str = SHARE
+    unit: PrivacyUnit = EACH_RECORD
+    said: Declaration | None = field(default=None, compare=False)
+    name: ClassVar[str] = "discovery"
+    learns: ClassVar[str] = "what nobody had said of the columns"
+    needed: ClassVar[bool] = True
+
+    @classmethod
+    def of_source(
+        cls,
+        source: Source,
+        budget: Budget,
+        share: Number = SHARE,
+        unit: PrivacyUnit | None = None,
+        said: Declaration | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Discovery:
+        """What would be found out of a table.
+
+        Parameters
+        ----------
+        columns : Sequence[str] | None
+            Which are looked at, or said; None is all of them.
+
+        Raises
+        ------
+        RequestError
+            When there is no such column or share, or the promise finds no values and nothing else is left to find.
+        """
+        exact = exact_decimal(share, "The share of what is found out")
+        if not 0 < exact < 1:
+            raise RequestError(
+                "The share of what is found out must lie strictly between 0 and 1: a release follows it."
+            )
+        unit = unit or (EACH_RECORD if said is None else said.domain.unit)
+        source.check_names([*(columns or ()), *([] if unit.column is None else [unit.column])])
+        used = [one for one in source.columns if one.name != unit.column and (columns is None or one.name in columns)]
+        known = () if said is None else said.domain.fields
+        asked = [one for one in used if one.name not in known]
+        kinds = dict.fromkeys((one.name for one in asked), "text")
+        if not isinstance(source, DelimitedSource):  # what those seem to hold is guessed from their values
+            kinds = {one.name: "other" if one.lists else one.kind for one in asked}
+        by_kind = {kind: tuple(name for name, one in kinds.items() if one == kind) for kind in set(kinds.values())}
+        left_out = tuple(name for name, kind in kinds.items() if kind not in ("text", "number", "date", "boolean"))
+        found = cls(
+            tuple(one.name for one in used),
+            by_kind.get("text", ()),
+            by_kind.get("number", ()),
+            by_kind.get("date", ()),
+            by_kind.get("boolean", ()),
+            left_out,
+            budget,
+            f"{exact:f}",
+            unit,
+            said,
+        )
+        found._check(isinstance(source, DelimitedSource))
+        return found
+
+    def _check(self, untyped: bool) -> None:
+        """Refuse what nothing could come of."""
+        if not self.votes.names:
+            raise RequestError("Nothing is left to find out: all columns that can be looked at are said already.")
+        if self.budget.pure and self.texts and not untyped:
+            raise RequestError(
+                f"Values of {self.texts[0]!r} cannot be found under a pure promise, as one that a single person has "
+                "would show that person: give a delta, such as 1e-6, or type the values."
+            )
+        check_drawable(self.votes_noise)
+
+    @property
+    def of(self) -> Domain:  # type: ignore[override]
+        """The columns that are read."""
+        return plain_domain(self.votes.names, self.unit)
+
+    @cached_property
+    def votes(self) -> Votes:
+        """What the first reading counts."""
+        return Votes(self.texts, (*self.numbers, *self.dates), self.unit)
+
+    @cached_property
+    def reserve(self) -> Reserve | None:
+        """How the promise is shared with what follows; None where it is pure, as ε adds up."""
+        return None if self.budget.pure else Reserve(self.budget, Fraction(self.share))
+
+    @cached_property
+    def epsilon(self) -> Fraction:
+        """What is spent of a pure promise."""
+        return Fraction(self.budget.epsilon) * Fraction(self.share)
+
+    @cached_property
+    def votes_noise(self) -> NoiseScale:
+        """Of every cell of the votes."""
+        moved = self.votes.sensitivity(self.budget.neighbours)
+        if self.reserve is None:
+            return calibrate(moved, self.epsilon * FOR_VOTES)
+        return gaussian_scale(moved, self.reserve.first_rho * FOR_VOTES)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What it promises by itself, which the ledger adds up where it is bought alone."""
+        if self.reserve is None:
+            moved, later = self.votes.sensitivity(self.budget.neighbours), self.epsilon * (1 - FOR_VOTES)
+            ranges = self.ranges(1)
+            events = (event_of(moved, self.votes_noise), event_of(ranges, calibrate(ranges, later)))
+            return Cost(events, exact_decimal(self.epsilon, "The price of what is found out"))
+        return self.reserve.first_cost
+
+    @property
+    def left(self) -> Budget:
+        """What the promise leaves for one release that comes after it, as an entry of its own in the ledger."""
+        if self.reserve is not None:
+            return self.reserve.later
+        left = Fraction(self.budget.epsilon) - self.epsilon
+        return replace(self.budget, epsilon=exact_decimal(left, "What is left"))
+
+    def ranges(self, columns: int) -> Sensitivity:
+        """How far one person moves the second reading's table of so many columns of numbers and dates."""
+        return Second.sensitivity(columns, self.budget.neighbours, self.unit)
+
+    def planned(self, categories: int, scales: int) -> tuple[list[ValueSelection], NoiseScale | None]:
+        """How values of so many columns are found, in one look or two, and the noise of the ranges of so many."""
+        if self.reserve is None:
+            later = self.epsilon * (1 - FOR_VOTES)
+            return [], calibrate(self.ranges(scales), later) if scales else None
+        moved, rho = self.votes.sensitivity(self.budget.neighbours), self.reserve.first_rho * (1 - FOR_VOTES)
+        part = Fraction(0) if not scales else Fraction(1) if not categories else FOR_RANGES
+        for spare in SPARE:
+            noise: NoiseScale | None = None
+            events: list[Event] = [event_of(moved, self.votes_noise)]
+            looks = self._looks(categories, rho * spare * (1 - part), self.reserve.failure)
+            events += [event for look in looks for event in look.events]
+            if scales:
+                noise = gaussian_scale(self.ranges(scales), rho * spare * part)
+                events.append(event_of(self.ranges(scales), noise))
+            if self.reserve.covers(events, first=True):
+                return looks, noise
+        raise RequestError("So large a promise needs no noise that what is found out could be covered by: say less.")
+
+    def _looks(self, categories: int, rho: Fraction, failure: Fraction) -> list[ValueSelection]:
+        """How values of so many columns are found for ρ: in two looks, or one where a record has one column alone."""
+        who = self.budget.neighbours, self.unit
+        if categories < 2:
+            return [plan_values(categories, rho, failure, *who)] if categories else []
+        first = plan_values(categories, rho * FIRST_LOOK, failure / 2, *who)
+        return [first, plan_values(categories, rho * (1 - FIRST_LOOK), failure / 2, *who, again=True)]
+
+    def found_from(self, categories: int | None = None) -> int | None:
+        """How many records a value needs so as to be found with 95% probability; None where no values are found.
+
+        Parameters
+        ----------
+        categories : int | None
+            In how many columns values are looked for; None supposes all columns of texts.
+        """
+        categories = len(self.texts) if categories is None else categories
+        looks, _ = self.planned(categories, len(self.numbers) + len(self.dates)) if categories else ([], None)
+        return math.ceil(looks[-1].found_from()) if looks else None
+
+    def sentence(self, records: float) -> str:
+        """What it costs and how rare a value may be and still be found, for about so many records."""
+        known = self.found_from()
+        if known is None:
+            return f"For {self.price}, formats, ranges and the number of records are found; no values of categories."
+        about = significant(known, 2)
+        if known >= records:
+            return f"For {self.price}, only values that about {about} people share are found: too few people for it."
+        return (
+            f"For {self.price}, values that about {about} of {records:,.0f} people share are found; others are other."
+        )
+
+    @property
+    def price(self) -> str:
+        """In words."""
+        return self._result((), Measured(0.0, 0.0)).price
+
+    def parameters(self) -> dict[str, Any]:
+        """For the ledger's note."""
+        return {"columns": list(self.votes.names)}
+
+    def offered(self, known: Known) -> Offer:
+        if self.reserve is None:
+            return Offer(self.votes_noise, self.cost, self.left)
+        return Offer(self.votes_noise, self.cost, self.reserve.left, self.reserve)
+
+    def read(self, known: Known, source: Source, noise_source: NoiseSource | None) -> Generator[int, None, np.ndarray]:
+        """The votes, by one reading."""
+        table, rows = np.zeros(self.votes.shape, np.int64), 0
+        for batch in read_batches(source, self.votes.names, self.unit):
+            self.votes.count(table, batch)
+            rows += batch.num_rows
+            yield rows
+        return table
+
+    def drawn(
+        self,
+        exact: Any,
+        known: Known,
+        offer: Offer,
+        source: Source,
+        noise_source: NoiseSource | None,
+        progress: Progress,
+    ) -> Discovered:
+        """Votes with noise; then, by what they say, the second reading and its noise."""
+        noisy = add_noise(exact, self.votes_noise, noise_source)
+        exact[...] = 0
+        error = math.sqrt(self.votes_noise.variance)
+        formats = self.votes.formats(noisy, error)
+        records = Measured(float(noisy[-1]) / self.votes.weight, error / self.votes.weight)
+        scales = (
+            *(Scale(name, "number") for name in self.numbers),
+            *(Scale(name, "date") for name in self.dates),
+            *(Scale(name, counted_as(one), one) for name, one in formats.items() if counted_as(one)),
+        )
+        categories = tuple(name for name, one in formats.items() if one.kind in ("category", "code"))
+        if self.budget.pure:
+            categories = ()
+        looks, noise = self.planned(len(categories), len(scales))
+        second = Second(scales, categories)
+        if scales or categories:
+            self._read(source, (*(scale.name for scale in scales), *categories), second.count, progress)
+        seen = [shown_values(second.values, looks[0], noise_source)] if looks else []
+        second.values = []
+        if len(looks) > 1:
+            third = Third(dict(zip(categories, seen[0], strict=True)))
+            self._read(source, categories, third.count, progress)
+            seen.append(shown_values(third.values, looks[1], noise_source))
+        missing = {name: Measured(self.votes.missing(noisy, name), error) for name in self.votes.names}
+        found = [
+            found_category(name, [one[place] for one in seen], looks, records, missing[name])
+            for place, name in enumerate(categories)
+        ]
+        if noise is not None:
+            table, spread = add_noise(second.table, noise, noise_source), math.sqrt(noise.variance)
+            found += [found_range(scale, one, spread, missing[scale.name]) for scale, one in second.split(table)]
+        found += [
+            found_plainly(name, one, missing[name])
+            for name, one in formats.items()
+            if name not in {f.name for f in found}
+        ]
+        return self._result(found, records)
+
+    def _read(
+        self, source: Source, names: Sequence[str], count: Callable[[pa.RecordBatch], None], progress: Progress
+    ) -> None:
+        rows = 0
+        for batch in read_batches(source, names, self.unit):
+            count(batch)
+            rows += batch.num_rows
+            progress(rows)
+
+    def _result(self, found: Sequence[FoundColumn], records: Measured) -> Discovered:
+        """Everything together, in the order of the table."""
+        said = [] if self.said is None else [FoundColumn(one.name, one, True) for one in self.said.domain.columns]
+        truths = [FoundColumn(name, columns_of(name, {"kind": "yes_no"})[0]) for name in self.truths]
+        lost = [
+            FoundColumn(name, None, why="It holds lists or other things that have no range.") for name in self.left_out
+        ]
+        order = [*dict.fromkeys([*self.columns, *(one.name for one in said)])]
+        columns = beside(said, (*found, *truths, *lost), order)
+        record = "" if self.said is None else self.said.record
+        return Discovered(columns, records, self.cost, self.share, self.budget, self.left, self.unit, record)
+
+    def learnt(self, known: Known, offer: Offer, noisy: Discovered) -> Iterator[Known]:
+        least = max(1.0, noisy.records.error)
+        yield replace(known, records=max(noisy.records.count, least), found=noisy)
+
+    def supposed(self, known: Known) -> Known:
+        """Columns that might be found, for prices beforehand: two values in each category, numbers from 0 to 1."""
+        formatted = [
+            *(FoundColumn(name, Categorical(name, ("a", OTHER), unknown_category=OTHER)) for name in self.texts),
+            *(FoundColumn(name, columns_of(name, {"kind": "number", "low": 0, "high": 1})[0]) for name in self.numbers),
+            *(
+                FoundColumn(name, columns_of(name, {"kind": "date", "first": "2000-01-01", "last": "2024-12-31"})[0])
+                for name in self.dates
+            ),
+        ]
+        return replace(known, records=ORDINARY, found=self._result(formatted, Measured(ORDINARY, 0.0)))
+
+
+ORDINARY = 10_000.0
+"""Records that a release is priced for before their number is known."""
