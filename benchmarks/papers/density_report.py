@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 
-from core.figures.comparison_marks import method_marks
+from core.figures.comparison_figures import method_marks
 from core.privacy.budget import Budget
 
 from ..race_reference import BUILD_PUBLISHED, QUERY_PUBLISHED

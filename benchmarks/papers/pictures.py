@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.comparison_marks import MethodMark, method_marks
+from core.figures.comparison_figures import MethodMark, method_marks
 from core.figures.palette import FAINT, INK, RED, faded
 from core.lab.comparison_plan import BAND, ErrorCurve
 

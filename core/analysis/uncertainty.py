@@ -89,7 +89,9 @@ class Splitting:
             return np.zeros(len(points))
         variance = self.release.privacy.counter_variance
         noise = self.release.sketch.noise_variance(variance, points)
-        return np.maximum(self.release.answer_points(points).standard_error ** 2 - noise, 0.0)
+        known = np.isfinite(noise)  # no formula says it of answers that follow from choices made under noise
+        rest = self.release.answer_points(points).standard_error ** 2 - np.where(known, noise, 0.0)
+        return np.where(known, np.maximum(rest, 0.0), np.inf)
 
     @cached_property
     def _means(self) -> dict[bytes, np.ndarray]:

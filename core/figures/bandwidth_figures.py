@@ -12,6 +12,7 @@ from ..formatting.numbers import percent, significant
 from ..geometry.kernels import Angular, Kernel, of_coordinates
 from ..releases.forecast.scales import Scales
 from .palette import DENSITY_SCALE, FAINT, INK, TEAL, faded
+from .traces import ABOVE, CLEAR, RULED, bars, contour, dots, laid_out, line, logarithmic
 
 STEPS = 401
 MOST_NUMBERS = 2_000_000  # Coordinates that one curve may hold; of very wide data it is drawn from fewer points.
@@ -89,34 +90,15 @@ def _map(domain: Domain, kernel: Kernel) -> go.Figure:
     plane = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     closeness = _closeness(domain, kernel, plane).reshape(PLANE_STEPS, PLANE_STEPS)
     first, second = domain.columns
-    figure = go.Figure(
-        go.Heatmap(
-            x=np.linspace(first.low, first.high, PLANE_STEPS),
-            y=np.linspace(second.low, second.high, PLANE_STEPS),
-            z=closeness.astype(np.float32),
-            zmin=0,
-            zmax=1,
-            colorscale=DENSITY_SCALE,
-            zsmooth="best",
-            showscale=False,
-            hovertemplate="closeness %{z:.2f}<extra></extra>",
-        )
-    )
-    figure.add_trace(
-        go.Contour(
-            x=figure.data[0].x,
-            y=figure.data[0].y,
-            z=figure.data[0].z,
-            showscale=False,
-            hoverinfo="skip",
-            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"},
-            line={"color": INK.shape, "width": 1.5},
-        )
-    )
+    ends = [np.linspace(column.low, column.high, PLANE_STEPS) for column in (first, second)]
+    scale = {"zmin": 0, "zmax": 1, "colorscale": DENSITY_SCALE, "zsmooth": "best", "showscale": False}
+    said, z = "closeness %{z:.2f}<extra></extra>", closeness.astype(np.float32)
+    figure = go.Figure(go.Heatmap(x=ends[0], y=ends[1], z=z, hovertemplate=said, **scale))
+    half = {"start": 0.5, "end": 0.5, "size": 1}
+    figure.add_trace(contour(*ends, z, half, {"color": INK.shape, "width": 1.5}))
     figure.update_xaxes(title=_axis_title(first), showgrid=False, zeroline=False, nticks=6)
     figure.update_yaxes(title=_axis_title(second), showgrid=False, zeroline=False, nticks=5)
-    figure.update_layout(height=250, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
-    return figure
+    return laid_out(figure, 250)
 
 
 def _profiles(domain: Domain, kernel: Kernel) -> go.Figure:
@@ -130,8 +112,7 @@ def _profiles(domain: Domain, kernel: Kernel) -> go.Figure:
         figure.update_xaxes(title=_axis_title(column), showgrid=False, zeroline=False, nticks=4, row=1, col=index)
     figure.update_yaxes(range=[0, 1.04], showgrid=False, zeroline=False, tickvals=[0, 0.5, 1])
     figure.update_yaxes(title="closeness", row=1, col=1)
-    figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=False)
-    return figure
+    return laid_out(figure, 190, showlegend=False)
 
 
 def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.ndarray:
@@ -145,15 +126,9 @@ def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.nda
 
 def _curve(domain: Domain, kernel: Kernel, column: Scalar | Vector, place: slice) -> go.Scatter:
     closeness = _profile(domain, kernel, place.start, 0.0)
-    return go.Scatter(
-        x=np.linspace(column.low, column.high, len(closeness)),
-        y=closeness,
-        mode="lines",
-        line={"color": TEAL.shape, "width": 2},
-        fill="tozeroy",
-        fillcolor=faded(TEAL.shape, 0.15),
-        hovertemplate="%{x:,.4~r}: closeness %{y:.2f}<extra></extra>",
-    )
+    filled = {"fill": "tozeroy", "fillcolor": faded(TEAL.shape, 0.15)}
+    x, said = np.linspace(column.low, column.high, len(closeness)), "%{x:,.4~r}: closeness %{y:.2f}"
+    return line(x, closeness, width=2, said=said, **filled)
 
 
 def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> go.Bar:
@@ -164,13 +139,8 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
     shift, width = column.scaling(domain.scale)
     points[:, place] = (points[:, place] - shift) / width
     closeness = _of_points(domain, kernel).evaluate(points[:1], points)[0]
-    return go.Bar(
-        x=["same", *(f"{step} apart" for step in range(1, shown))] if shown > 2 else ["same", "another"],
-        y=closeness,
-        marker={"color": faded(TEAL.shape, 0.55)},
-        width=0.5,
-        hovertemplate="closeness %{y:.2f}<extra></extra>",
-    )
+    names = ["same", *(f"{step} apart" for step in range(1, shown))] if shown > 2 else ["same", "another"]
+    return bars(names, closeness, colour=faded(TEAL.shape, 0.55), said="closeness %{y:.2f}", width=0.5)
 
 
 def _axis_title(column: Scalar | Vector | Categorical) -> str:
@@ -179,71 +149,31 @@ def _axis_title(column: Scalar | Vector | Categorical) -> str:
 
 
 LABELLED = 4  # One bandwidth of so many is written below the axis.
-CLEAR = "rgba(0, 0, 0, 0)"
 
 
 def smoothing_figure(scales: Scales) -> go.Figure:
     """Typical error of the picture against the bandwidth, on logarithmic axes, with what it is made of."""
-    figure = go.Figure()
     lines = (
-        (scales.smoothing, "smoothed away", FAINT.shape, "dot", 1.5),
-        (scales.noise, "noise and chance", INK.shape, "dash", 1.5),
-        (scales.errors, "both", TEAL.shape, "solid", 2.5),
+        (scales.smoothing, "smoothed away", FAINT.shape, 1.5, "dot"),
+        (scales.noise, "noise and chance", INK.shape, 1.5, "dash"),
+        (scales.errors, "both", TEAL.shape, 2.5, "solid"),
     )
-    for errors, name, colour, dash, width in lines:
-        figure.add_trace(
-            go.Scatter(
-                x=list(scales.tried),
-                y=errors.tolist(),
-                mode="lines",
-                name=name,
-                line={"color": colour, "width": width, "dash": dash},
-                hovertemplate="bandwidth %{x:,.3~r}: %{y:.2~p}<extra>" + name + "</extra>",
-            )
-        )
+    said = "bandwidth %{x:,.3~r}: %{y:.2~p}"
+    figure = go.Figure([line(list(scales.tried), errors.tolist(), *look, said) for errors, *look in lines])
     here = min(range(len(scales.tried)), key=lambda place: abs(scales.tried[place] - scales.bandwidth))
-    figure.add_trace(
-        go.Scatter(
-            x=[scales.tried[here]],
-            y=[float(scales.errors[here])],
-            mode="markers",
-            marker={"color": TEAL.shape, "size": 11},
-            showlegend=False,
-            hovertemplate="where nobody chooses: %{y:.2~p}<extra></extra>",
-        )
-    )
+    at = [scales.tried[here]], [float(scales.errors[here])]
+    figure.add_trace(dots(*at, said="where nobody chooses: %{y:.2~p}"))
     labelled = scales.tried[::LABELLED]
     words = [scales.in_words(one).partition(" ") for one in labelled]
     units = {unit for _, _, unit in words}
     unit = units.pop() if len(units) == 1 else ""  # said once, as it has no room below each
-    figure.update_xaxes(
-        type="log",
-        showgrid=False,
-        zeroline=False,
-        title=f"bandwidth, {in_plotly(unit)}" if unit else "bandwidth",
-        tickvals=list(labelled),
-        ticktext=[number if unit else in_plotly(f"{number} {own}".strip()) for number, _, own in words],
-        fixedrange=True,
-    )
-    figure.update_yaxes(
-        type="log",
-        range=[-3, 0.1],
-        showgrid=True,
-        gridcolor=faded(FAINT.shape, 0.25),
-        zeroline=False,
-        tickvals=[0.001, 0.01, 0.1, 1],
-        tickformat=".2~%",
-        title="typical error",
-        fixedrange=True,
-    )
-    figure.update_layout(
-        height=230,  # room for a legend of several lines on narrow screens
-        margin={"l": 8, "r": 8, "t": 28, "b": 8},
-        dragmode=False,
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR},
-    )
-    return figure
+    texts = [number if unit else in_plotly(f"{number} {own}".strip()) for number, _, own in words]
+    title = f"bandwidth, {in_plotly(unit)}" if unit else "bandwidth"
+    figure.update_xaxes(logarithmic(list(labelled), texts, title=title))
+    ticks = {"tickvals": [0.001, 0.01, 0.1, 1], "tickformat": ".2~%"}
+    figure.update_yaxes(RULED | ticks | {"type": "log", "range": [-3, 0.1], "title": "typical error"})
+    # There is room for a legend of several lines on narrow screens.
+    return laid_out(figure, 230, ABOVE | {"bgcolor": CLEAR}, margin={"t": 28}, showlegend=True)
 
 
 def smoothing_in_words(scales: Scales) -> str:

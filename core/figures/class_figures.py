@@ -18,9 +18,10 @@ from ..domain import Domain
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened
 from . import figure_axes
+from .density_figures import lattice, lying
 from .figure_axes import Axis, apply
-from .hatching import PATTERN, hatch
 from .palette import FAINT, INK, PAPER, TEAL, faded
+from .traces import PATTERN, bars, cells, dots, hatch
 
 UNSURE = "Don't know: the noise decides"  # The legend's words for hatching.
 # As far apart as they go for eyes with and without red, green or blue; none is near the amber of what is private or the
@@ -42,6 +43,7 @@ MAP_HEIGHT = 520
 BAR, CELL = 34, 46  # Pixels of a bar, and of a row of a table of confusions.
 MOST_NAMED = 24  # Classes of a table of confusions that have room for numbers in their cells.
 MAX_TARGETS = 48
+LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
 
 
 def class_colour(code: int) -> str:
@@ -66,7 +68,7 @@ def decision_figure(drawn: DecisionMap, domain: Domain, asked: tuple[object, obj
     figure_axes.clickable(figure)
     apply(figure, x, y)
     # Below, as the buttons that zoom and save stand above.
-    return _laid_out(figure, MAP_HEIGHT).update_layout(legend={"y": -0.14, "yanchor": "top"})
+    return lying(figure, MAP_HEIGHT)
 
 
 def decision_in_words(what: str, drawn: DecisionMap) -> str:
@@ -90,22 +92,13 @@ def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certai
     colours = [class_colour(code) for code in range(len(classes))]
     hint = [faded(colour, HINT) for colour in colours]
     pattern = {} if certain else {"pattern": PATTERN | {"fgcolor": colours, "bgcolor": hint, "fgopacity": 1}}
-    figure = go.Figure(
-        go.Bar(
-            x=np.asarray(probabilities),
-            y=[in_plotly(shortened(name)) for name in classes],
-            orientation="h",
-            marker={"color": colours, "line": {"width": 0}} | pattern,
-            text=[_short(p) for p in probabilities],
-            textposition="outside",
-            cliponaxis=False,
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    words = {"text": [_short(p) for p in probabilities], "textposition": "outside", "cliponaxis": False}
+    names = [in_plotly(shortened(name)) for name in classes]
+    look = {"color": colours, "line": {"width": 0}} | pattern
+    figure = go.Figure(bars(np.asarray(probabilities), names, marker=look, orientation="h", **words))
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title={"text": "probability"}, zeroline=False, nticks=6)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    return _laid_out(figure, 90 + BAR * len(classes)).update_layout(bargap=0.35, margin={"r": 56})
+    return lying(figure, 90 + BAR * len(classes), LEGEND).update_layout(bargap=0.35, margin={"r": 56})
 
 
 def probability_in_words(classes: Sequence[str], probabilities: np.ndarray, certain: bool) -> str:
@@ -139,7 +132,7 @@ def confusion_figure(made: Confusion) -> go.Figure:
     figure.update_xaxes(title={"text": "what is said"}, **said, **plainly)
     figure.update_yaxes(title={"text": "true class"}, **true, **plainly)
     figure.update_layout(coloraxis={"cmin": 0, "cmax": 1, "colorbar": bar})
-    return _laid_out(figure, 150 + CELL * min(size, MOST_NAMED))
+    return lying(figure, 150 + CELL * min(size, MOST_NAMED), LEGEND)
 
 
 def confusion_in_words(made: Confusion) -> str:
@@ -167,25 +160,13 @@ def _areas(x: Axis, y: Axis, codes: np.ndarray, classes: int, opacity: float) ->
     """Cells in the colours of their classes; NaN leaves one out."""
     edges = np.arange(classes + 1) / classes
     scale = [[float(edge), class_colour(code)] for code in range(classes) for edge in edges[code : code + 2]]
-    return go.Heatmap(
-        x=x.values,
-        y=y.values,
-        z=codes.astype(np.float32),
-        zmin=-0.5,
-        zmax=classes - 0.5,
-        colorscale=scale,
-        opacity=opacity,
-        showscale=False,
-        hoverinfo="skip",
-    )
+    ends = {"zmin": -0.5, "zmax": classes - 0.5, "colorscale": scale, "opacity": opacity, "showscale": False}
+    return cells(x, y, codes, **ends)
 
 
 def _swatch(name: str, code: int) -> go.Scatter:
     """The entry of a class in the legend."""
-    marker = {"symbol": "square", "size": 12, "color": class_colour(code)}
-    return go.Scatter(
-        x=[None], y=[None], mode="markers", marker=marker, name=in_plotly(shortened(name)), hoverinfo="skip"
-    )
+    return dots([None], [None], in_plotly(shortened(name)), class_colour(code), 12, marker={"symbol": "square"})
 
 
 def _names(x: Axis, y: Axis, drawn: DecisionMap) -> go.Scatter:
@@ -197,36 +178,17 @@ def _names(x: Axis, y: Axis, drawn: DecisionMap) -> go.Scatter:
         if depth[row, column] >= 2:
             places.append((x.values[column], y.values[row], in_plotly(shortened(name))))
     xs, ys, texts = zip(*places, strict=True) if places else ((), (), ())
-    return go.Scatter(
-        x=xs,
-        y=ys,
-        text=texts,
-        mode="text",
-        textfont={"size": 14, "color": PAPER.light},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    look = {"mode": "text", "textfont": {"size": 14, "color": PAPER.light}, "hoverinfo": "skip", "showlegend": False}
+    return go.Scatter(x=xs, y=ys, text=texts, **look)
 
 
 def _lattice(x: Axis, y: Axis, drawn: DecisionMap, asked: tuple[object, object] | None) -> go.Scatter:
     """Targets at every k-th place of either axis."""
     across, up = (np.arange(0, len(axis.values), -(-len(axis.values) // MAX_TARGETS)) for axis in (x, y))
-    xs, ys = np.meshgrid(x.values[across], y.values[up])
     at = np.ix_(up, across)
-    words = [
-        in_plotly(f"{x.name} {x.words(a)}, {y.name} {y.words(b)}")
-        + f"<br>{in_plotly(_said(drawn, code, confidence, sure))}"
-        for a, b, code, confidence, sure in zip(
-            xs.ravel(),
-            ys.ravel(),
-            drawn.codes[at].ravel(),
-            drawn.confidence[at].ravel(),
-            drawn.certain[at].ravel(),
-            strict=True,
-        )
-    ]
-    place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
+    parts = (part[at].ravel() for part in (drawn.codes, drawn.confidence, drawn.certain))
+    said = [in_plotly(_said(drawn, *each)) for each in zip(*parts, strict=True)]
+    return lattice(x, y, x.values[across], y.values[up], said, asked)
 
 
 def _said(drawn: DecisionMap, code: int, confidence: float, certain: bool) -> str:
@@ -242,31 +204,12 @@ def _cells(shares: np.ndarray, columns: np.ndarray, said: list[str], true: list[
         [f"{name}: {percent(share)} said {said[c]}" for c, share in zip(columns, row, strict=True)]
         for name, row in zip(true, part, strict=True)
     ]
-    return go.Heatmap(
-        x=columns,
-        y=np.arange(len(true)),
-        z=part.astype(np.float32),
-        zmin=0,
-        zmax=1,
-        text=text,
-        customdata=words,
-        texttemplate=None if text is None else "%{text}",
-        xgap=2,
-        ygap=2,
-        dx=1,
-        hovertemplate="%{customdata}<extra></extra>",
-        **colours,
-    )
+    shown = {"x": columns, "y": np.arange(len(true)), "z": part.astype(np.float32), "zmin": 0, "zmax": 1, "dx": 1}
+    said = {"customdata": words, "hovertemplate": "%{customdata}<extra></extra>", "text": text}
+    template = None if text is None else "%{text}"
+    return go.Heatmap(**shown, **said, **colours, texttemplate=template, xgap=2, ygap=2)
 
 
 def _short(share: float) -> str:
     """A percentage where there is little room."""
     return percent(share).replace("more than ", ">").replace("less than ", "<")
-
-
-def _laid_out(figure: go.Figure, height: int) -> go.Figure:
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
-    figure.update_xaxes(automargin=True, title_standoff=12)
-    figure.update_yaxes(automargin=True, title_standoff=12)
-    margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
-    return figure.update_layout(height=height, margin=margin, legend=legend, uirevision="constant")

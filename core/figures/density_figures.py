@@ -18,9 +18,24 @@ from ..formatting.escapes import in_plotly
 from ..formatting.numbers import best_guess, rounded, rounded_all, rounded_range
 from . import figure_axes
 from .figure_axes import Axis, apply
-from .hatching import CLEAR, HATCHED, PATTERN, hatch, hidden_by_noise, polygon
 from .outlines import is_map, outline, world
-from .palette import FAINT, INK, PAPER, TEAL, faded
+from .palette import FAINT, INK, PAPER, TEAL
+from .traces import (
+    BOTH,
+    CLEAR,
+    GUESS,
+    HATCHED,
+    PATTERN,
+    band,
+    cells,
+    contour,
+    dots,
+    hatch,
+    hidden_by_noise,
+    interval_bars,
+    line,
+    polygon,
+)
 
 HEIGHT = 440
 MAP_HEIGHT = 520
@@ -124,48 +139,25 @@ def density_line(
     x = Axis.of(column, curve.values)
     hidden = hidden_by_noise(curve)
     seen = np.where(hidden, np.nan, curve.estimate)
-    band = {
-        "x": np.concatenate([x.values, x.values[::-1]]),
-        "y": np.concatenate([curve.high, curve.low[::-1]]),
-        "fill": "toself",
-        "fillcolor": faded(TEAL.shape, 0.22),
-        "name": "very likely within",
-    }
-    around = [
-        go.Scatter(mode="lines", line={"width": 0, "color": TEAL.shape}, hoverinfo="skip", **band),
-        polygon(*_hidden_band(x, curve, hidden)),
-    ]
-    figure = go.Figure(
-        [
-            *(around if curve.errors_known else []),
-            go.Scatter(
-                x=x.values,
-                y=seen,
-                mode="lines",
-                line={"width": 2.5, "color": TEAL.shape},
-                hoverinfo="skip",
-                name="best guess",
-            ),
-        ]
-    )
+    around = [band(x.values, curve.low, curve.high), polygon(*_hidden_band(x, curve, hidden))]
+    figure = go.Figure([*(around if curve.errors_known else []), line(x.values, seen, GUESS)])
     _add_marks(figure, marks)
     heights = np.where(hidden, 0.0, curve.estimate)
     words = answers_in_words(curve.estimate, curve.standard_error, hidden, noun)
     add_column_targets(figure, x, heights, words, asked)
-    return laid_out_column(figure, x, noun)
+    return laid_out_column(figure, x, close_by(noun), rangemode="tozero")
 
 
 def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) -> go.Figure:
     """The density of each category of a column: bars with intervals, hatched where the noise hides them."""
     x = Axis.of(column, curve.values)
-    solid = {"color": TEAL.shape}
-    figure = go.Figure(_bars(x, curve, ~curve.drowned, "best guess, and where it very likely is", solid))
+    figure = go.Figure(interval_bars(x, curve, ~curve.drowned, BOTH, {"color": TEAL.shape}))
     if curve.drowned.any():
         hollow = {"color": CLEAR, "pattern": PATTERN, "line": {"width": 0}}
-        figure.add_trace(_bars(x, curve, curve.drowned, HATCHED, hollow))
+        figure.add_trace(interval_bars(x, curve, curve.drowned, HATCHED, hollow))
     words = answers_in_words(curve.estimate, curve.standard_error, curve.drowned, noun)
     add_column_targets(figure, x, curve.estimate / 2.0, words, asked)
-    return laid_out_column(figure, x, noun).update_layout(barmode="overlay", bargap=0.35)
+    return laid_out_column(figure, x, close_by(noun), rangemode="tozero").update_layout(barmode="overlay", bargap=0.35)
 
 
 def density_map(
@@ -181,25 +173,9 @@ def density_map(
     ordered = not x.categories and not y.categories
     hidden = hidden_by_noise(heatmap)
     seen = short(np.where(hidden, np.nan, heatmap.estimate), SHADES)
-    bar = {
-        "orientation": "h",
-        "x": 0,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 0.96,
-        "yanchor": "top",
-        "thickness": 10,
-        "tickformat": ",",
-        "outlinewidth": 0,
-        "nticks": 6,
-    }
     # Plotly smooths colours only where none is missing.
     smooth = "best" if ordered and not hidden.any() else False
-    figure = go.Figure(
-        go.Heatmap(
-            x=x.values, y=y.values, z=seen, zmin=0, zmax=highest(seen), zsmooth=smooth, hoverinfo="skip", colorbar=bar
-        )
-    )
+    figure = go.Figure(cells(x, y, seen, zmin=0, zmax=highest(seen), zsmooth=smooth, colorbar=SCALE_BAR))
     if ordered and not hidden.all():
         figure.add_trace(contours(x, y, heatmap.estimate, hidden))
     figure.add_trace(hatch(hidden, x, y))
@@ -207,21 +183,21 @@ def density_map(
         figure.add_trace(outline(world() if lines is None else lines, x, y, columns))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
+    return with_scale(figure, x, y, close_by(noun))
+
+
+# The bar of colours above a map.
+SCALE_BAR = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0.96, "yanchor": "top"}
+SCALE_BAR |= {"thickness": 10, "tickformat": ",", "outlinewidth": 0, "nticks": 6}
+
+
+def with_scale(figure: go.Figure, x: Axis, y: Axis, words: str) -> go.Figure:
+    """A map that can be clicked, with its axes and with the words above its colour bar."""
     figure_axes.clickable(figure)
     apply(figure, x, y)
-    figure.add_annotation(
-        text=close_by(noun),
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=52,
-        showarrow=False,
-        name=SCALE,
-    )
-    return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
+    above = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 52}
+    figure.add_annotation(text=words, showarrow=False, name=SCALE, **above)
+    return lying(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
 
 
 def scale_aside(figure: go.Figure) -> go.Figure:
@@ -255,30 +231,6 @@ def picture_in_words(what: str, picture: Curve | Heatmap, place: str, noun: str)
     )
 
 
-def _bars(x: Axis, curve: Curve, shown: np.ndarray, name: str, marker: dict) -> go.Bar:
-    above, below = curve.high - curve.estimate, curve.estimate - curve.low
-    reaching = shown & np.isfinite(above)
-    spread = {
-        "type": "data",
-        "symmetric": False,
-        "array": np.where(reaching, above, np.nan),
-        "arrayminus": np.where(reaching, below, np.nan),
-        "color": INK.shape,
-        "thickness": 1.5,
-        "width": 5,
-    }
-    heights = np.where(shown, curve.estimate, np.nan)
-    return go.Bar(
-        x=x.values,
-        y=heights,
-        error_y=spread,
-        marker=marker,
-        hoverinfo="skip",
-        name=name,
-        unselected=figure_axes.UNFADED,
-    )
-
-
 def _hidden_band(x: Axis, curve: Curve, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The part of a band that the noise hides: one ring for every run of hidden places, NaN between the rings."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], hidden.astype(np.int8), [0]])))
@@ -296,17 +248,8 @@ def contours(x: Axis, y: Axis, estimate: np.ndarray, hidden: np.ndarray) -> go.C
     up, across = (slice(None, None, max(1, size // CONTOUR_CELLS)) for size in estimate.shape)
     heights = short(np.where(hidden, np.nan, smooth)[up, across], HEIGHTS)
     step = highest(heights) / CONTOURS
-    levels = {"coloring": "none", "start": step, "end": step * (CONTOURS - 1), "size": step}
-    return go.Contour(
-        x=x.values[across],
-        y=y.values[up],
-        z=heights,
-        contours=levels,
-        line={"color": FAINT.shape, "width": 1},
-        showscale=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    levels = {"start": step, "end": step * (CONTOURS - 1), "size": step}
+    return contour(x.values[across], y.values[up], heights, levels, {"color": FAINT.shape, "width": 1})
 
 
 def _lattice(
@@ -315,10 +258,17 @@ def _lattice(
     """Targets at every k-th place of either axis."""
     across, up = (evenly(len(axis.values)) for axis in (x, y))
     parts = (part[np.ix_(up, across)].ravel() for part in (heatmap.estimate, heatmap.standard_error, hidden))
-    left, high = ([f"{axis.name} {axis.words(v)}" for v in axis.values[at]] for axis, at in ((x, across), (y, up)))
+    return lattice(x, y, x.values[across], y.values[up], answers_in_words(*parts, noun), asked)
+
+
+def lattice(
+    x: Axis, y: Axis, across: np.ndarray, up: np.ndarray, said: list[str], asked: tuple[object, ...] | None
+) -> go.Scatter:
+    """Targets at places across and up, row by row, each with its place and what is said of it."""
+    left, high = ([f"{axis.name} {axis.words(v)}" for v in places] for axis, places in ((x, across), (y, up)))
     places = [in_plotly(f"{a}, {b}") for b in high for a in left]
-    words = [f"{at}<br>{said}" for at, said in zip(places, answers_in_words(*parts, noun), strict=True)]
-    xs, ys = np.meshgrid(x.values[across], y.values[up])
+    words = [f"{at}<br>{text}" for at, text in zip(places, said, strict=True)]
+    xs, ys = np.meshgrid(across, up)
     place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
     return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
 
@@ -344,32 +294,24 @@ def _add_marks(figure: go.Figure, marks: Marks | None) -> None:
     if marks is None or len(marks.x) == 0:
         return
     faint = np.where(np.ones(len(marks.x), bool) if marks.sure is None else marks.sure, 1.0, DOUBTFUL)
-    badge = {"symbol": "circle", "size": 19, "color": PAPER.light, "line": {"width": 1.5, "color": INK.light}}
-    figure.add_trace(
-        go.Scatter(
-            x=marks.x,
-            y=marks.y,
-            mode="markers+text",
-            text=[str(i + 1) for i in range(len(marks.x))],
-            marker=badge | {"opacity": faint},
-            textfont={"size": 12, "color": INK.light},
-            hoverinfo="skip",
-            name="Modes",
-            unselected=figure_axes.UNFADED,
-        )
-    )
+    badge = {"symbol": "circle", "line": {"width": 1.5, "color": INK.light}, "opacity": faint}
+    numbers = {"text": [str(i + 1) for i in range(len(marks.x))], "textfont": {"size": 12, "color": INK.light}}
+    more = numbers | {"mode": "markers+text", "unselected": figure_axes.UNFADED}
+    figure.add_trace(dots(marks.x, marks.y, "Modes", PAPER.light, 19, marker=badge, **more))
 
 
-def laid_out_column(figure: go.Figure, x: Axis, noun: str) -> go.Figure:
+def laid_out_column(figure: go.Figure, x: Axis, words: str, **more: object) -> go.Figure:
+    """A picture along one column, with the words beside it."""
     apply(figure, x)
-    figure.update_yaxes(title={"text": close_by(noun)}, tickformat=",", rangemode="tozero", zeroline=False, nticks=6)
+    figure.update_yaxes(title={"text": words}, tickformat=",", zeroline=False, nticks=6, **more)
     figure_axes.clickable(figure)
-    return laid_out(figure, HEIGHT).update_layout(hovermode="x")
+    return lying(figure, HEIGHT).update_layout(hovermode="x")
 
 
-def laid_out(figure: go.Figure, height: int) -> go.Figure:
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.14, "yanchor": "top"}
+def lying(figure: go.Figure, height: int, legend: dict[str, object] | None = None) -> go.Figure:
+    """A picture with room for its axes and its legend, that keeps its zoom when it is drawn again."""
+    below = {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.14, "yanchor": "top"}
     figure.update_xaxes(automargin=True, title_standoff=12)
     figure.update_yaxes(automargin=True, title_standoff=12)
     margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
-    return figure.update_layout(height=height, margin=margin, legend=legend, uirevision="constant")
+    return figure.update_layout(height=height, margin=margin, legend=legend or below, uirevision="constant")

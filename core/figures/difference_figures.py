@@ -20,8 +20,9 @@ from ..runtime.array_types import Floats
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR
 from .figure_axes import Axis, apply
-from .palette import FAINT, INK, TEAL, faded
+from .palette import FAINT, TEAL, faded
 from .table_figures import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
+from .traces import ABOVE, band, bars, cells, laid_out, line, spread
 
 HEIGHT = 420
 LESS, MORE = CLASS_COLOURS[1], TEAL.shape
@@ -49,33 +50,14 @@ def difference_figure(picture: Curve | Heatmap, domain: Domain, title: str, shar
     if isinstance(column, (Categorical, Ordered)):
         return difference_bars(list(picture.values), picture.estimate, picture.low, picture.high, title, shares)
     x = Axis.of(column, picture.values)
-    figure = go.Figure(
-        go.Scatter(
-            x=np.concatenate([x.values, x.values[::-1]]),
-            y=np.concatenate([picture.high, picture.low[::-1]]),
-            mode="lines",
-            line={"width": 0, "color": FAINT.shape},
-            fill="toself",
-            fillcolor=faded(FAINT.shape, 0.25),
-            hoverinfo="skip",
-            name="very likely within",
-        )
-    )
+    figure = go.Figure(band(x.values, picture.low, picture.high, colour=FAINT.shape, opacity=0.25))
     for mask, colour, name in (
         (picture.low > 0.0, MORE, "more in the first"),
         (picture.high < 0.0, LESS, "less in the first"),
         (~told(picture), faded(FAINT.shape, 0.9), UNTOLD),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=x.values,
-                y=np.where(mask, picture.estimate, np.nan),
-                mode="lines",
-                line={"width": 2.5 if name != UNTOLD else 1.5, "color": colour},
-                name=name,
-                hovertemplate="%{x}: %{y:" + _form(shares) + "}<extra>" + name + "</extra>",
-            )
-        )
+        width, seen = 1.5 if name == UNTOLD else 2.5, np.where(mask, picture.estimate, np.nan)
+        figure.add_trace(line(x.values, seen, name, colour, width, said="%{x}: %{y:" + _form(shares) + "}"))
     apply(figure, x)
     return _laid_out(figure, title, shares)
 
@@ -86,24 +68,8 @@ def difference_bars(
     """Bars of the differences in each of several cells or categories, with bands."""
     more, less = low > 0.0, high < 0.0
     colours = [MORE if up else LESS if down else faded(FAINT.shape, 0.45) for up, down in zip(more, less, strict=True)]
-    figure = go.Figure(
-        go.Bar(
-            x=[in_plotly(str(label)) for label in labels],
-            y=estimate,
-            marker={"color": colours},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": high - estimate,
-                "arrayminus": estimate - low,
-                "color": INK.shape,
-                "thickness": 1.5,
-                "width": 4,
-            },
-            hovertemplate="%{x}: %{y:" + _form(shares) + "}<extra></extra>",
-            showlegend=False,
-        )
-    )
+    said, reach = "%{x}: %{y:" + _form(shares) + "}", spread(high - estimate, estimate - low, width=4)
+    figure = go.Figure(bars([in_plotly(str(label)) for label in labels], estimate, None, colours, said, error_y=reach))
     figure.update_xaxes(type="category")
     return _laid_out(figure, title, shares)
 
@@ -112,31 +78,13 @@ def _map(heatmap: Heatmap, columns: dict, title: str, shares: bool) -> go.Figure
     x, y = Axis.of(columns[heatmap.x], heatmap.x_values), Axis.of(columns[heatmap.y], heatmap.y_values)
     seen = np.where(told(heatmap), heatmap.estimate, np.nan)
     most = float(np.nanmax(np.abs(seen))) if np.isfinite(seen).any() else 1.0
-    figure = go.Figure(
-        go.Heatmap(
-            x=x.values,
-            y=y.values,
-            z=seen.astype(np.float32),
-            zmin=-most,
-            zmax=most,
-            colorscale=SCALE,
-            colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": _form(shares)},
-            hovertemplate="%{z:" + _form(shares) + "}<extra></extra>",
-        )
-    )
+    bar = {"thickness": 10, "outlinewidth": 0, "tickformat": _form(shares)}
+    ends = {"zmin": -most, "zmax": most, "colorscale": SCALE, "colorbar": bar}
+    figure = go.Figure(cells(x, y, seen, hovertemplate="%{z:" + _form(shares) + "}<extra></extra>", **ends))
     apply(figure, x, y)
-    figure.update_layout(height=HEIGHT + 80, margin={"l": 8, "r": 8, "t": 34, "b": 8}, dragmode=False)
-    figure.add_annotation(
-        text=in_plotly(title),
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1.01,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-    )
-    return figure
+    above = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1.01, "yref": "paper", "yanchor": "bottom"}
+    figure.add_annotation(text=in_plotly(title), showarrow=False, **above)
+    return laid_out(figure, HEIGHT + 80, margin={"t": 34})
 
 
 def difference_in_words(estimate: Floats, low: Floats, high: Floats, shares: bool) -> str:
@@ -159,17 +107,9 @@ def _form(shares: bool) -> str:
 
 
 def _laid_out(figure: go.Figure, title: str, shares: bool) -> go.Figure:
-    figure.update_yaxes(
-        title=in_plotly(title), tickformat=_form(shares), zeroline=True, zerolinecolor=FAINT.shape, zerolinewidth=1
-    )
-    figure.update_layout(
-        height=HEIGHT,
-        margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        dragmode=False,
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-    )
-    return figure
+    zero = {"zeroline": True, "zerolinecolor": FAINT.shape, "zerolinewidth": 1}
+    figure.update_yaxes(title=in_plotly(title), tickformat=_form(shares), **zero)
+    return laid_out(figure, HEIGHT, ABOVE, margin={"t": 34}, showlegend=True)
 
 
 GREY = faded(FAINT.shape, 0.3)
@@ -182,42 +122,20 @@ def cell_differences_figure(found: CellDifferences, title: str, shares: bool) ->
     words = _words(found, told, shares)
     most = float(np.abs(found.estimate[told]).max()) if told.any() else 1.0
     bar = {"orientation": "h", "thickness": 10, "len": 0.5, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
-    shown = {
-        "x": x.values,
-        "y": y.values,
-        "text": words,
-        "hovertemplate": "%{text}<extra></extra>",
-        "xgap": 1,
-        "ygap": 1,
+    shown = {"text": words, "hovertemplate": "%{text}<extra></extra>", "xgap": 1, "ygap": 1, "hoverongaps": False}
+    grey = {"colorscale": [[0.0, GREY], [1.0, GREY]], "showscale": False}
+    marks = {
+        "tickformat": ".2~p" if shares else ",.3~g",
+        "nticks": 4,
+        "title": {"text": in_plotly(title), "side": "top"},
     }
-    figure = go.Figure()
-    figure.add_heatmap(
-        z=np.where(told, np.nan, 0.0).astype(np.float32),
-        colorscale=[[0.0, GREY], [1.0, GREY]],
-        showscale=False,
-        hoverongaps=False,
-        **shown,
-    )
-    figure.add_heatmap(
-        z=np.where(told, found.estimate, np.nan).astype(np.float32),
-        zmin=-most,
-        zmax=most,
-        colorscale=SCALE,
-        showscale=bool(told.any()),
-        hoverongaps=False,
-        colorbar=bar
-        | {
-            "tickformat": ".2~p" if shares else ",.3~g",
-            "nticks": 4,
-            "title": {"text": in_plotly(title), "side": "top"},
-        },
-        **shown,
-    )
+    ends = {"zmin": -most, "zmax": most, "colorscale": SCALE, "showscale": bool(told.any()), "colorbar": bar | marks}
+    untold = cells(x, y, np.where(told, np.nan, 0.0), **grey, **shown)
+    figure = go.Figure([untold, cells(x, y, np.where(told, found.estimate, np.nan), **ends, **shown)])
     for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
         update(**cell_ticks(axis), showgrid=False, zeroline=False, automargin=True, range=[-0.5, axis.valued - 0.5])
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
-    margin = {"l": 8, "r": 12, "t": COLOUR_BAR, "b": 8, "pad": 0}
-    return figure.update_layout(height=MAP_HEIGHT, margin=margin, dragmode=False)
+    return laid_out(figure, MAP_HEIGHT, margin={"r": 12, "t": COLOUR_BAR, "pad": 0})
 
 
 def place_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:

@@ -6,8 +6,6 @@ nothing here: a place is some distance from everyone wherever it is, and the ban
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import plotly.graph_objects as go
 from scipy.interpolate import RegularGridInterpolator
@@ -19,19 +17,18 @@ from ..formatting.numbers import rounded_all
 from ..sketches.linear import LinearSketch
 from . import figure_axes
 from .density_figures import (
-    COLOUR_BAR,
     CONTOURS,
-    HEIGHT,
-    MAP_HEIGHT,
     MAX_TARGETS,
-    SCALE,
+    SCALE_BAR,
     Marks,
     add_column_targets,
-    laid_out,
+    laid_out_column,
+    lattice,
+    with_scale,
 )
-from .figure_axes import Axis, apply
-from .forecast_figures import PLACES, SIMULATED, PossibleReleases, imagined_crowd
-from .palette import FAINT, INK, PAPER, TEAL, faded
+from .figure_axes import Axis
+from .palette import FAINT, INK, PAPER, TEAL
+from .traces import BOTH, GUESS, band, cells, contour, dots, interval_bars, line
 
 NEAREST, CENTRES = "Nearest to everyone", "Centres"  # The legend's words for one cross, and for several.
 
@@ -89,50 +86,14 @@ def distances_in_words(estimates: np.ndarray, errors: np.ndarray, unit: str) -> 
 def _along(curve: Curve, column: Column, unit: str, marks: Marks | None, asked: object) -> go.Figure:
     x = Axis.of(column, curve.values)
     if isinstance(column, (Categorical, Ordered)):
-        reach = np.where(np.isfinite(curve.high), curve.high - curve.estimate, np.nan)
-        spread = {"type": "data", "array": reach, "color": INK.shape, "thickness": 1.5, "width": 5}
-        figure = go.Figure(
-            go.Bar(
-                x=x.values,
-                y=curve.estimate,
-                error_y=spread,
-                marker={"color": TEAL.shape},
-                hoverinfo="skip",
-                name="best guess, and where it very likely is",
-                unselected=figure_axes.UNFADED,
-            )
-        )
+        figure = go.Figure(interval_bars(x, curve, np.ones(len(x.values), bool), BOTH, {"color": TEAL.shape}))
     else:
-        band = go.Scatter(
-            x=np.concatenate([x.values, x.values[::-1]]),
-            y=np.concatenate([curve.high, curve.low[::-1]]),
-            mode="lines",
-            line={"width": 0, "color": TEAL.shape},
-            fill="toself",
-            hoverinfo="skip",
-            fillcolor=faded(TEAL.shape, 0.22),
-            name="very likely within",
-        )
-        figure = go.Figure(
-            [
-                *([band] if curve.errors_known else []),
-                go.Scatter(
-                    x=x.values,
-                    y=curve.estimate,
-                    mode="lines",
-                    line={"width": 2.5, "color": TEAL.shape},
-                    hoverinfo="skip",
-                    name="best guess",
-                ),
-            ]
-        )
+        around = [band(x.values, curve.low, curve.high)] if curve.errors_known else []
+        figure = go.Figure([*around, line(x.values, curve.estimate, GUESS)])
     _add_centres(figure, marks)
     words = distances_in_words(curve.estimate, curve.standard_error, unit)
     add_column_targets(figure, x, curve.estimate, words, asked)
-    apply(figure, x)
-    figure.update_yaxes(title={"text": distance_title(unit)}, tickformat=",", zeroline=False, nticks=6)
-    figure_axes.clickable(figure)
-    return laid_out(figure, HEIGHT).update_layout(hovermode="x", bargap=0.35)
+    return laid_out_column(figure, x, distance_title(unit)).update_layout(bargap=0.35)
 
 
 def _map(
@@ -141,65 +102,21 @@ def _map(
     x, y = Axis.of(columns[0], heatmap.x_values), Axis.of(columns[1], heatmap.y_values)
     ordered = not x.categories and not y.categories
     values = heatmap.estimate.astype(np.float32)
-    bar = {
-        "orientation": "h",
-        "x": 0,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 0.96,
-        "yanchor": "top",
-        "thickness": 10,
-        "tickformat": ",",
-        "outlinewidth": 0,
-        "nticks": 6,
-    }
-    figure = go.Figure(
-        go.Heatmap(
-            x=x.values,
-            y=y.values,
-            z=values,
-            reversescale=True,
-            zsmooth="best" if ordered else False,
-            hoverinfo="skip",
-            colorbar=bar,
-        )
-    )
+    smooth = "best" if ordered else False
+    figure = go.Figure(cells(x, y, values, reversescale=True, zsmooth=smooth, colorbar=SCALE_BAR))
     if ordered:
         figure.add_trace(_rings(x, y, values))
     _add_centres(figure, marks)
     figure.add_trace(_targets(x, y, heatmap, unit, asked))
-    figure_axes.clickable(figure)
-    apply(figure, x, y)
-    figure.add_annotation(
-        text=distance_title(unit),
-        x=0,
-        xref="paper",
-        xanchor="left",
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=52,
-        showarrow=False,
-        name=SCALE,
-    )
-    return laid_out(figure, MAP_HEIGHT).update_layout(margin={"t": COLOUR_BAR})
+    return with_scale(figure, x, y, distance_title(unit))
 
 
 def _rings(x: Axis, y: Axis, values: np.ndarray) -> go.Contour:
     """Lines of equal distance, evenly between the nearest and the farthest place."""
     least, most = float(values.min()), float(values.max())
     step = (most - least) / (CONTOURS + 1) or 1.0
-    levels = {"coloring": "none", "start": least + step, "end": most - step / 2, "size": step}
-    return go.Contour(
-        x=x.values,
-        y=y.values,
-        z=values,
-        contours=levels,
-        line={"color": FAINT.shape, "width": 1},
-        showscale=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    levels = {"start": least + step, "end": most - step / 2, "size": step}
+    return contour(x.values, y.values, values, levels, {"color": FAINT.shape, "width": 1})
 
 
 def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object, ...] | None) -> go.Scatter:
@@ -210,13 +127,8 @@ def _targets(x: Axis, y: Axis, heatmap: Heatmap, unit: str, asked: tuple[object,
         RegularGridInterpolator((y.values, x.values), part, bounds_error=False, fill_value=None)(grid).ravel()
         for part in (heatmap.estimate, heatmap.standard_error)
     )
-    left, high = ([f"{axis.name} {axis.words(v)}" for v in places] for axis, places in ((x, across), (y, up)))
-    places = [in_plotly(f"{a}, {b}") for b in high for a in left]
-    said = distances_in_words(estimates, np.maximum(errors, 0.0), unit)
-    words = [f"{at}<br>{in_plotly(text)}" for at, text in zip(places, said, strict=True)]
-    xs, ys = np.meshgrid(across, up)
-    place = None if asked is None else (x.place(asked[0]), y.place(asked[1]))
-    return figure_axes.targets(xs.ravel(), ys.ravel(), words, place)
+    said = [in_plotly(text) for text in distances_in_words(estimates, np.maximum(errors, 0.0), unit)]
+    return lattice(x, y, across, up, said, asked)
 
 
 def _places(axis: Axis) -> np.ndarray:
@@ -230,63 +142,7 @@ def _add_centres(figure: go.Figure, marks: Marks | None) -> None:
     """A cross where everyone is nearest, or at every one of several centres."""
     if marks is None or len(marks.x) == 0:
         return
-    cross = {"symbol": "cross", "size": 15, "color": PAPER.light, "line": {"width": 2, "color": INK.light}}
+    cross = {"symbol": "cross", "line": {"width": 2, "color": INK.light}}
     name = NEAREST if len(marks.x) == 1 else CENTRES
-    figure.add_trace(
-        go.Scatter(
-            x=marks.x,
-            y=marks.y,
-            mode="markers",
-            marker=cross,
-            hoverinfo="skip",
-            name=name,
-            unselected=figure_axes.UNFADED,
-        )
-    )
-
-
-# Counters that all simulated tables together may have; of larger tables fewer releases are drawn.
-LARGEST_SIMULATED = 4_000_000
-LEAST_SIMULATED = 10
-
-
-def possible_distances(
-    low: float, high: float, sketch: LinearSketch, coordinates: np.ndarray, records: float, counter_variance: float
-) -> PossibleReleases:
-    """Simulate average distances from places along one column; no data and no privacy noise is touched.
-
-    An answer is linear in the table, so what noise does to it is the answer to a table of noise alone. The draws are
-    fixed ones (a public seed), so that moving a control changes the picture by its effect alone.
-
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of distances, with its size.
-    coordinates : np.ndarray
-        Encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
-    """
-    share = np.linspace(0, 1, PLACES)
-    people = imagined_crowd(share)
-    distances = np.column_stack([sketch.exact(coordinates, coordinates[[place]]) for place in range(PLACES)])
-    crowd = distances @ people / people.sum()
-    draws = min(SIMULATED, max(LEAST_SIMULATED, LARGEST_SIMULATED // math.prod(sketch.shape)))
-    random, deviation = np.random.default_rng(0), math.sqrt(counter_variance)
-    releases = np.empty((draws, PLACES))
-    without = _answers(sketch, sketch.zeros(), coordinates)
-    for draw in range(draws):
-        noise = np.rint(deviation * random.standard_normal(sketch.shape)).astype(np.int64)
-        releases[draw] = crowd + (_answers(sketch, noise, coordinates) - without) / records
-    moved = np.abs(share[releases.argmin(axis=1)] - share[crowd.argmin()])
-    return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
-
-
-def _answers(sketch: LinearSketch, table: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    return sketch.answer(table, 1.0, coordinates, 1.0, 0.95).estimate
-
-
-def possible_distances_in_words(possible: PossibleReleases) -> str:
-    """One sentence: how often the place that is nearest to everyone is found."""
-    return (
-        f"In {possible.kept} of {len(possible.releases)} simulated releases the place nearest to everyone, the lowest "
-        "point, is found where it is, give or take a tenth of the bounds."
-    )
+    still = {"unselected": figure_axes.UNFADED}
+    figure.add_trace(dots(marks.x, marks.y, name, PAPER.light, 15, marker=cross, **still))

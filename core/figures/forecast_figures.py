@@ -20,11 +20,13 @@ import plotly.graph_objects as go
 
 from ..formatting.numbers import percent, significant
 from ..geometry.kernels import Kernel
+from ..sketches.linear import LinearSketch
 from .palette import AMBER, FAINT, INK, TEAL, faded
+from .traces import CLEAR, RULED, STILL, laid_out, line, logarithmic
+from .traces import dots as dots_at
 
 PLACES = 81  # Places along the line on which possible releases are drawn.
 SIMULATED = 50
-CLEAR = "rgba(0, 0, 0, 0)"
 # The imagined crowd: centre, spread (in shares of the range) and share of the people.
 CROWDS = ((0.3, 0.09, 0.62), (0.68, 0.06, 0.38))
 
@@ -48,58 +50,18 @@ def error_figure(
     whole : str
         What errors are shares of, "all records" or "the distance".
     """
-    figure = go.Figure()
     chosen, other = (slack, pure) if has_slack else (pure, slack)
     names = ("with risk δ", "without risk δ") if has_slack else ("without risk δ", "with risk δ")
-    for errors, name, colour, dash in ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid")):
-        figure.add_trace(
-            go.Scatter(
-                x=list(epsilons),
-                y=list(errors),
-                mode="lines",
-                name=name,
-                line={"color": colour, "width": 2, "dash": dash},
-                hovertemplate="ε = %{x:,.3~r}: %{y:.2~p} of " + whole + "<extra>" + name + "</extra>",
-            )
-        )
+    lines = ((other, names[1], FAINT.shape, "dot"), (chosen, names[0], TEAL.shape, "solid"))
+    said = "ε = %{x:,.3~r}: %{y:.2~p} of " + whole
+    figure = go.Figure([line(list(epsilons), list(errors), *look[:2], 2, look[2], said) for errors, *look in lines])
     present = math.exp(float(np.interp(math.log(epsilon), np.log(epsilons), np.log(chosen))))
-    figure.add_trace(
-        go.Scatter(
-            x=[epsilon],
-            y=[present],
-            mode="markers",
-            marker={"color": TEAL.shape, "size": 11},
-            showlegend=False,
-            hovertemplate="here: %{y:.2~p} of " + whole + "<extra></extra>",
-        )
-    )
-    figure.update_xaxes(
-        type="log",
-        showgrid=False,
-        zeroline=False,
-        tickvals=[0.01, 0.1, 1, 10],
-        ticktext=["ε = 0.01", "0.1", "1", "10"],
-        fixedrange=True,
-    )
-    figure.update_yaxes(
-        type="log",
-        showgrid=True,
-        gridcolor=faded(FAINT.shape, 0.25),
-        zeroline=False,
-        dtick=1,
-        fixedrange=True,
-        tickformat=".2~p",
-        title="typical error",
-    )
-    figure.update_layout(
-        height=135,
-        margin={"l": 8, "r": 8, "t": 4, "b": 8},
-        dragmode=False,
-        showlegend=True,
-        # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
-        legend={"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR},
-    )
-    return figure
+    figure.add_trace(dots_at([epsilon], [present], said="here: %{y:.2~p} of " + whole))
+    figure.update_xaxes(logarithmic((0.01, 0.1, 1, 10), ("ε = 0.01", "0.1", "1", "10")))
+    figure.update_yaxes(RULED | {"type": "log", "dtick": 1, "tickformat": ".2~p", "title": "typical error"})
+    # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
+    legend = {"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR}
+    return laid_out(figure, 135, legend, margin={"t": 4}, showlegend=True)
 
 
 def error_in_words(epsilons: Sequence[float], errors: Sequence[float], whole: str) -> str:
@@ -160,33 +122,14 @@ def possible_releases(
 
 def possible_releases_figure(possible: PossibleReleases, name: str, answer: str = "answer") -> go.Figure:
     """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them."""
-    x, breaks = possible.places, np.full((len(possible.releases), 1), np.nan)
-    figure = go.Figure(
-        go.Scatter(
-            x=np.tile(np.append(x, np.nan), len(possible.releases)),
-            y=np.hstack([possible.releases, breaks]).ravel(),
-            mode="lines",
-            hoverinfo="skip",
-            showlegend=False,
-            line={"color": faded(TEAL.shape, 0.2), "width": 1},
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=possible.crowd,
-            mode="lines",
-            line={"color": INK.shape, "width": 3},
-            showlegend=False,
-            hovertemplate="%{x:,.4~r}: %{y:,.4~r}<extra>imagined crowd</extra>",
-        )
-    )
-    figure.update_xaxes(title=name, showgrid=False, zeroline=False, nticks=6, fixedrange=True)
-    figure.update_yaxes(
-        title=answer, showgrid=False, zeroline=True, zerolinecolor=faded(FAINT.shape, 0.5), nticks=4, fixedrange=True
-    )
-    figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
-    return figure
+    breaks = np.full((len(possible.releases), 1), np.nan)
+    x = np.tile(np.append(possible.places, np.nan), len(possible.releases))
+    figure = go.Figure(line(x, np.hstack([possible.releases, breaks]).ravel(), None, faded(TEAL.shape, 0.2), 1))
+    said = "%{x:,.4~r}: %{y:,.4~r}<extra>imagined crowd</extra>"
+    crowd = line(possible.places, possible.crowd, None, INK.shape, 3, hovertemplate=said, hoverinfo=None)
+    figure.add_trace(crowd).update_xaxes(STILL | {"title": name, "nticks": 6})
+    zero = {"zeroline": True, "zerolinecolor": faded(FAINT.shape, 0.5)}
+    return laid_out(figure.update_yaxes(STILL | zero | {"title": answer, "nticks": 4}), 220)
 
 
 def possible_releases_in_words(possible: PossibleReleases) -> str:
@@ -199,32 +142,13 @@ def possible_releases_in_words(possible: PossibleReleases) -> str:
 def exact_figure(exact: np.ndarray, released: np.ndarray) -> go.Figure:
     """Released against exact answers, float64 (n,) each; the truth is amber, and on the line the two agree."""
     ends = [0.0, 1.05 * float(max(exact.max(), released.max()))]
-    figure = go.Figure(
-        go.Scatter(
-            x=ends, y=ends, mode="lines", line={"color": AMBER.shape, "width": 2}, hoverinfo="skip", showlegend=False
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=exact,
-            y=released,
-            mode="markers",
-            marker={"size": 5, "color": faded(TEAL.shape, 0.6)},
-            showlegend=False,
-            hovertemplate="exact %{x:,.4~r}, released %{y:,.4~r}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(title="exact", range=ends, showgrid=False, zeroline=False, nticks=5, fixedrange=True)
-    figure.update_yaxes(
-        title="released",
-        range=[min(0.0, float(released.min())), ends[1]],
-        showgrid=False,
-        zeroline=False,
-        nticks=5,
-        fixedrange=True,
-    )
-    figure.update_layout(height=260, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
-    return figure
+    said = "exact %{x:,.4~r}, released %{y:,.4~r}"
+    points = dots_at(exact, released, None, faded(TEAL.shape, 0.6), 5, said)
+    figure = go.Figure([line(ends, ends, None, AMBER.shape, 2), points])
+    figure.update_xaxes(STILL | {"title": "exact", "range": ends, "nticks": 5})
+    least = min(0.0, float(released.min()))
+    figure.update_yaxes(STILL | {"title": "released", "range": [least, ends[1]], "nticks": 5})
+    return laid_out(figure, 260)
 
 
 DOTS = 50
@@ -274,18 +198,9 @@ def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.s
     span = [float(x.min()) - room, float(x.max()) + room]
     across = {"title": {"text": name}, "range": span, "showgrid": False, "zeroline": False, "nticks": 6}
     up = {"visible": False, "range": [0, max(8.0, float(height.max()) + 1.5)], "fixedrange": True}
-    return go.Figure(
-        go.Scatter(
-            x=x, y=height + 0.5, mode="markers", marker={"size": 11, "color": colour}, hoverinfo="x", showlegend=False
-        ),
-        {
-            "xaxis": across | {"tickformat": ","},
-            "yaxis": up,
-            "height": 190,
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 44},
-            "dragmode": False,
-        },
-    )
+    figure = go.Figure(dots_at(x, height + 0.5, None, colour, hoverinfo="x"))
+    figure.update_layout(xaxis=across | {"tickformat": ","}, yaxis=up)
+    return laid_out(figure, 190, margin={"b": 44})
 
 
 def dots_in_words(outcomes: Sequence[float] | np.ndarray, name: str) -> str:
@@ -297,4 +212,51 @@ def dots_in_words(outcomes: Sequence[float] | np.ndarray, name: str) -> str:
     return (
         f"{values.size} equally likely outcomes of {name}: {inside} of them lie between {significant(low, 4)} and "
         f"{significant(high, 4)}, the middle one at {significant(middle, 4)}."
+    )
+
+
+# Counters that all simulated tables together may have; of larger tables fewer releases are drawn.
+LARGEST_SIMULATED = 4_000_000
+LEAST_SIMULATED = 10
+
+
+def possible_distances(
+    low: float, high: float, sketch: LinearSketch, coordinates: np.ndarray, records: float, counter_variance: float
+) -> PossibleReleases:
+    """Simulate average distances from places along one column; no data and no privacy noise is touched.
+
+    An answer is linear in the table, so what noise does to it is the answer to a table of noise alone. The draws are
+    fixed ones (a public seed), so that moving a control changes the picture by its effect alone.
+
+    Parameters
+    ----------
+    sketch : LinearSketch
+        Of distances, with its size.
+    coordinates : np.ndarray
+        Encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
+    """
+    share = np.linspace(0, 1, PLACES)
+    people = imagined_crowd(share)
+    distances = np.column_stack([sketch.exact(coordinates, coordinates[[place]]) for place in range(PLACES)])
+    crowd = distances @ people / people.sum()
+    draws = min(SIMULATED, max(LEAST_SIMULATED, LARGEST_SIMULATED // math.prod(sketch.shape)))
+    random, deviation = np.random.default_rng(0), math.sqrt(counter_variance)
+    releases = np.empty((draws, PLACES))
+    without = _answers(sketch, sketch.zeros(), coordinates)
+    for draw in range(draws):
+        noise = np.rint(deviation * random.standard_normal(sketch.shape)).astype(np.int64)
+        releases[draw] = crowd + (_answers(sketch, noise, coordinates) - without) / records
+    moved = np.abs(share[releases.argmin(axis=1)] - share[crowd.argmin()])
+    return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
+
+
+def _answers(sketch: LinearSketch, table: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    return sketch.answer(table, 1.0, coordinates, 1.0, 0.95).estimate
+
+
+def possible_distances_in_words(possible: PossibleReleases) -> str:
+    """One sentence: how often the place that is nearest to everyone is found."""
+    return (
+        f"In {possible.kept} of {len(possible.releases)} simulated releases the place nearest to everyone, the lowest "
+        "point, is found where it is, give or take a tenth of the bounds."
     )

@@ -13,6 +13,7 @@ from scipy.stats import binom
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import shortened, significant
 from .palette import AMBER, FAINT, INK, faded
+from .traces import STILL, bars, dots, laid_out, line
 
 BAR_HEIGHT = 44
 MINUTES, DAYS, MONTHS = "%H:%M\n%-d %b %Y", "%-d %b\n%Y", "%b\n%Y"
@@ -30,37 +31,17 @@ def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[f
     """
     places = list(range(len(names)))
     left = [max(0.0, total - used) for total, used in zip(totals, spent, strict=True)]
+    said = {"orientation": "h", "width": 0.42, "customdata": [in_plotly(name) for name in names]}
+    parts = ((spent, AMBER.shape, "spent"), (left, faded(FAINT.shape, 0.3), "left"))
     figure = go.Figure()
-    for values, colour, word in ((spent, AMBER.shape, "spent"), (left, faded(FAINT.shape, 0.3), "left")):
-        figure.add_trace(
-            go.Bar(
-                x=list(values),
-                y=places,
-                orientation="h",
-                name=word,
-                width=0.42,
-                marker={"color": colour},
-                customdata=[in_plotly(name) for name in names],
-                hovertemplate="%{customdata}: ε = %{x:,.4~r} " + word + "<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="ε", rangemode="tozero", showgrid=False, zeroline=False, nticks=6, fixedrange=True)
-    figure.update_yaxes(
-        tickvals=places,
-        ticktext=[in_plotly(shortened(name)) for name in names],
-        autorange="reversed",
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-    )
-    figure.update_layout(
-        barmode="stack",
-        height=BAR_HEIGHT * len(names) + 84,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        dragmode=False,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-    )
-    return figure
+    for values, colour, word in parts:
+        words = "%{customdata}: ε = %{x:,.4~r} " + word + "<extra></extra>"
+        figure.add_trace(bars(list(values), places, word, colour, hoverinfo=None, hovertemplate=words, **said))
+    figure.update_xaxes(STILL | {"title": "ε", "rangemode": "tozero", "nticks": 6})
+    texts = [in_plotly(shortened(name)) for name in names]
+    figure.update_yaxes(STILL | {"tickvals": places, "ticktext": texts, "autorange": "reversed"})
+    legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"}
+    return laid_out(figure, BAR_HEIGHT * len(names) + 84, legend, barmode="stack")
 
 
 def time_line(
@@ -86,64 +67,20 @@ def time_line(
     ends = since - span / 20, max(when[-1], since + span) + span / 10
     sums = list(np.cumsum(promised))
     if sums[-1] > 1.02 * together[-1]:
-        figure.add_trace(
-            go.Scatter(
-                x=[since, *when, ends[1]],
-                y=[0, *sums, sums[-1]],
-                mode="lines",
-                name="sum of the promises",
-                line={"color": FAINT.shape, "dash": "dot", "shape": "hv", "width": 1.5},
-                hoverinfo="skip",
-            )
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=[since, *when, ends[1]],
-            y=[0, *together, together[-1]],
-            mode="lines",
-            name="spent together",
-            line={"color": AMBER.shape, "shape": "hv", "width": 2},
-            hoverinfo="skip",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=list(when),
-            y=list(together),
-            mode="markers",
-            customdata=list(promised),
-            showlegend=False,
-            marker={"size": 11, "color": AMBER.shape},
-            hovertemplate="%{x|%d %b %Y %H:%M}: ε = %{customdata:,.4~r} released, %{y:,.4~r} spent by then"
-            "<extra></extra>",
-        )
-    )
-    figure.add_hline(
-        y=total,
-        line={"color": INK.shape, "width": 1.5},
-        annotation_text=f"total, ε = {total:g}",
-        annotation_position="top left",
-    )
+        promises, shape = [0, *sums, sums[-1]], {"color": FAINT.shape, "dash": "dot", "shape": "hv", "width": 1.5}
+        figure.add_trace(line([since, *when, ends[1]], promises, "sum of the promises", line=shape))
+    steps = {"color": AMBER.shape, "shape": "hv", "width": 2}
+    figure.add_trace(line([since, *when, ends[1]], [0, *together, together[-1]], "spent together", line=steps))
+    said = "%{x|%d %b %Y %H:%M}: ε = %{customdata:,.4~r} released, %{y:,.4~r} spent by then"
+    figure.add_trace(dots(list(when), list(together), None, AMBER.shape, 11, said, customdata=list(promised)))
+    whole = {"annotation_text": f"total, ε = {total:g}", "annotation_position": "top left"}
+    figure.add_hline(y=total, line={"color": INK.shape, "width": 1.5}, **whole)
     stops = ([None, DAY - 1], MINUTES), ([DAY, "M1"], DAYS), (["M1", "M12"], MONTHS), (["M12", None], "%Y")
-    figure.update_xaxes(
-        range=list(ends),
-        showgrid=False,
-        zeroline=False,
-        nticks=4,
-        fixedrange=True,
-        tickformatstops=[{"dtickrange": between, "value": form} for between, form in stops],
-    )
-    figure.update_yaxes(
-        title="ε", range=[0, 1.15 * max(total, *sums)], showgrid=False, zeroline=False, nticks=5, fixedrange=True
-    )
-    figure.update_layout(
-        height=250,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        dragmode=False,
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
-    )
-    return figure
+    forms = [{"dtickrange": between, "value": form} for between, form in stops]
+    figure.update_xaxes(STILL | {"range": list(ends), "nticks": 4, "tickformatstops": forms})
+    figure.update_yaxes(STILL | {"title": "ε", "range": [0, 1.15 * max(total, *sums)], "nticks": 5})
+    legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+    return laid_out(figure, 250, legend, showlegend=True)
 
 
 def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
@@ -164,35 +101,17 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     probability = binom.pmf(wins, parts, 1 / (1 + math.exp(-step)))
     loss = step * (2 * wins - parts)
     kept = probability > 1e-9 * probability.max()
-    figure = go.Figure(
-        go.Scatter(
-            x=loss[kept],
-            y=probability[kept],
-            mode="lines",
-            fill="tozeroy",
-            showlegend=False,
-            hoverinfo="skip",
-            line={"color": AMBER.shape, "width": 1.5},
-            fillcolor=faded(AMBER.shape, 0.25),
-        )
-    )
+    filled = {"fill": "tozeroy", "fillcolor": faded(AMBER.shape, 0.25)}
+    figure = go.Figure(line(loss[kept], probability[kept], None, AMBER.shape, 1.5, **filled))
     marks = (
         (spent, f"hardly ever<br>beyond {significant(spent, 3)}", 1.0, "left"),
         (epsilon, f"never<br>beyond {epsilon:g}", 0.55, "right"),
     )
     for x, words, height, side in marks:
         figure.add_vline(x=x, line={"color": INK.shape, "width": 1.2, "dash": "dot"})
-        figure.add_annotation(
-            x=x, y=height, yref="paper", xanchor=side, yanchor="top", text=words, showarrow=False, align=side
-        )
-    figure.update_xaxes(
-        title="given away about one person",
-        range=[-1.05 * epsilon, 1.05 * epsilon],
-        showgrid=False,
-        zeroline=False,
-        nticks=5,
-        fixedrange=True,
-    )
+        place = {"x": x, "y": height, "yref": "paper", "xanchor": side, "yanchor": "top", "align": side}
+        figure.add_annotation(text=words, showarrow=False, **place)
+    span = [-1.05 * epsilon, 1.05 * epsilon]
+    figure.update_xaxes(STILL | {"title": "given away about one person", "range": span, "nticks": 5})
     figure.update_yaxes(visible=False, fixedrange=True)
-    figure.update_layout(height=190, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
-    return figure
+    return laid_out(figure, 190)

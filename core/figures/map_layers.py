@@ -16,9 +16,11 @@ from ..domain import Column
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import shortened
 from .class_figures import class_colour
+from .density_figures import lying
 from .distance_figures import distance_title
 from .figure_axes import Axis, apply
 from .palette import INK, PAPER, TEAL, faded
+from .traces import bars, contour, dots
 
 BORDER = 2.5  # How wide the outline of a group is.
 RINGS = 6
@@ -46,17 +48,8 @@ def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -
 
 def _border(x: Axis, y: Axis, area: np.ndarray, code: int, name: str) -> go.Contour:
     """The line around an area: half way between the places inside and those outside."""
-    return go.Contour(
-        x=x.values,
-        y=y.values,
-        z=area.astype(np.float32),
-        contours={"coloring": "none", "start": 0.5, "end": 0.5, "size": 1},
-        line={"color": class_colour(code), "width": BORDER},
-        showscale=False,
-        showlegend=True,
-        hoverinfo="skip",
-        name=name,
-    )
+    edge, look = {"start": 0.5, "end": 0.5, "size": 1}, {"color": class_colour(code), "width": BORDER}
+    return contour(x.values, y.values, area.astype(np.float32), edge, look, showlegend=True, name=name)
 
 
 def _name(x: Axis, y: Axis, area: np.ndarray, name: str) -> dict:
@@ -90,27 +83,12 @@ def add_distances(figure: go.Figure, heatmap: Heatmap, axes: tuple[Axis, Axis], 
     """
     least, most = float(heatmap.estimate.min()), float(heatmap.estimate.max())
     step = round_step((most - least) / RINGS)
-    levels = {
-        "coloring": "none",
-        "start": np.ceil(least / step) * step,
-        "end": most,
-        "size": step,
-        "showlabels": True,
-        "labelfont": {"size": 12, "color": INK.shape},
-    }
-    return figure.add_trace(
-        go.Contour(
-            x=axes[0].values,
-            y=axes[1].values,
-            z=heatmap.estimate.astype(np.float32),
-            contours=levels,
-            line={"color": INK.shape, "width": 1.5, "dash": "dot", "smoothing": 1.0},
-            showscale=False,
-            showlegend=True,
-            hoverinfo="skip",
-            name=distance_title(unit).capitalize(),
-        )
-    )
+    levels = {"start": np.ceil(least / step) * step, "end": most, "size": step}
+    labels = {"showlabels": True, "labelfont": {"size": 12, "color": INK.shape}}
+    look = {"color": INK.shape, "width": 1.5, "dash": "dot", "smoothing": 1.0}
+    values, name = heatmap.estimate.astype(np.float32), distance_title(unit).capitalize()
+    x, y = (axis.values for axis in axes)
+    return figure.add_trace(contour(x, y, values, levels | labels, look, showlegend=True, name=name))
 
 
 def round_step(width: float) -> float:
@@ -141,13 +119,9 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
     else:
         drawn = points.iloc[:MAX_DRAWN]
         x, y = (_places(drawn[axis.name], axis, seed) for seed, axis in enumerate(axes))
-        marker = {"size": 6, "color": TEAL.shape, "opacity": 0.5}
-        figure = go.Figure(go.Scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip"))
+        figure = go.Figure(dots(x, y, size=6, marker={"opacity": 0.5}))
         apply(figure, *axes)
-    figure.update_xaxes(automargin=True, title_standoff=12)
-    figure.update_yaxes(automargin=True, title_standoff=12)
-    margin = {"l": 8, "r": 24, "t": 24, "b": 8, "pad": 0}
-    return figure.update_layout(height=HEIGHT, margin=margin, showlegend=False, uirevision="constant")
+    return lying(figure, HEIGHT).update_layout(showlegend=False)
 
 
 def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray) -> go.Figure:
@@ -171,9 +145,7 @@ def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, .
     large = {"symbol": "diamond", "size": 12, "color": INK.light, "line": {"width": 2, "color": PAPER.light}}
     for shown, marker, name in ((~chosen, small, "Your points"), (chosen, large, "Unusual ones")):
         if shown.any():
-            figure.add_trace(
-                go.Scatter(x=x[shown], y=y[shown], mode="markers", marker=marker, hoverinfo="skip", name=name)
-            )
+            figure.add_trace(dots(x[shown], y[shown], name, marker=marker))
     return figure
 
 
@@ -201,7 +173,7 @@ def _histogram(values: pd.Series, axis: Axis) -> go.Figure:
         counts, edges = np.histogram(_numbers(values, axis), bins=BINS, range=(axis.low, axis.high))
         x, width = (edges[:-1] + edges[1:]) / 2.0, edges[1] - edges[0]
     marker = {"color": faded(TEAL.shape, 0.55), "line": {"width": 1, "color": TEAL.shape}}
-    figure = go.Figure(go.Bar(x=x, y=counts, width=width, marker=marker, hovertemplate="%{y:,} points<extra></extra>"))
+    figure = go.Figure(bars(x, counts, said="%{y:,} points", width=width, marker=marker))
     apply(figure, axis)
     return figure.update_yaxes(title={"text": "synthetic points"}, tickformat=",", zeroline=False, nticks=6)
 

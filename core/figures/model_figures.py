@@ -15,8 +15,10 @@ from ..formatting.numbers import percent, shortened, significant
 from ..models.judging import NumberVerdict, Reliability
 from ..models.linear_models import LinearModel
 from .palette import FAINT, TEAL, faded
+from .traces import RULED, STILL, bars, dots, laid_out, line, spread
 
 MOST_SHOWN = 20
+ZERO = {"color": FAINT.shape, "width": 1}
 ROW = 26  # Height of a row, in pixels.
 # Against each other to with each other, with the same lightness at either end.
 DIVERGING = [[0.0, "#8A5A1B"], [0.25, "#C9A36B"], [0.5, "#F3F4F2"], [0.75, "#5FB3AA"], [1.0, "#0A5A54"]]
@@ -48,32 +50,19 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
     scale = np.where(rows.estimate == 0.0, 0.0, rows.carries / rows.estimate.replace(0.0, 1.0))
     low, high = rows.low * scale, rows.high * scale
     sure = (low > 0.0) | (high < 0.0) | low.isna()
-    figure = go.Figure(
-        go.Scatter(
-            x=rows.carries,
-            y=[in_plotly(shortened(named(row))) for row in rows.itertuples()],
-            mode="markers",
-            marker={
-                "size": 11,
-                "color": np.where(sure, TEAL.shape, faded(TEAL.shape, 0.0)),
-                "line": {"color": TEAL.shape, "width": 1.5},
-            },
-            error_x={
-                "array": np.maximum(high - rows.carries, 0.0),
-                "arrayminus": np.maximum(rows.carries - low, 0.0),
-                "color": TEAL.shape,
-                "thickness": 1.5,
-                "width": 0,
-            },
-            hovertemplate="%{y}: %{x:,.4~r}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    figure.add_vline(0.0, line={"color": FAINT.shape, "width": 1})
+    names = [in_plotly(shortened(named(row))) for row in rows.itertuples()]
+    reach = spread(np.maximum(high - rows.carries, 0.0), np.maximum(rows.carries - low, 0.0), TEAL.shape)
+    look = {"color": np.where(sure, TEAL.shape, faded(TEAL.shape, 0.0)), "line": {"color": TEAL.shape, "width": 1.5}}
+    figure = go.Figure(dots(rows.carries, names, said="%{y}: %{x:,.4~r}", marker=look, error_x=reach))
+    figure.add_vline(0.0, line=ZERO)
     figure.update_xaxes(title=f"Change of {in_plotly(shortened(unit))}", zeroline=False, nticks=7)
     figure.update_yaxes(showgrid=True, automargin=True)
-    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
-    return figure.update_layout(height=90 + ROW * len(rows), margin=margin, dragmode=False)
+    return _rows(figure, len(rows))
+
+
+def _rows(figure: go.Figure, rows: int, **more: object) -> go.Figure:
+    """A figure of so many rows, each with its name."""
+    return laid_out(figure, 90 + ROW * rows, margin={"b": 44}, **more)
 
 
 def coefficients_in_words(coefficients: pd.DataFrame, unit: str) -> str:
@@ -86,23 +75,14 @@ def correlation_figure(found: Correlations) -> go.Figure:
     names = [in_plotly(shortened(term.name)) for term in found.terms]
     hidden = np.abs(found.values) < 1.96 * found.errors
     values = np.where(hidden | np.isnan(found.values), np.nan, found.values)
-    picture = go.Heatmap(
-        x=names,
-        y=names,
-        z=values,
-        zmin=-1,
-        zmax=1,
-        colorscale=DIVERGING,
-        colorbar={"thickness": 12, "outlinewidth": 0, "tickvals": [-1, 0, 1]},
-        hovertemplate="%{y} and %{x}: %{z:.2f}<extra></extra>",
-        xgap=1,
-        ygap=1,
-    )
-    figure = go.Figure(picture)
+    bar = {"thickness": 12, "outlinewidth": 0, "tickvals": [-1, 0, 1]}
+    look = {"zmin": -1, "zmax": 1, "colorscale": DIVERGING, "colorbar": bar, "xgap": 1, "ygap": 1}
+    said = "%{y} and %{x}: %{z:.2f}<extra></extra>"
+    figure = go.Figure(go.Heatmap(x=names, y=names, z=values, hovertemplate=said, **look))
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(showgrid=False, tickangle=-45)
     size = max(300, min(760, 120 + 24 * len(names)))
-    return figure.update_layout(height=size, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False)
+    return laid_out(figure, size)
 
 
 def correlations_in_words(found: Correlations) -> str:
@@ -120,18 +100,10 @@ def component_figure(found: Components, axis: int) -> go.Figure:
     """What each column has to do with an axis, strongest first."""
     weights = found.axes[axis]
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_SHOWN][::-1]
-    figure = go.Figure(
-        go.Bar(
-            x=weights[order],
-            y=[in_plotly(shortened(found.terms[place].name)) for place in order],
-            orientation="h",
-            marker={"color": TEAL.shape},
-            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-        )
-    )
+    names = [in_plotly(shortened(found.terms[place].name)) for place in order]
+    figure = go.Figure(bars(weights[order], names, said="%{y}: %{x:.2f}", orientation="h"))
     figure.update_xaxes(title="Weight", range=[-1, 1], zeroline=True)
-    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
-    return figure.update_layout(height=90 + ROW * len(order), margin=margin, dragmode=False, bargap=0.4)
+    return _rows(figure, len(order), bargap=0.4)
 
 
 def component_in_words(found: Components, axis: int) -> str:
@@ -141,7 +113,8 @@ def component_in_words(found: Components, axis: int) -> str:
 
 
 HEIGHT = 320
-LINE = {"color": FAINT.shape, "width": 1, "dash": "dot"}
+LEGEND = {"y": -0.3, "orientation": "h"}
+DOTTED = {"color": FAINT.shape, "width": 1, "dash": "dot"}
 
 
 def reliability_figure(found: Reliability, fitted: Reliability | None = None) -> go.Figure:
@@ -152,29 +125,22 @@ def reliability_figure(found: Reliability, fitted: Reliability | None = None) ->
     fitted : Reliability | None
         Of its probabilities after they were made to fit public records; not drawn when None.
     """
-    figure = go.Figure(go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line=LINE, hoverinfo="skip", showlegend=False))
+    figure = go.Figure(line([0, 1], [0, 1], None, FAINT.shape, 1, "dot"))
     if fitted is not None:
         figure.add_trace(_dots(fitted, "made to fit", FAINT.shape, "circle-open"))
     figure.add_trace(_dots(found, "as released", TEAL.shape, "circle"))
     least = min(0.5, float(found.said.min()), float(found.right.low.min()))
     for axis, title in ((figure.update_xaxes, "says"), (figure.update_yaxes, "is right")):
         axis(range=[least - 0.03, 1.03], tickformat=".0%", title=title, zeroline=False, fixedrange=True)
-    return _laid_out(figure)
+    return laid_out(figure, HEIGHT, LEGEND)
 
 
 def _dots(found: Reliability, name: str, colour: str, symbol: str) -> go.Scatter:
     right = found.right
-    bars = {"array": right.high - right.estimate, "arrayminus": right.estimate - right.low}
-    return go.Scatter(
-        x=found.said,
-        y=right.estimate,
-        mode="markers",
-        name=name,
-        marker={"color": colour, "size": 10, "symbol": symbol},
-        error_y={**bars, "color": colour, "thickness": 1.5, "width": 0},
-        customdata=found.counts,
-        hovertemplate="says %{x:.0%}, is right in %{y:.0%} of %{customdata:,}<extra></extra>",
-    )
+    said = "says %{x:.0%}, is right in %{y:.0%} of %{customdata:,}"
+    reach = spread(right.high - right.estimate, right.estimate - right.low, colour)
+    more = {"marker": {"symbol": symbol}, "error_y": reach, "customdata": found.counts}
+    return dots(found.said, right.estimate, name, colour, 10, said, **more)
 
 
 def reliability_in_words(found: Reliability) -> str:
@@ -193,27 +159,13 @@ def numbers_figure(found: NumberVerdict, named: str) -> go.Figure:
         What is predicted, with its unit.
     """
     ends = [float(min(found.low.min(), found.predicted.min())), float(max(found.high.max(), found.predicted.max()))]
-    figure = go.Figure(go.Scatter(x=ends, y=ends, mode="lines", line=LINE, hoverinfo="skip", showlegend=False))
-    figure.add_trace(
-        go.Scatter(
-            x=found.predicted,
-            y=found.true,
-            mode="markers",
-            marker={"color": TEAL.shape, "size": 10},
-            error_y={
-                "array": found.high - found.true,
-                "arrayminus": found.true - found.low,
-                "color": TEAL.shape,
-                "thickness": 1.5,
-                "width": 0,
-            },
-            hovertemplate="predicted %{x:,.4~r}, true %{y:,.4~r}<extra></extra>",
-            showlegend=False,
-        )
-    )
+    said = "predicted %{x:,.4~r}, true %{y:,.4~r}"
+    reach = spread(found.high - found.true, found.true - found.low, TEAL.shape)
+    points = dots(found.predicted, found.true, None, TEAL.shape, 10, said, error_y=reach)
+    figure = go.Figure([line(ends, ends, None, FAINT.shape, 1, "dot"), points])
     figure.update_xaxes(title=f"predicted {in_plotly(shortened(named))}", zeroline=False, fixedrange=True, nticks=7)
     figure.update_yaxes(title="true", zeroline=False, fixedrange=True)
-    return _laid_out(figure)
+    return laid_out(figure, HEIGHT, LEGEND)
 
 
 def numbers_in_words(found: NumberVerdict, named: str) -> str:
@@ -223,11 +175,6 @@ def numbers_in_words(found: NumberVerdict, named: str) -> str:
         for place in (0, -1)
     )
     return f"{named}: the tenth with the lowest predictions has on average {first}; the tenth with the highest {last}."
-
-
-def _laid_out(figure: go.Figure) -> go.Figure:
-    margin = {"l": 8, "r": 8, "t": 8, "b": 8}
-    return figure.update_layout(height=HEIGHT, margin=margin, dragmode=False, legend={"y": -0.3, "orientation": "h"})
 
 
 def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
@@ -242,19 +189,11 @@ def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
 def model_figure(model: LinearModel, row: int) -> go.Figure:
     """Bars of how far each column can move the score: `reaches`."""
     names, moves = reaches(model, row)
-    figure = go.Figure(
-        go.Bar(
-            x=moves[::-1],
-            y=[in_plotly(shortened(name)) for name in names[::-1]],
-            orientation="h",
-            marker={"color": TEAL.shape},
-            hovertemplate="%{y}: %{x:,.3~r}<extra></extra>",
-        )
-    )
-    figure.add_vline(0.0, line={"color": FAINT.shape, "width": 1})
+    shown = [in_plotly(shortened(name)) for name in names[::-1]]
+    figure = go.Figure(bars(moves[::-1], shown, said="%{y}: %{x:,.3~r}", orientation="h"))
+    figure.add_vline(0.0, line=ZERO)
     figure.update_xaxes(title="Change of the score", zeroline=False, nticks=7)
-    margin = {"l": 8, "r": 8, "t": 8, "b": 44}
-    return figure.update_layout(height=90 + ROW * len(names), margin=margin, dragmode=False, bargap=0.4)
+    return _rows(figure, len(names), bargap=0.4)
 
 
 def model_in_words(model: LinearModel, row: int) -> str:
@@ -296,42 +235,17 @@ def training_figure(
     common, best : float
         Shares right of always the most common answer, and of a model with hardly any noise.
     """
-    figure = go.Figure(
-        go.Scatter(
-            x=list(epsilons),
-            y=list(right),
-            mode="lines+markers",
-            line={"color": TEAL.shape, "width": 2},
-            marker={"color": TEAL.shape, "size": [11 if one == epsilon else 6 for one in epsilons]},
-            hovertemplate=f"ε = %{{x:,.3~r}}: %{{y:.1%}} {measure.done}<extra></extra>",
-        )
-    )
-    for level, words, below in ((common, measure.least, True), (best, "hardly any noise", False)):
-        figure.add_hline(
-            level,
-            line={"color": FAINT.shape, "width": 1, "dash": "dot"},
-            annotation={"text": words},
-            annotation_position="bottom right" if below else "top left",
-        )
-    low, high = min(common, *right) - ROOM, max(best, *right) + ROOM
-    figure.update_xaxes(
-        type="log",
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-        tickvals=list(epsilons),
-        tickformat=",.3~r",
-        title="ε",
-    )
-    figure.update_yaxes(
-        range=[low, high],
-        gridcolor=faded(FAINT.shape, 0.25),
-        zeroline=False,
-        fixedrange=True,
-        tickformat=".0%",
-        title=measure.done,
-    )
-    return figure.update_layout(height=220, margin={"l": 8, "r": 8, "t": 8, "b": 8}, dragmode=False, showlegend=False)
+    sizes = [11 if one == epsilon else 6 for one in epsilons]
+    said = f"ε = %{{x:,.3~r}}: %{{y:.1%}} {measure.done}"
+    look = {"mode": "lines+markers", "marker": {"color": TEAL.shape, "size": sizes}}
+    figure = go.Figure(line(list(epsilons), list(right), None, TEAL.shape, 2, said=said, **look))
+    levels = ((common, measure.least, "bottom right"), (best, "hardly any noise", "top left"))
+    for level, words, place in levels:
+        figure.add_hline(level, line=DOTTED, annotation={"text": words}, annotation_position=place)
+    figure.update_xaxes(STILL | {"type": "log", "tickvals": list(epsilons), "tickformat": ",.3~r", "title": "ε"})
+    ends = [min(common, *right) - ROOM, max(best, *right) + ROOM]
+    figure.update_yaxes(RULED | {"range": ends, "tickformat": ".0%", "title": measure.done})
+    return laid_out(figure, 220, showlegend=False)
 
 
 def training_in_words(

@@ -21,8 +21,8 @@ from ..releases.release import Release
 from .class_figures import class_colour
 from .density_figures import highest
 from .figure_axes import Axis, clickable
-from .hatching import CLEAR, hatch, hidden_by_noise
 from .palette import TEAL, faded, rgb
+from .traces import CLEAR, cells, dots, hatch, hidden_by_noise
 
 # Least height of a small picture in pixels, and on a phone, on which as many as there are lie side by side.
 CELL, NARROW = 150, 58
@@ -129,7 +129,7 @@ def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column, near: bool)
     smooth = "best" if not (x.categories or y.categories or hidden.any()) else False
     scale = {"zmin": 0, "zmax": highest(seen)} if near else {"reversescale": True}
     return [
-        go.Heatmap(x=x.values, y=y.values, z=seen, zsmooth=smooth, showscale=False, hoverinfo="skip", **scale),
+        cells(x, y, seen, zsmooth=smooth, showscale=False, **scale),
         *([hatch(hidden, x, y, showlegend=False)] if near else []),
         _door((x.low + x.high) / 2.0, (y.low + y.high) / 2.0, (x_column.name, y_column.name)),
     ]
@@ -137,15 +137,8 @@ def _small_map(heatmap: Heatmap, x_column: Column, y_column: Column, near: bool)
 
 def _door(x: float, y: float, names: tuple[str, ...]) -> go.Scatter:
     """An invisible target that stands for the whole small picture."""
-    return go.Scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        marker={"color": CLEAR, "size": 30},
-        customdata=[list(names)],
-        hovertemplate=f"Open {in_plotly(' and '.join(names))}<extra></extra>",
-        showlegend=False,
-    )
+    said = f"Open {in_plotly(' and '.join(names))}"
+    return dots([x], [y], None, CLEAR, 30, said, customdata=[list(names)])
 
 
 def _title(name: str, size: int) -> dict:

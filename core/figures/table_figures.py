@@ -20,14 +20,15 @@ from ..sketches.tables.table_axes import Axis as Cells
 from . import figure_axes
 from .density_figures import COLOUR_BAR
 from .figure_axes import Axis, date_ticks, marked
-from .hatching import CLEAR, PATTERN, hatch
 from .palette import FAINT, INK, TEAL, faded
+from .traces import CLEAR, PATTERN, bars, cells, hatch, laid_out, spread
 
 HEIGHT, ROW, PAD = 190, 24, 34  # Pixels of a picture of numbers; of a category, and what all of them have around them.
 MOST_ROWS = 12  # Categories that a small picture has room for; of more, the most frequent are shown.
 MOST_PAIRS = 10
 MAP_HEIGHT = 460
 DIMMED = 0.3  # Opacity of bars beside those that are pointed at.
+BESIDE = {"selected": figure_axes.UNFADED, "unselected": figure_axes.UNFADED}  # What is not pointed at stays as it is.
 
 
 def rows_of(whole: Profile) -> np.ndarray:
@@ -76,12 +77,7 @@ def column_figure(shown: Profile, whole: Profile) -> go.Figure:
 def _outline(whole: Profile, rows: np.ndarray, upright: bool) -> dict:
     """The shares of everyone, as a line in front of those of a part: along the tops of bars, or a mark in each row."""
     share = np.clip(np.nan_to_num(whole.share[rows]), 0.0, None)
-    facts = {
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "unselected": figure_axes.UNFADED,
-        "selected": figure_axes.UNFADED,
-    }
+    facts = {"hoverinfo": "skip", "showlegend": False} | BESIDE
     if not upright:
         symbol = {"symbol": "line-ns-open", "size": 13, "color": INK.shape, "line": {"width": 2, "color": INK.shape}}
         return facts | {"type": "scatter", "x": share, "y": np.arange(len(rows)), "mode": "markers", "marker": symbol}
@@ -109,21 +105,11 @@ def pairs_figure(strengths: pd.DataFrame) -> go.Figure:
     ]
     low, high = (top[end].to_numpy() for end in ("low", "high"))
     value = top["estimate"].to_numpy()
-    bars = go.Bar(
-        x=value,
-        y=np.arange(len(top)),
-        orientation="h",
-        marker={"color": [TEAL.shape if end > 0.0 else faded(TEAL.shape, DIMMED) for end in low]},
-        error_x=_spread(high - value, value - low),
-        customdata=top[["column", "other"]].to_numpy().tolist(),
-        text=[f"{one:.2f} ({least:.2f} to {most:.2f})" for one, least, most in zip(value, low, high, strict=True)],
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
-        selected=figure_axes.UNFADED,
-        unselected=figure_axes.UNFADED,
-        showlegend=False,
-    )
-    figure = go.Figure(bars)
+    texts = [f"{one:.2f} ({least:.2f} to {most:.2f})" for one, least, most in zip(value, low, high, strict=True)]
+    shown = {"text": texts, "textposition": "none", "customdata": top[["column", "other"]].to_numpy().tolist()}
+    colours = [TEAL.shape if end > 0.0 else faded(TEAL.shape, DIMMED) for end in low]
+    more = shown | BESIDE | {"orientation": "h", "error_x": _spread(high - value, value - low)}
+    figure = go.Figure(bars(value, np.arange(len(top)), None, colours, "%{text}", **more))
     figure.update_xaxes(range=[0.0, min(1.05, float(high.max(initial=0.1)) * 1.08)], zeroline=False, nticks=6)
     figure.update_yaxes(tickmode="array", tickvals=np.arange(len(top)), ticktext=names, autorange="reversed")
     margin = {"l": 8, "r": 12, "t": 4, "b": 24, "pad": 4}
@@ -147,24 +133,16 @@ def together_figure(found: Together) -> go.Figure:
         for j in range(found.up.valued)
     ]
     bar = {"orientation": "h", "thickness": 10, "len": 0.5, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
-    drawn = go.Heatmap(
-        x=x.values,
-        y=y.values,
-        z=seen.astype(np.float32),
-        text=words,
-        hovertemplate="%{text}<extra></extra>",
-        hoverongaps=False,
-        zmin=0,
-        colorbar=bar | {"tickformat": ".2p", "nticks": 4, "title": {"text": "share of everyone", "side": "top"}},
-    )
+    marks = {"tickformat": ".2p", "nticks": 4, "title": {"text": "share of everyone", "side": "top"}}
+    said = {"text": words, "hovertemplate": "%{text}<extra></extra>", "hoverongaps": False}
+    drawn = cells(x, y, seen, zmin=0, colorbar=bar | marks, **said)
     figure = go.Figure([drawn, hatch(~told, x, y, showlegend=False)])
     for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
         update(**cell_ticks(axis), showgrid=False, zeroline=False, automargin=True)
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
     figure.update_xaxes(range=[-0.5, found.across.valued - 0.5])
     figure.update_yaxes(range=[-0.5, found.up.valued - 0.5])
-    margin = {"l": 8, "r": 12, "t": COLOUR_BAR, "b": 8, "pad": 0}
-    return figure.update_layout(height=MAP_HEIGHT, margin=margin, dragmode=False)
+    return laid_out(figure, MAP_HEIGHT, margin={"r": 12, "t": COLOUR_BAR, "pad": 0})
 
 
 def place_figure(found: Together) -> go.Figure:
@@ -239,9 +217,8 @@ def _bars(
         "text": words,
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "selected": figure_axes.UNFADED,
-        "unselected": figure_axes.UNFADED,
         "showlegend": False,
+        **BESIDE,
     }
 
 
@@ -250,8 +227,7 @@ def _ends(profile: Profile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _spread(above: np.ndarray, below: np.ndarray) -> dict:
-    spread = {"type": "data", "symmetric": False, "array": np.clip(above, 0.0, None), "arrayminus": below}
-    return spread | {"color": INK.shape, "thickness": 1.2, "width": 0}
+    return spread(np.clip(above, 0.0, None), below, thickness=1.2)
 
 
 def _places(axis: Cells, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

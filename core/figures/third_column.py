@@ -16,8 +16,8 @@ from ..domain import Domain
 from ..formatting.numbers import listed, percent, significant
 from .density_figures import Marks, close_by, density_map, highest
 from .figure_axes import Axis
-from .hatching import hatch, hidden_by_noise
 from .palette import FAINT, LIGHT_SHADES, colour_scale
+from .traces import hatch, hidden_by_noise
 
 ABOVE = 148  # Pixels above a map for its words and its slider.
 ABOVE_ALONE = 104  # Pixels above a map for its slider alone.

@@ -8,8 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from ..errors import RequestError
-from ..figures.poll_figures import local_bars, local_in_words, revealed_in_words
-from ..figures.promise_lesson_figures import errors_figure
+from ..figures.local_figures import errors_figure, local_bars, local_in_words, revealed_in_words
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import about, listed, percent, significant
 from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told

@@ -8,9 +8,21 @@ import numpy as np
 import pytest
 
 from core.figures import palette
-from core.figures.comparison_curves import Costs, costs_figure, costs_in_words, error_at, errors_figure, errors_in_words
-from core.figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
-from core.figures.comparison_marks import COLOURS, method_marks
+from core.figures.comparison_figures import (
+    COLOURS,
+    Costs,
+    costs_figure,
+    costs_in_words,
+    curves_figure,
+    distance,
+    error_at,
+    errors_figure,
+    errors_in_words,
+    functions_in_words,
+    map_ends,
+    map_figure,
+    method_marks,
+)
 from core.figures.figure_axes import Axis
 from core.formatting.numbers import percent, size, taken
 from core.lab.comparison_plan import ErrorCurve

@@ -20,13 +20,11 @@ from core.figures.distance_figures import (
     distance_title,
     distance_unit,
     distances_in_words,
-    possible_distances,
-    possible_distances_in_words,
 )
 from core.figures.figure_axes import NAME
-from core.figures.forecast_figures import PLACES, SIMULATED
-from core.figures.hatching import HATCHED
+from core.figures.forecast_figures import PLACES, SIMULATED, possible_distances, possible_distances_in_words
 from core.figures.paper import on_paper
+from core.figures.traces import HATCHED
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments

@@ -4,16 +4,21 @@ import numpy as np
 import pytest
 
 from core.figures.figure_axes import NAME
-from core.figures.noise_lesson_figures import (
+from core.figures.lesson_figures import (
     averages_figure,
+    bounds_figure,
+    bounds_in_words,
+    curve_figure,
+    curve_in_words,
     delta_figure,
     delta_figure_in_words,
     files_figure,
     files_in_words,
+    outcomes_figure,
+    plane_figure,
+    plane_in_words,
 )
 from core.figures.palette import AMBER, TEAL
-from core.figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
-from core.figures.promise_lesson_figures import bounds_figure, bounds_in_words, outcomes_figure
 from core.lab.crowd_lessons import MEASURED, RELEASES, curve, outcomes
 from core.lab.noise_lessons import FILES, ask, noise_of_rows, textbook_files
 from core.lab.release_lessons import Plane, attack, places

@@ -9,7 +9,7 @@ from typing import Literal
 
 import streamlit as st
 
-from ...figures.comparison_marks import MethodMark, method_marks
+from ...figures.comparison_figures import MethodMark, method_marks
 from ...formatting.numbers import count
 from ...lab.comparison_methods import METHODS, Method
 from ...lab.comparison_plan import Plan

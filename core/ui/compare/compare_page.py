@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.comparison_curves import errors_figure
+from ...figures.comparison_figures import errors_figure
 from ...figures.paper import standalone
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import about, percent

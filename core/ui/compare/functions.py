@@ -11,8 +11,7 @@ from decimal import Decimal
 import numpy as np
 import streamlit as st
 
-from ...figures.comparison_functions import curves_figure, distance, functions_in_words, map_ends, map_figure
-from ...figures.comparison_marks import swatch
+from ...figures.comparison_figures import curves_figure, distance, functions_in_words, map_ends, map_figure, swatch
 from ...formatting.escapes import in_html
 from ...formatting.numbers import listed, percent, significant
 from ...lab.comparison_methods import METHODS

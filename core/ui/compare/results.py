@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...figures.comparison_curves import (
+from ...figures.comparison_figures import (
     Costs,
     advice_sentence,
     costs_figure,
@@ -19,8 +19,8 @@ from ...figures.comparison_curves import (
     errors_in_words,
     measured_sentence,
     releases_sentence,
+    swatch,
 )
-from ...figures.comparison_marks import swatch
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, size, taken, wait
 from ...lab.comparison_methods import METHODS, Method

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...figures.density_figures import highest, scale_aside
-from ...figures.hatching import hidden_by_noise
 from ...figures.report.meaning import counted
 from ...figures.third_column import beginning_at, film_figure
+from ...figures.traces import hidden_by_noise
 from ...formatting.numbers import percent, rounded
 from ...lab.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
 from ...releases.release import Release

@@ -1,178 +1,100 @@
-"""The lessons in their order, going from one to the next, and what a teacher prints for a class."""
+"""The lessons in their order, going from one to the next, and what a teacher prints for a class.
+
+A sheet is one A4 page a lesson, with room to write; and the same with answers, for teachers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
-from ...figures.lesson_sheets import Sheet, sheets_html
+from ...figures.palette import FAINT, INK
+from ...figures.paper import FONT
+from ...formatting.escapes import in_html
 from ...runtime.environment import APP
 from ..frame.marks import main_action
 from . import leak_lessons, promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson
 
-# By the name of the lesson.
-QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "cells": (
-        (
-            "Add one person. How many numbers of the table change, and by how much?",
-            "One in each row, each by one.",
-        ),
-        (
-            "Ask in the middle of a crowd, and then where nobody is. Which numbers does the answer come from?",
-            "From one in each row: the count of the cell that the question falls in.",
-        ),
-        (
-            "Turn the noise on. Which counts change? Can a count below zero be there?",
-            "All of them, empty ones too. Yes: noise is as often below zero as above, and is left so, because averages "
-            "would be too high otherwise.",
-        ),
-        (
-            "You hold the noisy table and know everyone but Ada. Can you tell whether she was counted?",
-            "Not for certain: without her every count could have come out the same, nearly as likely.",
-        ),
-    ),
-    "epsilon": (
-        (
-            "Write down how often a guesser can be right at most for ε = 0.1, for 1 and for 10.",
-            "52.5%, 73.1% and more than 99.9%.",
-        ),
-        (
-            "With 100 people: in how many of the fifty files does the busiest time stay, for ε = 0.1, 1 and 10?",
-            "The page counts them: about one in five at 0.1, and all of them from 1 on.",
-        ),
-        (
-            "Go from 100 people to 10,000 and leave ε. What happens to the noise, and what to the picture?",
-            "The noise is as large as before. The crowd is a hundred times larger, so its shape comes through.",
-        ),
-        (
-            "“Every number in the file is wrong, so the file is worth nothing.” What do you answer?",
-            "Each is off by a little, and by how much is known. The shape of many is right, and no one shows.",
-        ),
-    ),
-    "bounds": (
-        (
-            "Take the bounds from the data. What does the file say about the richest person?",
-            "What they earn, exactly: bounds that are read off the data have no noise.",
-        ),
-        ("Make ε as small as it goes. Does it help? Why?", "No: ε adds noise to the counts, and none to the bounds."),
-        (
-            "Take the bounds from public knowledge, and move what the richest person earns. What moves in the file?",
-            "No bound. Above the upper bound nothing at all: they are counted at its end, among others.",
-        ),
-        (
-            "Find bounds without looking at anyone: for age, for a mark at school, for minutes online a day.",
-            "Such as 0 to 125 years; the best and the worst mark there is; 0 to 1,440, as a day has no more.",
-        ),
-    ),
-    "averaging": (
-        (
-            "Ask 1, 10, 100 and 1,000 times. Write down each average. When were you sure of the secret?",
-            "The page shows them. Once the average is usually within a half of it, rounding gives the secret.",
-        ),
-        ("How many times as many questions does it take to halve the error?", "Four times: it falls like the root."),
-        (
-            "A hundred answers at ε = 0.5 each: how much has been spent? What does that promise?",
-            "ε = 50, which promises nothing: a guesser may be as good as certain.",
-        ),
-        (
-            "Why may a released file be asked a million times, at no further cost?",
-            "Its noise was drawn once. All answers come from the file, which learns nothing new about anyone.",
-        ),
-    ),
-    "rows": (
-        ("Where is the ring for ε = 1, and where for 0.1?", "The smaller ε, the fewer rows are best."),
-        (
-            "Why does the error fall at first as rows are added?",
-            "It is luck who shares a cell, and the average over more rows evens the luck out.",
-        ),
-        (
-            "Why does it rise again?",
-            "Everyone is counted in each row, so the rows share ε, and the noise grows like the root of their number.",
-        ),
-        (
-            "Take fewer columns. What goes wrong, and does it cost any privacy?",
-            "Strangers share a count with neighbours, so answers are less exact. It costs no privacy, only accuracy.",
-        ),
-    ),
-    "delta": (
-        (
-            "With 4 rows, and with 10,000: which of the two needs less noise, ε alone or ε with δ?",
-            "With 4 rows ε alone, with 10,000 rows ε with δ.",
-        ),
-        (
-            "Say in your own words what δ = one in a million means.",
-            "Whatever one looks for becomes at most e^ε times likelier by one person, plus one in a million.",
-        ),
-        (
-            "Make δ a thousand times smaller. How far does the flat line move?",
-            "Only a little: it depends on δ like the root of a logarithm.",
-        ),
-        (
-            "A school of 800 wants to release with δ = one in a thousand. What do you say?",
-            "Too large: δ should be far smaller than one over the number of people, such as one in a million.",
-        ),
-    ),
-    "floating-point": (
-        (
-            "How often is the attacker certain with one file, with two, and with five?",
-            "The page says it: mostly with one file already, and practically always with five.",
-        ),
-        (
-            "Where does the leak come from, although the formula for the noise is right?",
-            "A computer has only so many numbers between 0 and 1. So the noise has gaps, and they depend on the count.",
-        ),
-        ("Would a smaller ε have helped?", "No: a number that cannot come from the other count is certain proof."),
-        (
-            "What is different about the noise on the right?",
-            "It is whole numbers from exact coins. Each can come from either count, as often as the proof says.",
-        ),
-    ),
-    "flips": (
-        (
-            "ε = 1: with which chance does a phone send its owner's own answer?",
-            "73.1%, which is e / (1 + e).",
-        ),
-        (
-            "A phone says yes. Do you know what its owner thinks?",
-            "No: it may be the flipped answer. At ε = 1 a guess is right 73 times in a hundred at best.",
-        ),
-        (
-            "Try it: toss a coin. Heads: say the truth. Tails: toss again, and say yes for heads and no for tails. "
-            "20 of 30 say yes. About how many mean it?",
-            "25: half of all tell the truth and a quarter say yes by chance, so 20/30 = p/2 + 1/4 and p = 5/6.",
-        ),
-        (
-            "From 100 phones to 10,000: how many times narrower is the band?",
-            "Ten times: the root of a hundred.",
-        ),
-    ),
-    "trust": (
-        (
-            "A share known to ± 1 point at ε = 1: how many people are enough with an owner, and how many without?",
-            "The page says it; without an owner it is far more.",
-        ),
-        (
-            "Ask for a tenth of the error. How many times as many people does each way need?",
-            "Ten times with an owner, a hundred times without.",
-        ),
-        (
-            "Why is that so?",
-            "An owner adds noise once. Phones add noise each, and it grows with the root of their number.",
-        ),
-        (
-            "Name a case in which you would trust an owner, and one in which you would trust nobody.",
-            "Such as an office of statistics; and a keyboard that learns which words millions type.",
-        ),
-    ),
+EXPERIMENTS = {
+    "cells": sketch_lessons.cells_experiment,
+    "epsilon": promise_lessons.epsilon_experiment,
+    "bounds": leak_lessons.bounds_experiment,
+    "averaging": leak_lessons.averaging_experiment,
+    "rows": sketch_lessons.rows_experiment,
+    "delta": promise_lessons.delta_experiment,
+    "floating-point": leak_lessons.floating_point_experiment,
+    "flips": promise_lessons.flips_experiment,
+    "trust": promise_lessons.trust_experiment,
 }
+WRITTEN = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
+LESSONS = tuple(Lesson(**one) for one in WRITTEN["lesson"])
+
+
+LINES = 4  # Lines to write on, a question.
+STYLE = f"""
+@page {{ size: A4; margin: 16mm 18mm; }}
+body {{ font: 11.5pt/1.4 {FONT}; color: {INK.light}; background: #fff; margin: 0 auto; max-width: 174mm; }}
+section {{ break-after: page; padding-top: 4mm; }} section:last-child {{ break-after: auto; }}
+h1 {{ font-size: 19pt; font-weight: 500; margin: 2mm 0 4mm; }}
+header, footer {{ display: flex; justify-content: space-between; color: {FAINT.light}; font-size: 9.5pt; }}
+dl {{ display: grid; grid-template-columns: max-content 1fr; gap: 1mm 5mm; margin: 0 0 3mm; }}
+dt {{ font-weight: 600; }} dd {{ margin: 0; }}
+ol {{ padding-left: 6mm; margin: 0; }} li {{ margin-bottom: 3mm; break-inside: avoid; }}
+li::marker {{ font-weight: 600; }} .line {{ border-bottom: 0.3mm solid {FAINT.light}; height: 8.5mm; }}
+.answer {{ margin: 1mm 0 0; color: {FAINT.light}; }} footer {{ margin-top: 5mm; }}
+@media screen {{ body {{ padding: 10mm; }}
+  section + section {{ border-top: 1px solid {FAINT.light}; margin-top: 12mm; }} }}
+"""
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{style}</style></head><body><main>
+{sheets}
+</main></body></html>
+"""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A lesson on one sheet: which of how many it is, and the address where it is found."""
+
+    lesson: Lesson
+    number: int
+    of: int
+    address: str
+
+
+def sheets_html(title: str, sheets: Sequence[Sheet], answers: bool = False) -> str:
+    """Sheets as one HTML file that prints a page a lesson.
+
+    Parameters
+    ----------
+    answers : bool
+        Whether the answers stand below the questions, in place of lines to write on.
+    """
+    body = "\n".join("\n".join(_sheet(sheet, answers)) for sheet in sheets)
+    return PAGE.format(title=in_html(title), style=STYLE, sheets=body)
+
+
+def _sheet(sheet: Sheet, answers: bool) -> Iterator[str]:
+    name = "<span>For teachers</span>" if answers else "<span>Name: ______________________</span>"
+    yield f"<section><header><span>Frostglass · lesson {sheet.number} of {sheet.of}</span>{name}</header>"
+    yield f"<h1>{in_html(sheet.lesson.title)}</h1>"
+    yield f"<dl><dt>Do</dt><dd>{in_html(sheet.lesson.do)}</dd><dt>See</dt><dd>{in_html(sheet.lesson.see)}</dd></dl><ol>"
+    for question, answer in sheet.lesson.questions.items():
+        below = f'<p class="answer">{in_html(answer)}</p>' if answers else '<div class="line"></div>' * LINES
+        yield f"<li>{in_html(question)}{below}</li>"
+    yield f"</ol><footer><span>{in_html(sheet.address)}</span></footer></section>"
 
 
 def sheet_of(lesson: Lesson, number: int, of: int, page: str) -> Sheet:
     """The sheet of a lesson; ``page`` is the address of the page Learn."""
     address = f"{page.partition('?')[0]}?lesson={lesson.name}"
-    return Sheet(lesson.title, number, of, lesson.do, lesson.see, QUESTIONS[lesson.name], address)
+    return Sheet(lesson, number, of, address)
 
 
 def offer_sheets(lessons: Sequence[Lesson], place: int) -> None:
@@ -186,7 +108,7 @@ def offer_sheets(lessons: Sequence[Lesson], place: int) -> None:
     )
     with st.container(horizontal=True, gap="small", key="fg-sheets"):
         for label, name, chosen, answers in offers:
-            title = chosen[0].title if len(chosen) == 1 else "Lessons on privacy"
+            title = chosen[0].lesson.title if len(chosen) == 1 else "Lessons on privacy"
             st.download_button(
                 label,
                 sheets_html(title, chosen, answers),
@@ -214,17 +136,6 @@ def plan() -> None:
 
 LESSON = "lesson"  # Key of the choice, and its name in the address.
 GO = "learn-go"
-LESSONS: tuple[Lesson, ...] = (
-    sketch_lessons.CELLS_LESSON,
-    promise_lessons.EPSILON_LESSON,
-    leak_lessons.BOUNDS_LESSON,
-    leak_lessons.AVERAGING_LESSON,
-    sketch_lessons.ROWS_LESSON,
-    promise_lessons.DELTA_LESSON,
-    leak_lessons.FLOATING_POINT_LESSON,
-    promise_lessons.FLIPS_LESSON,
-    promise_lessons.TRUST_LESSON,
-)
 LINK = "The address of this page holds every setting: hand it out, and a class starts where you stand."
 
 
@@ -249,7 +160,7 @@ def course() -> bool:
     place = names.index(chosen)
     if arrived:
         _to_the_top(chosen)
-    show_lesson(LESSONS[place], place + 1, len(LESSONS))
+    show_lesson(LESSONS[place], EXPERIMENTS[chosen], place + 1, len(LESSONS))
     plan()
     offer_sheets(LESSONS, place)
     last = place + 1 == len(LESSONS)

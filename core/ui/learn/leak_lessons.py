@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures.noise_lesson_figures import averages_figure, files_figure, files_in_words
-from ...figures.promise_lesson_figures import NAMES, bounds_figure, bounds_in_words
+from ...figures.lesson_figures import (
+    NAMES,
+    averages_figure,
+    bounds_figure,
+    bounds_in_words,
+    files_figure,
+    files_in_words,
+)
 from ...formatting.escapes import in_html
 from ...formatting.numbers import count, percent, rounded, significant
 from ...lab.noise_lessons import FILES, Asked, Files, ask, exact_files, textbook_files
-from ...lab.release_lessons import GAMES, OTHERS, PUBLIC_BOUNDS, Attack, attack
+from ...lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
 from ...sketches.grids.histogram import SCALE as WHOLE
 from ..frame.marks import Visibility, bar, best_guess, draw, note, rail
-from .lesson import Lesson, advance, choose_epsilon, picture, play_button, playing, say
+from .lesson import advance, choose_epsilon, picture, play_button, playing, say, slide
 
 TIMES, SECRET, EACH = "times", "secret", "each"
 STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
@@ -32,7 +38,7 @@ def _experiment() -> None:
             times = st.select_slider(
                 "Questions asked", STEPS, key=TIMES, bind="query-params", format_func=lambda number: f"{number:,}"
             )
-        each = st.select_slider("ε of each answer", AVERAGING_LOSSES, value="0.5", key=EACH, bind="query-params")
+        each = slide("ε of each answer", AVERAGING_LOSSES, "0.5", EACH)
         secret = st.number_input("The secret: how many people are ill", 0, 1000, 52, key=SECRET, bind="query-params")
     asked = ask(secret, each, times)
     with controls:
@@ -75,38 +81,6 @@ def _price(asked: Asked) -> None:
     )
 
 
-AVERAGING_LESSON = Lesson(
-    "averaging",
-    "Can I ask again?",
-    "Press Play: the same question is asked up to 5,000 times. Then choose another secret, and play again.",
-    "Fresh noise averages out, and the secret appears. The release gives the same answer every time.",
-    (
-        (
-            "Two ways to answer",
-            "Somebody guards a number: how many people are ill. A careless server adds fresh noise to every answer, "
-            "and "
-            "thinks that each answer is safe. A release draws its noise once, writes the result into a file, and "
-            "answers "
-            "from the file for ever.",
-        ),
-        (
-            "Noise goes away",
-            "Fresh noise is as often too high as too low. The average of k answers is off by about one answer's noise "
-            "divided by the root of k: four times the questions, half the error. No one has to break anything. It is "
-            "enough to be patient.",
-        ),
-        (
-            "Privacy losses add up",
-            "Every fresh answer costs its own ε, and the costs add up: a hundred answers at 0.5 have spent 50, and "
-            "promise nothing any more. That is why the ledger of Frostglass counts releases and not questions. Asking "
-            "a "
-            "released file is free, because it knows nothing that it has not said already.",
-        ),
-    ),
-    averaging_experiment,
-)
-
-
 RICHEST, FROM = "richest", "bounds"
 DATA, TYPED = "the data", "public knowledge"
 PAYS = (100_000, 120_000, 150_000, 200_000, 300_000, 500_000, 800_000, 1_250_000, 2_000_000, 4_870_000, 9_000_000)
@@ -123,14 +97,7 @@ def bounds_experiment() -> None:
             key=FROM,
             bind="query-params",
         )
-        richest = st.select_slider(
-            "What the richest person earns",
-            PAYS,
-            value=1_250_000,
-            key=RICHEST,
-            bind="query-params",
-            format_func=lambda pay: f"{pay:,}",
-        )
+        richest = slide("What the richest person earns", PAYS, 1_250_000, RICHEST)
         epsilon = choose_epsilon()
     found = attack(richest, epsilon, source == DATA)
     with files:
@@ -179,37 +146,6 @@ def _games(found: Attack, epsilon: str) -> None:
     draw(f'<p class="fg-note">{in_html(words)}</p>')
 
 
-BOUNDS_LESSON = Lesson(
-    "bounds",
-    "Why must bounds be public?",
-    "Move what the richest person earns. Then take the bounds from public knowledge, and move it again.",
-    "Bounds from the data follow the richest person to the last coin. Public bounds stay where they are.",
-    (
-        (
-            "A small leak with everything in it",
-            f"{len(OTHERS) + 1} made-up people tell what they earn. To count pay in steps, one has to say from where "
-            f"to "
-            "where. It is tempting to take the smallest and the largest value in the data: many programs do, and do it "
-            "without saying so. Then the counts have their noise, but the bounds beside them have none.",
-        ),
-        (
-            "The attack",
-            "You need no mathematics: read the file. And whoever only wants to know whether the richest person is in "
-            "the data compares the bounds with those of everyone else. They are right every single time, although the "
-            "owner believed in ε.",
-        ),
-        (
-            "What to do instead",
-            "Type what anyone could know without having seen these people: pay is at least 0, and above some round "
-            "number we only say “that or more”. That costs nothing. If nobody knows, bounds can be bought with a "
-            "stated "
-            "share of ε. Frostglass never reads them off the data.",
-        ),
-    ),
-    bounds_experiment,
-)
-
-
 TRUTH, STOLEN, LOSS = "truth", "files", "loss"
 LOSSES = ("0.1", "0.5", "1", "2")
 MOST_FILES = 10
@@ -256,36 +192,3 @@ def example(bad: Files) -> str:
         return "none."
     digits = repr(float(bad.outputs[bad.betrayed][0])).replace("-", "\N{MINUS SIGN}")
     return f"{digits} cannot come from {1 - bad.truth}."
-
-
-FLOATING_POINT_LESSON = Lesson(
-    "floating-point",
-    "Can the last digits betray you?",
-    "Hand the attacker a second file, and a third. Then switch the exact count between 0 and 1.",
-    "Amber files could have come from one count only. On the right there are none, whatever you choose.",
-    (
-        (
-            "Noise from the textbook",
-            "Take a random number between 0 and 1, take its logarithm, add it to the count: that is Laplace noise as "
-            "every textbook has it, and on paper it is perfect. A computer, however, has only so many numbers between "
-            "0 "
-            "and 1, and rounds after every step.",
-        ),
-        (
-            "The attack",
-            "So the noise has gaps: most decimal numbers cannot come out at all, and which ones can depends on the "
-            "count "
-            "that was added. The attacker looks at all digits of a released number, and tries which count could have "
-            "led "
-            "to it. Often only one can. Then no ε matters: it is certain. Ilya Mironov found this in 2012, in most of "
-            "the systems of the day.",
-        ),
-        (
-            "The way out",
-            "Frostglass adds noise to whole numbers only, and draws it by tossing exact coins, without any logarithm. "
-            "Every whole number can come out for every count, each with exactly the chance that the proof asks for. "
-            "There are no last digits left to look at.",
-        ),
-    ),
-    floating_point_experiment,
-)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,27 +20,27 @@ FIXED = {"displayModeBar": False}
 
 @dataclass(frozen=True)
 class Lesson:
-    """An experiment with what belongs to it."""
+    """What belongs to an experiment, as ``lessons.toml`` has it."""
 
     name: str  # Short, as it stands in the address of the page.
     title: str  # A question or statement.
     # What to try and what to watch, a sentence each.
     do: str
     see: str
-    told: tuple[tuple[str, str], ...]  # Paragraphs, each with its heading.
-    experiment: Callable[[], None]  # Draws the controls and what they move.
+    told: dict[str, str]  # Paragraphs by their headings.
+    questions: dict[str, str]  # For a class, each with its answer.
 
 
-def show_lesson(lesson: Lesson, place: int, of: int) -> None:
-    """The whole lesson: what to do, the experiment, and what it means."""
+def show_lesson(lesson: Lesson, experiment: Callable[[], None], place: int, of: int) -> None:
+    """The whole lesson: what to do, the experiment, which draws the controls and what they move, and what it means."""
     draw(
         f'<p class="fg-group">Lesson {place} of {of}</p><h1 class="fg-lesson">{in_html(lesson.title)}</h1>'
         f'<dl class="fg-task"><dt>Do</dt><dd>{in_html(lesson.do)}</dd><dt>See</dt><dd>{in_html(lesson.see)}</dd></dl>'
     )
     with st.container(key="fg-experiment"):
-        lesson.experiment()
+        experiment()
     st.space("small")
-    for column, (heading, words) in zip(st.columns(len(lesson.told), gap="large"), lesson.told, strict=True):
+    for column, (heading, words) in zip(st.columns(len(lesson.told), gap="large"), lesson.told.items(), strict=True):
         with column:
             draw(f'<div class="fg-told"><h2>{in_html(heading)}</h2><p>{in_html(words)}</p></div>')
 
@@ -54,6 +55,15 @@ def choose_epsilon() -> str:
         bind="query-params",
         help="How much the presence of any one person may change what comes out. Smaller is more private.",
     )
+
+
+def slide(label: str, steps: Sequence[Any], start: Any, key: str) -> Any:
+    """A slider over some steps, whose place is in the page's address."""
+    return st.select_slider(label, steps, value=start, key=key, bind="query-params", format_func=_written)
+
+
+def _written(step: object) -> str:
+    return f"{step:,}" if isinstance(step, int) else str(step)
 
 
 def picture(figure: go.Figure, key: str, words: str) -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import streamlit as st
 
 from ...figures.forecast_figures import dots, dots_in_words
-from ...figures.noise_lesson_figures import delta_figure, delta_figure_in_words
-from ...figures.promise_lesson_figures import outcomes_figure, polls_figure, trust_figure
+from ...figures.lesson_figures import delta_figure, delta_figure_in_words, outcomes_figure
+from ...figures.local_figures import polls_figure, trust_figure
 from ...formatting.numbers import about, percent, significant
 from ...lab.crowd_lessons import Outcomes, outcomes
 from ...lab.local_lessons import POLLS, Polled, people_needed, polled
 from ...lab.noise_lessons import ROWS, NoiseOfRows, noise_of_rows
 from ..frame.marks import note, odds
-from .lesson import Lesson, choose_epsilon, picture, say
+from .lesson import choose_epsilon, picture, say, slide
 
 CROWD = "crowd-size"
 CROWDS = (30, 100, 300, 1000, 10_000)
@@ -25,14 +25,7 @@ def epsilon_experiment() -> None:
     controls, drawn = st.columns([1, 2], gap="large")
     with controls:
         epsilon = choose_epsilon()
-        people = st.select_slider(
-            "People in the data",
-            CROWDS,
-            value=100,
-            key=CROWD,
-            bind="query-params",
-            format_func=lambda number: f"{number:,}",
-        )
+        people = slide("People in the data", CROWDS, 100, CROWD)
         odds(float(epsilon))
     possible = outcomes(epsilon, people)
     with drawn:
@@ -58,36 +51,6 @@ def error_sentence(possible: Outcomes) -> str:
     )
 
 
-EPSILON_LESSON = Lesson(
-    "epsilon",
-    "What does ε do?",
-    "Move ε from 10 down to 0.05, and then change how many people there are.",
-    "As a guesser's odds sink, the fifty lines spread. With more people the noise is the same, and matters less.",
-    (
-        (
-            "Fifty files that could come out",
-            "Made-up people come to a place during a day. The thick amber line is how many really are there around "
-            "each "
-            "hour. The owner releases it once, with noise. Noise is random, so any of the fifty thin lines could have "
-            "been the file, and all are equally likely. Whoever gets the file sees one line, and never the thick one.",
-        ),
-        (
-            "What ε promises",
-            "Take away any one person, and no file becomes more than e^ε times likelier or less likely (e is about "
-            "2.72). Someone who tosses a coin to guess whether you are in the data is right half of the time. With the "
-            "file, and knowing everyone else, they can be right at most as often as the bar says.",
-        ),
-        (
-            "Large crowds come through",
-            "How much noise it takes depends on how much one person can change, not on how many there are. So the same "
-            "noise that hides thirty people altogether is hardly seen beside ten thousand: the shape of a crowd "
-            "survives, and no single person shows.",
-        ),
-    ),
-    epsilon_experiment,
-)
-
-
 SIZE, DELTA = "sketch-rows", "delta"
 DELTAS = {
     "0.000000001": "one in a billion",
@@ -99,10 +62,8 @@ DELTAS = {
 def delta_experiment() -> None:
     controls, drawn = st.columns([1, 2], gap="large")
     with controls:
-        rows = st.select_slider(
-            "Rows R", ROWS, value=1000, key=SIZE, bind="query-params", format_func=lambda number: f"{number:,}"
-        )
-        delta = st.select_slider("Risk δ", list(DELTAS), value="0.000001", key=DELTA, bind="query-params")
+        rows = slide("Rows R", ROWS, 1000, SIZE)
+        delta = slide("Risk δ", list(DELTAS), "0.000001", DELTA)
         epsilon = choose_epsilon()
         note(delta_in_words(epsilon, delta))
     found = noise_of_rows(epsilon, delta)
@@ -131,35 +92,6 @@ def delta_findings(found: NoiseOfRows, rows: int) -> tuple[str, str]:
     return finding, meaning + (f" It pays from about {start} rows on." if start else "")
 
 
-DELTA_LESSON = Lesson(
-    "delta",
-    "What does a one-in-a-million risk buy?",
-    "Move the rows from 4 to 10,000, and watch the two marks. Then ask for a smaller δ.",
-    "One line rises with every row, the other stays flat. A risk a thousand times smaller moves it only a little.",
-    (
-        (
-            "Hiding in many counts at once",
-            "A person adds one to a count in each of R rows. To hide all R of them under ε alone, the worst case "
-            "counts: all R noises together may betray them, so each must be R times as wide, and the average of R rows "
-            "is √R times noisier than one count.",
-        ),
-        (
-            "Why δ helps",
-            "That worst case needs nearly all R noises to fall the same way, which practically never happens: they are "
-            "independent, and mostly cancel. If we may leave out what is rarer than δ, bell-shaped (Gaussian) noise √R "
-            "times as wide on each count is enough, and averaging R rows gives exactly that √R back. Rows become free.",
-        ),
-        (
-            "What it is not",
-            "δ is no licence to publish one person in a million: bell-shaped noise has no such switch, and says only a "
-            "little more in the rarest cases. But it is a weaker promise, and it must be chosen before. With very few "
-            "rows, ε alone needs less noise, and Frostglass takes that noise even where δ is allowed.",
-        ),
-    ),
-    delta_experiment,
-)
-
-
 CLASS = "class-size"
 CLASSES = (30, 100, 300, 1000, 10_000)
 
@@ -168,14 +100,7 @@ def flips_experiment() -> None:
     controls, drawn = st.columns([1, 2], gap="large")
     with controls:
         epsilon = choose_epsilon()
-        people = st.select_slider(
-            "Phones that answer",
-            CLASSES,
-            value=100,
-            key=CLASS,
-            bind="query-params",
-            format_func=lambda number: f"{number:,}",
-        )
+        people = slide("Phones that answer", CLASSES, 100, CLASS)
         note(coin_sentence(float(epsilon)))
     found = polled(people, epsilon)
     with drawn:
@@ -198,33 +123,6 @@ def flips_findings(found: Polled) -> tuple[str, str]:
     )
 
 
-FLIPS_LESSON = Lesson(
-    "flips",
-    "What if nobody is trusted?",
-    "Let more phones answer, and then move ε.",
-    "Each report may be a lie. The more there are, the closer every poll comes to the line, and no report says more.",
-    (
-        (
-            "Honest by chance",
-            "Everyone has a secret coin. Now and then it says: send the wrong answer. Whoever sees a yes cannot tell "
-            "whether it was meant. This is how embarrassing questions were asked in interviews long before there were "
-            "phones (Warner 1965).",
-        ),
-        (
-            "Lies that add up",
-            "Everyone knows how often the coins lie. Even if nobody meant yes, that share would say it. What goes "
-            "beyond it comes from those who meant it, and is scaled up: that is the estimate, with its band.",
-        ),
-        (
-            "Nothing to be stolen",
-            "The collector has reports only. Nobody can leak, sell or be forced to hand over what they do not have: "
-            "the answer never left the phone.",
-        ),
-    ),
-    flips_experiment,
-)
-
-
 POINTS = "points"
 ASKED = ("0.1", "0.3", "1", "3", "10")
 PEOPLE = np.logspace(1, 7, 60)
@@ -233,7 +131,7 @@ PEOPLE = np.logspace(1, 7, 60)
 def trust_experiment() -> None:
     controls, drawn = st.columns([1, 2], gap="large")
     with controls:
-        points = st.select_slider("A share known to ± points", ASKED, value="1", key=POINTS, bind="query-params")
+        points = slide("A share known to ± points", ASKED, "1", POINTS)
         epsilon = choose_epsilon()
     asked = float(points) / 100
     owner, phones = people_needed(float(epsilon), asked)
@@ -253,29 +151,3 @@ def finding_sentence(points: str, owner: float, phones: float) -> str:
         f"For ± {points} points, {needed[0]} people are enough where an owner is trusted, and {needed[1]} where nobody "
         "is."
     )
-
-
-TRUST_LESSON = Lesson(
-    "trust",
-    "What does trusting nobody cost?",
-    "Ask for a tenth of the error.",
-    "With an owner it takes ten times as many people. Without one it takes a hundred times as many.",
-    (
-        (
-            "Noise once, or noise each",
-            "An owner adds noise once, to the sum. It is as large for ten people as for a million, so the error of a "
-            "share falls like one over their number. Phones add noise each, and it all ends in the sum.",
-        ),
-        (
-            "The root of n",
-            "Independent noise partly cancels out: for n phones together it grows like the root of n, so the error "
-            "of a share falls like one over that root. No cleverer report can change that.",
-        ),
-        (
-            "When it pays",
-            "Where there are millions of phones, as with a keyboard or a browser, the price is small. A class of "
-            "thirty learns little from it, except how it works.",
-        ),
-    ),
-    trust_experiment,
-)

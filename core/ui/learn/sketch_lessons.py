@@ -6,14 +6,14 @@ import numpy as np
 import streamlit as st
 
 from ...errors import RequestError
-from ...figures.plane_lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
+from ...figures.lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import rounded, significant
 from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...releases.release import Release
 from ..frame.marks import Visibility, draw, mark, note
-from .lesson import EPSILONS, FIXED, Lesson, advance, choose_epsilon, picture, play_button, playing, say
+from .lesson import EPSILONS, FIXED, advance, choose_epsilon, picture, play_button, playing, say, slide
 
 # Keys of the controls, and their names in the address.
 PEOPLE, ASKED, COUNTED, CLICK, CROWD, NOISE, CUTS = "people", "ask", "rows", "click", "crowd", "noise", "cuts"
@@ -166,37 +166,6 @@ def _answer(plane: Plane, counted: int, asked: tuple[float, float] | None, made:
     say(f"About {rounded(float(met.mean()), error)} people are near {asked[0]:g}, {asked[1]:g}.", meaning)
 
 
-CELLS_LESSON = Lesson(
-    "cells",
-    "What is a sketch?",
-    "Press Play, and watch the plane being cut four times. Then click on the plane to add people or to ask somewhere.",
-    "The table grows by one row a cut. A question is answered by one count of each row, and nothing else is kept.",
-    (
-        (
-            "Cut, and count",
-            "Each row of the table belongs to one set of random parallel lines. They cut the plane into stripes, and "
-            "everyone falls into exactly one stripe of each row. Only the number of people in each stripe is written "
-            "down. Where anyone stood is forgotten.",
-        ),
-        (
-            "Ask anywhere",
-            "A place falls into one stripe of each row, too. Whoever is close to it is usually in the same stripe, and "
-            "whoever is far away seldom is. So the average of these few counts says how many people are near. It is "
-            "rough with four rows, and better with more: real sketches have hundreds.",
-        ),
-        (
-            "Then hide everyone",
-            "One more person changes one count in each row by one, and no more. So a little random noise on every "
-            "count "
-            "hides whether anyone is there. Twelve people drown in it, as they should. Let each dot stand for a "
-            "hundred "
-            "people, and the answer stays.",
-        ),
-    ),
-    cells_experiment,
-)
-
-
 ROWS_PEOPLE, NEARBY, WIDTH = "records", "nearby", "width"
 CROWDS = (100, 300, 1000, 3000)
 HOURS = {"15 minutes": 0.25, "30 minutes": 0.5, "an hour": 1.0, "two hours": 2.0, "four hours": 4.0}
@@ -207,18 +176,9 @@ def rows_experiment() -> None:
     controls, drawn = st.columns([1, 2], gap="large")
     with controls:
         epsilon = choose_epsilon()
-        people = st.select_slider(
-            "People in the data",
-            CROWDS,
-            value=1000,
-            key=ROWS_PEOPLE,
-            bind="query-params",
-            format_func=lambda number: f"{number:,}",
-        )
-        nearby = st.select_slider(
-            "Near means within about", list(HOURS), value="an hour", key=NEARBY, bind="query-params"
-        )
-        width = st.select_slider("Columns W", WIDTHS, value=AMPLE, key=WIDTH, bind="query-params")
+        people = slide("People in the data", CROWDS, 1000, ROWS_PEOPLE)
+        nearby = slide("Near means within about", list(HOURS), "an hour", NEARBY)
+        width = slide("Columns W", WIDTHS, AMPLE, WIDTH)
         note(
             "R is the number of rows: how many times everyone is cut into cells. W is how many counts a row may keep; "
             "with too few, strangers have to share them."
@@ -244,33 +204,3 @@ def rows_findings(found: RowErrors) -> tuple[str, str]:
         f"The paper on RACE has the rule R = f̃ε/√2, here {found.rule:,}; f̃ adds up the square roots of how close "
         "everyone is. It is the best for a bound (the thin line) that is on the safe side. Dots are real sketches."
     )
-
-
-ROWS_LESSON = Lesson(
-    "rows",
-    "How many rows, and how many columns?",
-    f"Move ε from 1 down to {EPSILONS[1]} and back. Do the same with the people, what is near, and the columns.",
-    "The ring, where the error is least, moves to fewer rows; with fewer columns to more, and up.",
-    (
-        (
-            "Luck of the cuts",
-            "With one row it is a matter of luck who shares your cell. The average over R rows evens that luck out: "
-            "four "
-            "times the rows, half the error. That is the falling line. Without any noise, more rows would always be "
-            "better.",
-        ),
-        (
-            "Price of a row",
-            "But everyone is counted once in each row, so R counts must hide each person. They share ε, and each gets "
-            "noise R times as large as one alone would. Averaging R of them gives back a factor of √R, not of R. So "
-            "noise grows like √R: the rising line. Where the two lines cross, their sum is lowest.",
-        ),
-        (
-            "And columns",
-            "A row may have more cells than there is room for. Then cells share a column, and one in W strangers is "
-            "counted as a neighbour. That can be subtracted on average, but the luck involved cannot, and subtracting "
-            "stretches the noise as well: both lines move up. Columns cost no privacy, only space, so take enough.",
-        ),
-    ),
-    rows_experiment,
-)

@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain, Scalar
-from ...figures.distance_figures import possible_distances, possible_distances_in_words
 from ...figures.forecast_figures import (
     PLACES,
     PossibleReleases,
@@ -20,6 +19,8 @@ from ...figures.forecast_figures import (
     error_figure,
     error_in_words,
     normal_outcomes,
+    possible_distances,
+    possible_distances_in_words,
     possible_releases,
     possible_releases_figure,
     possible_releases_in_words,

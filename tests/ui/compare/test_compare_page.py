@@ -10,8 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
-from core.figures.comparison_curves import advice_sentence, measured_sentence
-from core.figures.comparison_marks import swatch
+from core.figures.comparison_figures import advice_sentence, measured_sentence, swatch
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.lab.comparison_methods import METHODS
 from core.lab.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial

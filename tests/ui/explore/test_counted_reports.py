@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.figures.poll_figures import local_bars, local_in_words
+from core.figures.local_figures import local_bars, local_in_words
 from core.local.hitters.finder import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import LocalRelease

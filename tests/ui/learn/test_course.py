@@ -11,29 +11,28 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.figures.lesson_sheets import LINES, sheets_html
 from core.ui.frame.navigation import LEARN
 from core.ui.learn import course as plan_module
-from core.ui.learn.course import ADDRESS, LESSON, LESSONS, PLAN, QUESTIONS, sheet_of
+from core.ui.learn.course import ADDRESS, EXPERIMENTS, LESSON, LESSONS, LINES, PLAN, sheet_of, sheets_html
 
 SHEETS = [sheet_of(lesson, place, len(LESSONS), "http://host/learn?x=1") for place, lesson in enumerate(LESSONS, 1)]
 
 
 def test_every_lesson_has_questions_and_no_other_has():
-    assert list(QUESTIONS) == [lesson.name for lesson in LESSONS]
-    assert {len(pairs) for pairs in QUESTIONS.values()} == {4}
+    assert list(EXPERIMENTS) == [lesson.name for lesson in LESSONS]
+    assert {len(lesson.questions) for lesson in LESSONS} == {4} and {len(lesson.told) for lesson in LESSONS} == {3}
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=list(QUESTIONS))
+@pytest.mark.parametrize("sheet", SHEETS, ids=list(EXPERIMENTS))
 def test_a_sheet_has_its_questions_with_room_to_write_and_no_answers(sheet):
-    page = sheets_html(sheet.title, [sheet])
+    page = sheets_html(sheet.lesson.title, [sheet])
     text = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", "", page, flags=re.DOTALL))
     assert page.count('class="line"') == 4 * LINES and page.count("<section>") == 1
     assert sheet.address.startswith("http://host/learn?lesson=") and sheet.address in text
-    for question, answer in sheet.questions:
+    for question, answer in sheet.lesson.questions.items():
         assert question in text and answer not in text
-    answered = unescape(sheets_html(sheet.title, [sheet], answers=True))
-    assert all(answer in answered for _, answer in sheet.questions) and 'class="line"' not in answered
+    answered = unescape(sheets_html(sheet.lesson.title, [sheet], answers=True))
+    assert all(answer in answered for answer in sheet.lesson.questions.values()) and 'class="line"' not in answered
 
 
 def test_a_sheet_needs_nothing_else():
@@ -74,7 +73,7 @@ def test_every_lesson_opens_by_its_address(lesson):
     assert not app.exception and not app.error
     shown = words(app)
     assert lesson.title in shown and lesson.do in shown and lesson.see in shown
-    assert all(heading in shown for heading, _ in lesson.told)
+    assert all(heading in shown for heading in lesson.told)
     assert 'fg-finding" role="status"' in shown, "it says what it shows"
 
 
