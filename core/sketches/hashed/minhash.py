@@ -47,24 +47,8 @@ LEAST_QUERIES = 16
 
 
 @njit(nogil=True, cache=True)
-def _pour(
-    first,
-    elements,
-    edges,
-    first_block,
-    last_block,
-    blocks,
-    group,
-    start,
-    seeds,
-    multiplier,
-    addend,
-    width,
-    thrown,
-    words,
-    columns,
-    table,
-):
+def _pour(first, elements, edges, first_block, last_block, arrays, words, columns, table):
+    blocks, group, start, seeds, multiplier, addend, width, thrown = arrays
     for p in range(len(edges) - 1):
         begin, end = edges[p], edges[p + 1]
         items = elements[first[begin] : first[end]]
@@ -74,19 +58,8 @@ def _pour(
             if g != known:
                 words_of(items, seeds[g, 0], seeds[g, 1], words)
                 known = g
-            block_columns(
-                first,
-                words,
-                begin,
-                end,
-                start[b],
-                rows,
-                multiplier[row : row + rows],
-                addend[row : row + rows],
-                width,
-                thrown,
-                columns,
-            )
+            factors, addends = multiplier[row : row + rows], addend[row : row + rows]
+            block_columns(first, words, begin, end, start[b], rows, factors, addends, width, thrown, columns)
             for t in range(rows):
                 _count(columns[t], end - begin, table[row + t])
 
@@ -98,7 +71,8 @@ def _count(columns, sets, counters):
 
 
 @njit(nogil=True, cache=True)
-def _columns(first, elements, begin, end, blocks, group, start, seeds, multiplier, addend, width, thrown, words, out):
+def _columns(first, elements, begin, end, arrays, words, out):
+    blocks, group, start, seeds, multiplier, addend, width, thrown = arrays
     items = elements[first[begin] : first[end]]
     known = -1
     for b in range(len(group)):
@@ -106,19 +80,9 @@ def _columns(first, elements, begin, end, blocks, group, start, seeds, multiplie
         if g != known:
             words_of(items, seeds[g, 0], seeds[g, 1], words)
             known = g
-        block_columns(
-            first,
-            words,
-            begin,
-            end,
-            start[b],
-            rows,
-            multiplier[row : row + rows],
-            addend[row : row + rows],
-            width,
-            thrown,
-            out[row : row + rows],
-        )
+        factors, addends = multiplier[row : row + rows], addend[row : row + rows]
+        found = out[row : row + rows]
+        block_columns(first, words, begin, end, start[b], rows, factors, addends, width, thrown, found)
 
 
 def pour(sets: Sets, hashes: MinHashes, table: np.ndarray) -> None:
@@ -134,9 +98,7 @@ def pour(sets: Sets, hashes: MinHashes, table: np.ndarray) -> None:
     def rows(first_block: int, last_block: int) -> None:
         words = np.empty(most_items, np.uint64)
         columns = np.empty((tallest, int(np.diff(edges).max())), np.uint32)
-        _pour(
-            sets.first, sets.elements, edges, first_block, last_block, *_arrays(hashes, blocks), words, columns, table
-        )
+        _pour(sets.first, sets.elements, edges, first_block, last_block, _arrays(hashes, blocks), words, columns, table)
 
     over_ranges(len(blocks.group), rows)
 
@@ -152,7 +114,7 @@ def read(sets: Sets, hashes: MinHashes, table: np.ndarray | Table) -> np.ndarray
         for begin, end in pairwise([*range(start, stop, QUERIES), stop]):
             words = np.empty(int(sets.first[end] - sets.first[begin]), np.uint64)
             columns = np.empty((len(row_starts), end - begin), np.uint32)
-            _columns(sets.first, sets.elements, begin, end, *_arrays(hashes, blocks), words, columns)
+            _columns(sets.first, sets.elements, begin, end, _arrays(hashes, blocks), words, columns)
             counters = take(table, (columns + row_starts).reshape(-1)).reshape(columns.shape)
             sums[:, begin:end] = np.add.reduceat(counters, group_starts, axis=0)
 

@@ -305,7 +305,8 @@ def _spin(points, start, length, units, signs, normals, buffer):
 
 
 @njit(nogil=True, cache=True)
-def _fast_pour(points, first, last, signs, normals, first_row, lengths, phases, units, packed, table):
+def _fast_pour(points, first, last, facts, phases, packed, table):
+    signs, normals, first_row, lengths, units = facts
     buffer = np.zeros((signs.shape[1], LANES))
     value = np.empty(LANES)
     for start in range(first, last, LANES):
@@ -320,7 +321,8 @@ def _fast_pour(points, first, last, signs, normals, first_row, lengths, phases, 
 
 
 @njit(nogil=True, cache=True)
-def _fast_read(points, first, last, signs, normals, first_row, lengths, phases, units, group_of_row, table, out):
+def _fast_read(points, first, last, facts, phases, group_of_row, table, out):
+    signs, normals, first_row, lengths, units = facts
     buffer = np.zeros((signs.shape[1], LANES))
     value = np.empty(LANES)
     for start in range(first, last, LANES):
@@ -338,21 +340,10 @@ def fast_pour(points: np.ndarray, structured: Structured, entries: Waves, table:
     """Add the entries of every point's phases to the rows of ``table``; parameters as for `phases.pour`."""
     by_coordinate = np.ascontiguousarray(points.T)
     s = structured
+    facts = s.signs, s.normals, s.first_row, s.lengths, s.units
 
     def records(start: int, stop: int, sums: np.ndarray) -> None:
-        _fast_pour(
-            by_coordinate,
-            start,
-            stop,
-            s.signs,
-            s.normals,
-            s.first_row,
-            s.lengths,
-            s.phases,
-            s.units,
-            entries.packed,
-            sums,
-        )
+        _fast_pour(by_coordinate, start, stop, facts, s.phases, entries.packed, sums)
 
     add_up(len(points), records, table)
 
@@ -363,23 +354,11 @@ def fast_read(
     """Sums over the rows of each group, float64 (groups, n); parameters as for `phases.read`."""
     by_coordinate = np.ascontiguousarray(points.T)
     s, phases, sums = structured, structured.phases - delay, table.astype(np.float64)
+    facts = s.signs, s.normals, s.first_row, s.lengths, s.units
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
 
     def queries(start: int, stop: int) -> None:
-        _fast_read(
-            by_coordinate,
-            start,
-            stop,
-            s.signs,
-            s.normals,
-            s.first_row,
-            s.lengths,
-            phases,
-            s.units,
-            group_of_row,
-            sums,
-            out,
-        )
+        _fast_read(by_coordinate, start, stop, facts, phases, group_of_row, sums, out)
 
     over_ranges(len(points), queries, at_least=LEAST_QUERIES)
     return out

@@ -15,6 +15,8 @@ fixed order, so a table does not depend on how the records were split into batch
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...geometry.hashing.hash_cells import MAX_CELLS, Columns
@@ -100,26 +102,8 @@ def _take_apart(together, span, other_span, counters, other_counters):
 
 
 @njit(nogil=True, cache=True)
-def _pour(
-    points,
-    first_row,
-    last_row,
-    rows_at_once,
-    block,
-    many,
-    first_hash,
-    first_term,
-    coordinate,
-    coefficient,
-    offset,
-    cells,
-    multiplier,
-    addend,
-    rehashed,
-    width,
-    span,
-    table,
-):
+def _pour(points, first_row, last_row, rows_at_once, block, many, hashes, span, table):
+    first_hash, first_term, coordinate, coefficient, offset, _, cells, multiplier, addend, rehashed, width = hashes
     d, n = points.shape
     panel = np.empty((min(d, DEPTH) if many else 1, block))
     values = np.empty((_most_hashes(first_row, last_row, rows_at_once, first_hash) if many else 1, block))
@@ -188,29 +172,8 @@ def _project_many(points, start, length, first, last, coefficient, offset, panel
 
 
 @njit(nogil=True, cache=True)
-def _read(
-    points,
-    first_query,
-    last_query,
-    group_of_row,
-    rows_at_once,
-    block,
-    many,
-    first_hash,
-    first_term,
-    coordinate,
-    coefficient,
-    offset,
-    side,
-    cells,
-    multiplier,
-    addend,
-    rehashed,
-    width,
-    table,
-    background,
-    out,
-):
+def _read(points, first_query, last_query, group_of_row, rows_at_once, block, many, hashes, table, background, out):
+    first_hash, first_term, coordinate, coefficient, offset, side, cells, multiplier, addend, rehashed, width = hashes
     d, rows = points.shape[0], len(first_hash) - 1
     panel = np.empty((min(d, DEPTH) if many else 1, block))
     values = np.empty((_most_hashes(0, rows, rows_at_once, first_hash) if many else 1, block))
@@ -261,7 +224,7 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
     `points`: float64 (n, d), each coordinate contiguous (Fortran order), every point inside the public bounds. `table`:
     int64 (R, columns.width), changed in place.
     """
-    hashes = columns.hashes
+    facts = _facts(columns)
     by_coordinate = np.ascontiguousarray(points.T)
     many, rows_at_once, block = _tiling(columns, len(by_coordinate))
     span = None if many or len(points) < WORTHWHILE else spans_together(columns)
@@ -271,26 +234,7 @@ def pour(points: np.ndarray, columns: Columns, table: np.ndarray) -> None:
         rows_at_once = 2
 
     def rows(start: int, stop: int) -> None:
-        _pour(
-            by_coordinate,
-            start,
-            stop,
-            rows_at_once,
-            block,
-            many,
-            columns.first_hash,
-            hashes.first_term,
-            hashes.coordinate,
-            hashes.coefficient,
-            hashes.offset,
-            columns.cells,
-            columns.multiplier,
-            columns.addend,
-            columns.rehashed,
-            np.uint64(columns.width),
-            span,
-            table,
-        )
+        _pour(by_coordinate, start, stop, rows_at_once, block, many, facts, span, table)
 
     over_ranges(len(table), rows)
 
@@ -306,38 +250,23 @@ def read(
     `group_of_row`: int64 (R,), the group of each row. `background`: expected records from other cells in a counter of a
     rehashed row.
     """
-    hashes = columns.hashes
+    facts = _facts(columns)
     by_coordinate = np.ascontiguousarray(points.T)
     many, rows_at_once, block = _tiling(columns, len(by_coordinate))
     out = np.zeros((int(group_of_row.max()) + 1, len(points)))
 
     def queries(start: int, stop: int) -> None:
-        _read(
-            by_coordinate,
-            start,
-            stop,
-            group_of_row,
-            rows_at_once,
-            block,
-            many,
-            columns.first_hash,
-            hashes.first_term,
-            hashes.coordinate,
-            hashes.coefficient,
-            hashes.offset,
-            hashes.side,
-            columns.cells,
-            columns.multiplier,
-            columns.addend,
-            columns.rehashed,
-            np.uint64(columns.width),
-            table,
-            float(background),
-            out,
-        )
+        _read(by_coordinate, start, stop, group_of_row, rows_at_once, block, many, facts, table, float(background), out)
 
     over_ranges(len(points), queries, at_least=256)
     return out
+
+
+def _facts(columns: Columns) -> tuple[Any, ...]:
+    """What the compiled loops take of hashes and columns, in their order."""
+    h = columns.hashes
+    terms = (columns.first_hash, h.first_term, h.coordinate, h.coefficient, h.offset, h.side)
+    return *terms, columns.cells, columns.multiplier, columns.addend, columns.rehashed, np.uint64(columns.width)
 
 
 def spans_together(columns: Columns) -> np.ndarray | None:

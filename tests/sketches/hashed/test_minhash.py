@@ -217,7 +217,7 @@ def filled_columns(sketch: MinHash, pair: Sets) -> np.ndarray:
 
     columns = np.empty((sketch.rows, len(pair)), np.uint32)
     words = np.empty(len(pair.elements), np.uint64)
-    _columns(pair.first, pair.elements, 0, len(pair), *_arrays(sketch.hashes, sketch.hashes.blocks), words, columns)
+    _columns(pair.first, pair.elements, 0, len(pair), _arrays(sketch.hashes, sketch.hashes.blocks), words, columns)
     return columns.T
 
 
