@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.numbers import count
+from ..formatting.numbers import count, significant
 from .asked_release import TableOption
 from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
@@ -155,7 +155,9 @@ def aggregate(
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.", show_default=False)],
     candidates: CandidatesOption = None,
     column: ColumnOption = None,
-    top: Annotated[int | None, Option(min=1, max=10_000, help="Texts to find at most; 20 unless you say.")] = None,
+    top: Annotated[
+        int | None, Option(min=1, max=10_000, help="Texts to list; without it those that noise does not explain.")
+    ] = None,
     liars: Annotated[float, Option(help="Share of reports that may be lies, to say how far they could go.")] = 0.01,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -181,7 +183,7 @@ def aggregate(
         raise RequestError("--top is for a search, and of this survey every answer is counted.")
     listed = public_texts(candidates, column) if candidates is not None else []
     if isinstance(asked, TextSurvey):
-        _searched(asked, reports, top or 20, liars, out)
+        _searched(asked, reports, top, liars, out)
         return
     tally, refused = asked.oracle.zeros(), 0
     for batch in _batches(asked, reports):
@@ -222,7 +224,7 @@ def _counted(asked: Survey | OpenSurvey, tally: Tally, refused: int, candidates:
     return SketchRelease.of(asked, tally, refused, candidates)
 
 
-def _searched(asked: TextSurvey, reports: list[Path], top: int, liars: float, out: Path) -> None:
+def _searched(asked: TextSurvey, reports: list[Path], top: int | None, liars: float, out: Path) -> None:
     from ..local.local_answers import FoundRelease
 
     every, refused = _fitting(asked, reports)
@@ -230,7 +232,8 @@ def _searched(asked: TextSurvey, reports: list[Path], top: int, liars: float, ou
     made.save(out)
     say(
         f"{made.people:,} reports were searched, and {refused:,} that no device sends were left out. "
-        f"{count(len(made.found), 'text')} came up."
+        f"{count(len(made.found), 'text')} came up; one that fewer than about {significant(made.needed, 2)} people "
+        "sent cannot be told from noise."
     )
     _say_of_liars(made, liars)
 

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from ..checks import check_choice, check_number, check_text
 from ..errors import RequestError
@@ -32,6 +33,7 @@ from ..releases.release import now
 from ..runtime import archive_writing, strict_json
 from ..runtime.array_types import Array, Floats
 from ..runtime.transient import unfinished
+from ..sketches.answers import level_of_each
 from ..version import SOFTWARE
 from .oracles.oracle import Tally
 from .post_processing import processed, still_valid
@@ -265,6 +267,16 @@ COLUMNS = ("value", "estimate", "low", "high")
 MOST_FOUND = 10_000
 
 
+TOP = 20
+"""Texts that are looked for where nobody says how many."""
+
+
+def told_from(found: pd.DataFrame, level: float) -> pd.Series:
+    """From which counts on texts are told from none, if all intervals that are looked for had to hold at once."""
+    wider = float(ndtri(0.5 + level_of_each(level, TOP) / 2.0) / ndtri(0.5 + level / 2.0))
+    return wider * (found.estimate - found.low)
+
+
 @dataclass(frozen=True, eq=False)
 class FoundRelease(LocalAnswers):
     """Texts with estimates and the ends of their intervals.
@@ -306,12 +318,25 @@ class FoundRelease(LocalAnswers):
         self.survey.oracle.alphabet.codes(self.found["value"].tolist())
 
     @classmethod
-    def of(cls, survey: TextSurvey, reports: Array, refused: int, top: int = 20, level: float = 0.95) -> FoundRelease:
-        """Search reports that fit, and keep what is found."""
+    def of(
+        cls, survey: TextSurvey, reports: Array, refused: int, top: int | None = None, level: float = 0.95
+    ) -> FoundRelease:
+        """Search reports that fit, and keep what is found.
+
+        Without `top`, of the 20 strongest those that noise does not explain: whose counts would be above zero if all of
+        the 20 intervals had to hold at once. With it, that many, and some may be noise alone.
+        """
         if not len(reports):
             raise RequestError("No report fits the survey, so there is nothing to release.")
-        found = survey.oracle.find(reports, top, level)
+        found = survey.oracle.find(reports, TOP if top is None else top, level)
+        if top is None:
+            found = found[found.estimate > told_from(found, level)].reset_index(drop=True)
         return cls(survey, len(reports), refused, now(), SOFTWARE, level, found)
+
+    @property
+    def needed(self) -> float:
+        """About how many people a text needs to be told from noise, by the errors of those that were found."""
+        return float(told_from(self.found, self.level).median())
 
     @staticmethod
     def listed(rows: object) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def test_no_randomness_but_from_the_source():
                 called = ast.unparse(node.func)
                 assert called != "os.urandom" or where.endswith(("randomness.py", "compiled_code.py")), where
                 assert not called.startswith(("np.random.seed", "np.random.normal", "np.random.laplace")), where
-                if called.endswith("default_rng") and not where.startswith(("lab/", "local/poll/made_up")):
+                if called.endswith("default_rng") and not where.startswith("lab/"):
                     assert node.args or node.keywords, where
 
 

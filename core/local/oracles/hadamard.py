@@ -15,7 +15,7 @@ The Hadamard transform, and counting of signs.
 
 Hadamard response (Acharya, Sun, Zhang 2019).
 
-Reports are the columns of B blocks of b each, B = 2^⌊log₂ min(E, 2d)⌋ and b = 2^⌈log₂(d/B + 1)⌉. A value belongs to the
+Reports are the columns of B blocks of b each, b = 2^⌈log₂(d/B + 1)⌉. A value belongs to the
 block ⌊x/(b - 1)⌋ and has there the row r = x mod (b - 1) + 1 of the Hadamard matrix; the b/2 columns y of its block
 with an even popcount(r & y) speak for it and have weight A, all others weight B. Each value has b/2 of them, so the
 total is the same for all, and no ratio is above A/B.
@@ -25,6 +25,10 @@ its block. So Z = (reports that speak for x) - (others of its block) has mean f_
 = Z/c. A person counts ±1 in Z when their report is in the block, with probability (E + 1)/(E + 2B - 1) for those whose
 value is in it and 2/(E + 2B - 1) for others. So its variance is (expected reports in the block)/c² - f_x, and reports
 in the block are seen.
+
+B is the power of two up to 2d with the least variance where values are as likely as each other: the B' = ⌈d/(b - 1)⌉
+blocks that hold values have a B'-th of the people each, so it is ((E + 1)/B' + 2(1 - 1/B')) (E + 2B - 1)/(E - 1)² a
+person. The paper's 2^⌊log₂ min(E, 2d)⌋, which surveys have that say no B, has 1.2 times that at ε = 1 and d = 194.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -244,10 +249,34 @@ class HadamardResponse(Oracle):
     title = "Hadamard response"
     paper = "Acharya, Sun, Zhang 2019"
 
-    @cached_property
-    def blocks(self) -> int:
-        """B, the largest power of two that is at most E and 2d."""
-        return 1 << (min(int(self.odds), 2 * self.domain).bit_length() - 1)
+    blocks: Resolved[int] = parameter(
+        Whole("The number of blocks", 1, 1 << 32), None, settled="how many blocks of columns there are"
+    )
+    """B, a power of two; by its variance where it is not said."""
+
+    def _check(self) -> None:
+        if self.blocks is None:
+            self._settle(blocks=min((1 << place for place in range(self.domain.bit_length() + 1)), key=self._spread))
+        if self.blocks & (self.blocks - 1) or self.blocks > 2 * self.domain:
+            raise RequestError(
+                f"The number of blocks must be a power of two, and at most twice {self.domain:,} values."
+            )
+
+    @classmethod
+    def read(cls, facts: Any) -> dict[str, Any]:
+        """Parameters from a file; those that say no blocks were written when there was one rule for them."""
+        if not isinstance(facts, dict) or "blocks" in facts:
+            return super().read(facts)
+        given = super().read(facts | {"blocks": 1})
+        one = cls(**given)
+        return given | {"blocks": 1 << (min(int(one.odds), 2 * one.domain).bit_length() - 1)}
+
+    def _spread(self, blocks: int) -> float:
+        """The variance that a person adds to the estimate of a value, where values are as likely as each other."""
+        odds, rows = float(self.odds), (1 << (-(-self.domain // blocks)).bit_length()) - 1
+        used = -(-self.domain // rows)
+        seen = ((odds + 1.0) + 2.0 * (used - 1)) / used
+        return seen * (odds + 2.0 * blocks - 1.0) / (odds - 1.0) ** 2
 
     @cached_property
     def width(self) -> int:

@@ -205,3 +205,23 @@ def test_a_survey_of_an_earlier_version_is_counted_as_it_was():
     for kind in (one, FastHashing(30, 1, 50, 7)):
         low, high = kind.interval(kind.aggregate(kind.privatise(values, SeededSource(3))))
         assert ((low < 100) & (high > 100)).mean() > 0.8
+
+
+@pytest.mark.parametrize(("domain", "blocks"), [(194, 1), (1024, 1), (10, 1)])
+def test_blocks_of_hadamard_response_are_those_of_the_least_variance(domain, blocks):
+    """At ε = 1 the paper's two blocks have 1.2 times the variance of one where there are 194 values."""
+    kind = ORACLES["hr"]
+    spread = {one: np.mean(kind(domain, 1, one).variance(np.ones(domain))) for one in (1, 2, 4)}
+    assert kind(domain, 1).blocks == blocks == min(spread, key=spread.get)
+    assert kind(domain, 5).blocks > 4 and spread[2] > 1.15 * spread[1]
+
+
+def test_surveys_that_say_no_blocks_have_those_of_the_paper():
+    kind = ORACLES["hr"]
+    written = described(kind(100, 1, 2))
+    del written["parameters"]["blocks"]
+    assert ORACLES.read(written) == kind(100, 1, 2)
+    assert ORACLES.read(described(kind(100, 1))) == kind(100, 1)
+    for wrong in (3, 512):
+        with pytest.raises(RequestError, match="power of two"):
+            kind(100, 1, wrong)
