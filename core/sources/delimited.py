@@ -16,21 +16,27 @@ whoever has the records, before anything is paid, and is in no release.
 from __future__ import annotations
 
 import codecs
-import gzip
+import csv
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..checks import check_integer
 from ..domain import Categorical, Column, Coordinate, Dates, Domain, Items, Numeric
 from ..domain.column import to_numpy
+from ..domain.formats import FORMATS, Format, chosen, fitting, format_of
 from ..domain.written import are_words
+from ..domain.written_dates import NEVER, moments_of_texts
 from ..errors import RequestError
-from .duck import Fault, identifier, kind_of_sql, literal, literals, plain_sentences
+from .copies import EITHER, PIECE, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
+from .duck import Fault, identifier, literal, literals, plain_sentences
+from .gathering import Pairs
 from .people import rounded_text
 from .queried import QueriedSource
 from .source import Location, Part
@@ -69,80 +75,186 @@ def check_first(column: LookedAt, texts: pa.Array, no_value: tuple[str, ...]) ->
         return
     what, advice = "number", "declare it as what it is, such as a date or categories, or say which words mean missing"
     if isinstance(column, Dates):
-        what, advice = "date", "say how dates are written in it, such as %d.%m.%Y, or declare it as what it is"
+        what, advice = (
+            "date",
+            "say how dates are written in it, such as day_first or %d.%m.%Y, or declare it as what it is",
+        )
     raise RequestError(
         f"None of the first {many:,} values of the column {column.name!r} can be read as a {what}: {advice}."
     )
 
 
-def text_columns(rows: list[tuple], names: list[str]) -> Mapping[str, pa.Array]:
-    """The first rows of a table as texts, by the name of the column."""
-    return {name: pa.array([row[place] for row in rows], pa.large_string()) for place, name in enumerate(names)}
-
-
 HEAD_BYTES = 1 << 20
-MAX_FIELDS = 20_000  # Columns of a text table: what finds out their kinds takes memory for each, 0.2 GB for these.
+MAX_FIELDS = 20_000  # Columns of a text table.
+LOOKED_AT = 400_000  # Values whose formats are guessed for the owner.
 DELIMITERS = (",", "\t", ";", "|")
+NAMED_MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
 
 # How people write, in a column of numbers, that there is none (besides leaving the field empty).
 NO_NUMBER = ("na", "n/a", "#n/a", "null", "none", "nan", "-nan", "<na>", "-", "?", ".")
 
 
-class DelimitedSource(QueriedSource):
-    """Records of text files with one header line each, the same in all of them."""
+@dataclass(frozen=True)
+class TextOptions:
+    """How a text table or a spreadsheet is read where its owner says more than its name and header do.
 
-    def __init__(self, location: Location, name: str) -> None:
-        zipped, tabs = name.lower().endswith(".gz"), re.search(r"\.tsv(\.gz)?$", name.lower())
-        with location.opened() as paths, plain_sentences(location.label):
-            heads = [_head(path, location.label, zipped) for path in paths]
-        encodings = {encoding for encoding, _ in heads}
-        lines = {_first_line(text) for _, text in heads}
-        if len(lines) > 1 or len(encodings) > 1:
-            raise RequestError(f"All of {location.label} must have the same first line and encoding.")
-        (line,), (encoding,) = lines, encodings
-        delimiter = "\t" if tabs else max(DELIMITERS, key=lambda mark: _count(line, mark))
-        compression = "gzip" if zipped else "none"
-        self.options = (
-            f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', comment = '', skip = 0, "
-            f"encoding = {literal(encoding)}, compression = {literal(compression)}"
-        )
-        self.fields = _count(line, delimiter) + 1
-        if self.fields > MAX_FIELDS:
+    Parameters
+    ----------
+    encoding : str
+        Such as "windows-1252"; "" for UTF-16 where a mark says so, else `copies.EITHER`.
+    separator : str
+        What stands between fields, or its name ("tab", "semicolon"); "" for what the header line has most of.
+    header : int | None
+        The line of the names, from 1, or 0 where there is none; None for the first one, if it has names.
+    names : tuple[str, ...]
+        Names for all columns, in place of those in the file; () for these.
+    sheet : str
+        Of a spreadsheet: "" for its first, "*" for all of them.
+    """
+
+    encoding: str = ""
+    separator: str = ""
+    header: int | None = None
+    names: tuple[str, ...] = ()
+    sheet: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "encoding", checked_encoding(self.encoding))
+        mark = NAMED_MARKS.get(self.separator, self.separator)
+        if len(mark) > 1 or (mark and (mark.isalnum() or mark in "\"'\r\n\0")):
             raise RequestError(
-                f"The first line of {location.label} has more than {MAX_FIELDS:,} fields, which are too many to read: "
+                f"What separates fields must be one character that no value begins with, or {', '.join(NAMED_MARKS)}."
+            )
+        object.__setattr__(self, "separator", mark)
+        header = int(self.header) if isinstance(self.header, bool) else self.header
+        if header is not None:
+            header = check_integer(header, "The line of the names (header)", 0, 1_000)
+        object.__setattr__(self, "header", header)
+        object.__setattr__(self, "names", tuple(self.names))
+
+
+class DelimitedSource(QueriedSource):
+    """Records of text files with one header line each, the same in all of them.
+
+    What separates fields, and what quotes them, is taken from the header line alone, which is public: of the records
+    one could change how all others are read.
+    """
+
+    def __init__(self, location: Location, name: str, options: TextOptions | None = None) -> None:
+        self.asked, self.location = options or TextOptions(), location
+        self.zipped = name.lower().endswith(".gz")
+        with location.opened() as paths, plain_sentences(location.label):
+            heads = [_head(path, location.label, self.zipped) for path in paths]
+        encoding = self.asked.encoding or ("utf-16" if any(head.startswith(UTF16) for head in heads) else "")
+        wide = encoding == "" and all(_is_wide(head) for head in heads)
+        self.encoding = "utf-16-le" if wide else encoding
+        self.checked = False
+        if self.encoding not in ("", "utf-8"):
+            self._copy()
+        texts = [b"".join(in_utf8([head], self.encoding)).decode() for head in heads]
+        if any("\0" in text for text in texts):
+            raise RequestError(f"What is in {location.label} is no text table: save it as CSV with the encoding UTF-8.")
+        self._read_headers(texts, "\t" if re.search(r"\.tsv(\.gz)?$", name.lower()) else "")
+        self.guessed: dict[str, tuple[str, str]] = {}
+        self.empty = False
+        super().__init__(self.location, self._text_table)
+        self.columns = tuple(replace(column, format=self.guessed[column.name][1]) for column in self.columns)
+
+    def _copy(self) -> None:
+        self.location = Copies(self.location, recoding(self.encoding, self.zipped))
+        self.zipped, self.checked = False, True
+
+    def _read_headers(self, texts: Sequence[str], mark: str) -> None:
+        """Take names, separator and quotes from the lines of names; RequestError where they are not alike."""
+        label, said = self.location.label, self.asked.header
+        lines = [text.lstrip("\r\n") for text in texts]
+        stated = re.match(r'"?sep=(.)"?\r?\n', lines[0])  # a line for Excel
+        self.header = said if said is not None else 2 if stated else 1
+        mark = self.asked.separator or (stated.group(1) if stated else mark)
+        headers = {_line(text, max(self.header, 1)) for text in lines} if self.header else {_line(lines[0], 1)}
+        if len(headers) > 1:
+            raise RequestError(f"All of {label} must have the same first line.")
+        (line,) = headers
+        self.quote = "'" if re.fullmatch(r"'[^']*'(.'[^']*')*", line) and '"' not in line else '"'
+        self.delimiter = mark or max(DELIMITERS, key=lambda one: _count(line, one, self.quote))
+        fields = next(csv.reader([line], delimiter=self.delimiter, quotechar=self.quote), [])
+        if len(fields) > MAX_FIELDS:
+            raise RequestError(
+                f"The first line of {label} has more than {MAX_FIELDS:,} fields, which are too many to read: "
                 "leave out the columns that are not needed."
             )
-        self.header = True
-        self.guessed: dict[str, str] = {}
-        self.empty = False
-        super().__init__(location, self._text_table)
+        if said is None and not any(_may_be_name(field) for field in fields):
+            raise RequestError(
+                f"The first line of {label} has values where names of columns are expected: say that there are none "
+                "(header 0), or in which line they stand, such as 3."
+            )
+        names = self.asked.names or (tuple(fields) if self.header else ("",) * len(fields))
+        if len(names) != len(fields):
+            raise RequestError(
+                f"There are {len(fields):,} columns in {label}, and {len(names):,} names are given: give one for each."
+            )
+        self.names = distinct_names(names)
+        self.remarks = tuple(self._remarked(names))
+        if len(self.names) == 1 and self.names[0] == "":
+            raise RequestError(f"There is nothing in {label}.")
+
+    def _remarked(self, names: Sequence[str]) -> Iterator[str]:
+        marks = {mark: word for word, mark in NAMED_MARKS.items()}
+        between = f"{marks.get(self.delimiter, repr(self.delimiter))}s" if len(self.names) > 1 else ""
+        yield f"Text in {self.encoding or EITHER}" + (f", fields separated by {between}." if between else ".")
+        changed = [(was, name) for was, name in zip(names, self.names, strict=True) if was.strip() != name]
+        if changed and self.header:
+            shown = ", ".join(f"{name!r}" for _, name in changed[:5]) + (", …" if len(changed) > 5 else "")
+            yield f"Columns without a name, or with one that is there twice, are called {shown}, unless you name them."
 
     def _text_table(self, paths: Sequence[str]) -> str:
-        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.guessed)
-        fixed = f"header = {self.header}, auto_detect = false, columns = {{{columns}}}"
-        return f"read_csv({literals(paths)}, {self.options}, {fixed})"
+        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.names)
+        quote, packed = literal(self.quote), literal("gzip" if self.zipped else "none")
+        return (
+            f"read_csv({literals(paths)}, delim = {literal(self.delimiter)}, quote = {quote}, escape = {quote}, "
+            f"comment = '', skip = {max(self.header - 1, 0)}, header = {self.header > 0}, encoding = 'utf-8', "
+            f"compression = {packed}, auto_detect = false, columns = {{{columns}}})"
+        )
 
     def _describe(self, paths: Sequence[str]) -> dict[str, str]:
-        sniff = f"SELECT HasHeader, Columns FROM sniff_csv({literal(paths[0])}, {self.options})"
-        with self.scan(paths).connection() as session:
-            try:
-                with plain_sentences(self.label):
-                    ((self.header, columns),) = session.execute(sniff).fetchall()
-            except RequestError:
-                # Reading on with what the first line says makes DuckDB tell which line breaks the table.
-                self.guessed = {f"field {place}": "VARCHAR" for place in range(self.fields)}
-                with plain_sentences(self.label):
-                    session.execute(f"SELECT count(*) FROM {self._text_table(paths)}").fetchall()
-                raise
-            self.guessed = {column["name"]: column["type"] for column in columns}
-            with plain_sentences(self.label):
-                self.empty = not session.execute(f"SELECT 1 FROM {self._text_table(paths)} LIMIT 1").fetchall()
-        return dict.fromkeys(self.guessed, "VARCHAR")
+        rows = min(FIRST, max(FEWEST, LOOKED_AT // len(self.names)))
+        try:
+            first = self._first(paths, "*", rows)
+        except RequestError:
+            self._check_encoding()  # perhaps that is why
+            with self.location.opened() as paths:
+                first = self._first(paths, "*", rows)
+        self.empty = first.num_rows == 0
+        self.guessed = dict(zip(self.names, guessed(first.columns, self.delimiter == ";"), strict=True))
+        return dict.fromkeys(self.names, "VARCHAR")
+
+    def _first(self, paths: Sequence[str], columns: str, rows: int) -> pa.Table:
+        """Columns of the first records, in SQL."""
+        with self.scan(paths).connection() as session, plain_sentences(self.label):
+            return session.sql(f"SELECT {columns} FROM {self._text_table(paths)} LIMIT {rows}").to_arrow_table()
 
     def _kind(self, name: str, sql_type: str) -> str:
-        return kind_of_sql(self.guessed[name])
+        return self.guessed[name][0]
+
+    def _check_encoding(self) -> None:
+        """Read a copy from now on where a byte is none of UTF-8; else the copy would be the file."""
+        if not self.checked:
+            with self.location.opened() as paths, plain_sentences(self.label):
+                valid = all(is_utf8(pieces_of(path, self.zipped)) for path in paths)
+            if not valid:
+                self._copy()
+            self.checked = True
+
+    def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
+        self._check_encoding()
+        yield from super()._batches(domain, rows)
+
+    def pairs(self, domain: Domain) -> Pairs:
+        self._check_encoding()
+        return super().pairs(domain)
 
     def _parts(self, domain: Domain) -> tuple[Part, ...]:
+        self._check_encoding()
         return self._file_parts(domain)
 
     def check_columns(self, domain: Domain) -> None:
@@ -151,20 +263,18 @@ class DelimitedSource(QueriedSource):
         A first line with the names that are asked for, and nobody below it, is a table like any other: to refuse it
         would tell that there is nobody, for which nobody had paid. A single line of something else is no table.
         """
-        if self.empty and not set(domain.fields) <= set(self.guessed):
+        if self.empty and not set(domain.fields) <= set(self.names):
             raise RequestError(f"There is a single line in {self.label}, and it does not name the columns asked for.")
         super().check_columns(domain)
         looked_at = [column for column in domain.columns if is_looked_at(column)]
         if not looked_at:
             return
         names = list(dict.fromkeys(column.field for column in looked_at))
+        self._check_encoding()
         with self.location.opened() as paths:
-            listed = ", ".join(map(identifier, names))
-            first = text_columns(
-                self.scan(paths).fetch(f"SELECT {listed} FROM {self._text_table(paths)} LIMIT {FIRST}"), names
-            )
+            first = self._first(paths, ", ".join(map(identifier, names)), FIRST)
         for column in looked_at:
-            check_first(column, first[column.field], NO_NUMBER)
+            check_first(column, pc.cast(first.column(column.field).combine_chunks(), pa.large_string()), NO_NUMBER)
 
     def value_sql(self, column: Column) -> str:
         name = identifier(column.field)
@@ -189,29 +299,85 @@ class DelimitedSource(QueriedSource):
         return [Fault(f"{name} IS NOT NULL AND {value} IS NULL AND NOT {marked}", column.name, problem)]
 
 
-def _head(path: str, label: str, zipped: bool) -> tuple[str, str]:
-    """Encoding as DuckDB calls it, and the beginning of the text."""
-    with gzip.open(path) if zipped else Path(path).open("rb") as file:
-        head = file.read(HEAD_BYTES)
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _head(path: str, label: str, zipped: bool) -> bytes:
+    """The beginning of a file."""
+    head = b"".join(islice(pieces_of(path, zipped), HEAD_BYTES // PIECE))
     if not head.strip():
         raise RequestError(f"There is nothing in {label}.")
-    if head.startswith(codecs.BOM_UTF16_LE) and b"\0" in head[:4]:
-        return "utf-16", head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
-    if b"\0" in head or head.startswith(codecs.BOM_UTF16_BE):
-        raise RequestError(f"What is in {label} is not a text table in UTF-8; save it as CSV with the encoding UTF-8.")
-    try:
-        return "utf-8", codecs.getincrementaldecoder("utf-8-sig")().decode(head)
-    except UnicodeDecodeError as error:
-        line = head.count(b"\n", 0, error.start) + 1
-        raise RequestError(
-            f"Line {line:,} of {label} is not UTF-8 text: save the file with the encoding UTF-8."
-        ) from None
+    return head[: len(head) // 2 * 2] if head.startswith(UTF16) else head
 
 
-def _first_line(text: str) -> str:
-    return re.split(r"\r\n|\r|\n", text.lstrip("\r\n"), maxsplit=1)[0]
+def _is_wide(head: bytes) -> bool:
+    """Whether the first line is UTF-16 without a mark: letters that are each followed by a zero byte."""
+    line = head.split(b"\n")[0][:200]
+    return len(line) > 3 and not any(line[1::2]) and all(line[0::2])
 
 
-def _count(line: str, mark: str) -> int:
+def _line(text: str, number: int) -> str:
+    """One line of a text, with the ones that a quoted field goes on in."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    line = "".join(lines[number - 1 : number])
+    for more in lines[number:]:
+        if line.count('"') % 2 == 0:
+            break
+        line += "\n" + more
+    return line
+
+
+def _count(line: str, mark: str, quote: str) -> int:
     """How often a mark occurs outside of quotes."""
-    return re.sub(r'"[^"]*"', "", line).count(mark)
+    return re.sub(f"{quote}[^{quote}]*{quote}", "", line).count(mark)
+
+
+def _may_be_name(field: str) -> bool:
+    """Whether a field of the first line may be a column's name: it is no number, no date, and not nothing."""
+    (fits,) = fitting(pa.array([field.strip()]))
+    kinds = {one.kind for place, one in enumerate(FORMATS) if fits >> place & 1}
+    return bool(kinds & {"category", "text"}) or (kinds == {"yes_no"} and not field.strip().isdigit())
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that differ in more than case, each with a number behind it where it was there before, and none empty."""
+    found: dict[str, str] = {}
+    for place, name in enumerate(names):
+        plain, number = name.strip() or (f"column{place}" if len(names) > 1 else ""), 0
+        one = plain
+        while one.lower() in found:
+            number += 1
+            one = f"{plain}_{number}"
+        found[one.lower()] = one
+    return tuple(found.values())
+
+
+def guessed(columns: Sequence[pa.ChunkedArray], comma: bool) -> Iterator[tuple[str, str]]:
+    """The kind of each column of texts as its first values look, and their format, for the owner's eyes alone.
+
+    Parameters
+    ----------
+    comma : bool
+        Whether a number that may have either mark before decimals has a comma, as in files separated by semicolons.
+    """
+    texts = [pc.cast(column, pa.large_string()).combine_chunks() for column in columns]
+    sizes = np.cumsum([0, *map(len, texts)])
+    every = fitting(pa.concat_arrays(texts))
+    for place, values in enumerate(texts):
+        fits = every[sizes[place] : sizes[place + 1]]
+        counts = {one.name: float(np.count_nonzero(fits >> bit & 1)) for bit, one in enumerate(FORMATS)}
+        yield _kind_of(chosen(counts | {"records": len(fits)}, ("decimal_comma",) if comma else ()), values, fits)
+
+
+def _kind_of(format_: Format, values: pa.Array, fits: np.ndarray) -> tuple[str, str]:
+    """A kind as `ColumnInfo` says it, and the format; "" for what is read without one."""
+    written = values.filter(pa.array(fits != 1 << FORMATS.index(format_of("nothing"))))
+    if not len(written) or format_.kind in ("category", "text", "code", "identifier"):
+        return "text", format_.name if len(written) and format_.name != "category" else ""
+    plain = to_numpy(pc.match_substring_regex(written, r"^-?[0-9]+(?:[.][0-9]*)?(?:[eE][-+]?[0-9]+)?$"))
+    if format_.kind == "yes_no":
+        return ("number", "") if plain.all() else ("boolean", "yes_no")
+    if format_.kind in ("number", "duration"):
+        return "number", "" if plain.all() else format_.name
+    iso = format_.name == "year_first" and (moments_of_texts(written, "", "") != NEVER).all()
+    return "date", "" if iso else format_.name

@@ -28,13 +28,16 @@ class ColumnInfo:
     """Name of a column and the kind of its values: number, text, date, boolean, vector or other.
 
     ``length`` is how many numbers each vector holds, where the column's type says so; None otherwise. ``lists`` says
-    whether the values are lists, of numbers or of anything else.
+    whether the values are lists, of numbers or of anything else. ``format`` is how texts are written, as their first
+    values look (a name of `core.domain.formats`): to be proposed to their owner, like the kind; "" where there is
+    nothing to be said.
     """
 
     name: str
     kind: str
     length: int | None = None
     lists: bool = False
+    format: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Source(ABC):
     # Name and kind of every column, in order; all that is known before a domain is stated.
     columns: tuple[ColumnInfo, ...]
     label: str  # How messages name the source.
+    remarks: tuple[str, ...] = ()  # Sentences on how it is read, for its owner.
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
         """The domain's columns of all records that may be used, in batches of at most ``rows``.
@@ -146,7 +150,8 @@ class Source(ABC):
         self.check_names([*domain.fields, *([] if unit is None else [unit])])
         for column in domain.columns:
             found = self.kind(column.field)
-            if isinstance(column, (Numeric, Coordinate)) and found == "date":
+            clock = isinstance(column, Numeric) and column.reading is not None and column.reading.format
+            if isinstance(column, (Numeric, Coordinate)) and found == "date" and not clock:
                 raise RequestError(
                     f"The column {column.name!r} holds dates or times where numbers are expected: declare it as a "
                     "date, with a first and a last one, or as the hour, weekday or month of it."

@@ -6,7 +6,7 @@ import glob
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +17,10 @@ from ..domain.encoding import arrow_table
 from ..errors import RequestError
 from ..formatting.numbers import count, size
 from .arrow_tables import ArrowSource, FrameSource, arrow_file
+from .copies import KINDS as FOREIGN
+from .copies import Copies, Copying, Foreign, json_lines, members, tables_in_zip
 from .databases import database_table, is_database, tables_of
-from .delimited import DelimitedSource
+from .delimited import DelimitedSource, TextOptions
 from .duck import literals
 from .numpy_arrays import array_source, npy_file, npz_file
 from .parquet import ParquetSource
@@ -26,13 +28,16 @@ from .queried import QueriedSource
 from .source import MAX_NAMES_SHOWN, InMemory, Location, Paths, Source, Upload
 
 MAX_FILES = 10_000
-FORMATS = "CSV or TSV (also .gz), Parquet, Arrow or Feather, .npy or .npz"
+FORMATS = (
+    "CSV or TSV (also .gz or .zip), Excel, OpenDocument, JSON lines, SPSS, Stata, SAS, Parquet, Arrow or Feather, .npy "
+    "or .npz"
+)
+TEXTS, LINES = (".csv", ".txt", ".tsv"), (".jsonl", ".ndjson", ".json")
 SUFFIXES = {
-    ".csv": "text",
-    ".txt": "text",
-    ".tsv": "text",
-    ".csv.gz": "text",
-    ".tsv.gz": "text",
+    **{f"{ending}{packed}": "text" for ending in TEXTS for packed in ("", ".gz")},
+    **{f"{ending}{packed}": "lines" for ending in LINES for packed in ("", ".gz")},
+    **FOREIGN,
+    ".zip": "zip",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -53,17 +58,27 @@ def _looked_up() -> Iterator[None]:
         raise RequestError(f"What the data are called cannot be looked up: {problem.strerror}.") from None
 
 
-def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
+def open_source(
+    data: object,
+    columns: Sequence[str] | None = None,
+    *,
+    encoding: str = "",
+    sep: str = "",
+    header: bool | int | None = None,
+    sheet: str = "",
+) -> Source:
     """Open data for reading; nothing but names and types of columns is looked at yet.
 
     Parameters
     ----------
     data : object
-        A path or pattern of CSV, TSV, Parquet, Arrow, Feather, .npy or .npz files, ``"file.duckdb::table"``,
+        A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
         ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
         anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
     columns : Sequence[str] | None
-        Names for the columns of an array, which has none of its own.
+        Names for the columns of an array, which has none of its own, or in place of those of a text table.
+    encoding, sep, header, sheet : str, str, bool | int | None, str
+        As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
 
     Raises
     ------
@@ -72,6 +87,7 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
     """
     if isinstance(data, Source):
         return data
+    options = TextOptions(encoding, sep, header, tuple(columns or ()), sheet)
     if isinstance(data, np.ndarray):
         return array_source(data, "the array", columns)
     if isinstance(data, pd.DataFrame):
@@ -83,9 +99,9 @@ def open_source(data: object, columns: Sequence[str] | None = None) -> Source:
     if hasattr(data, "__arrow_c_stream__"):
         return ArrowSource.of_table(pa.table(data), "the table")
     if isinstance(data, Upload):
-        return _open_files(InMemory(f"the file {data.name!r}", data.content), _format(data.name), data.name, columns)
+        return _open_files(InMemory(f"the file {data.name!r}", data.content), _format(data.name), data.name, options)
     if isinstance(data, (str, Path)):
-        return _open_named(str(data), columns)
+        return _open_named(str(data), options)
     raise RequestError(f"Data must be a path, a table or an array, and {type(data).__name__} is none of them.")
 
 
@@ -122,19 +138,21 @@ def _is_table(name: str) -> bool:
 
 
 @_looked_up()
-def _open_named(name: str, columns: Sequence[str] | None) -> Source:
+def _open_named(name: str, options: TextOptions) -> Source:
     if "\0" in name or not name:
         raise RequestError("The name of the data must be a path, a pattern or an address.")
     if _is_address(name):
         return _object_store(name)
     if _is_table(name):
         file, _, table = name.rpartition("::")
+        if SUFFIXES.get(Path(file).suffix.lower()) == "sheet":
+            return _open_files(_files(file), "sheet", file, replace(options, sheet=table))
         return database_table(_path(file), table)
     if is_database(path := _path(name)):
         known = ", ".join(f"{name}::{table}" for table in tables_of(path)[:MAX_NAMES_SHOWN])
         raise RequestError(f"{name!r} is a database; name one of its tables: {known}.")
     location = _files(name)
-    return _open_files(location, _format(location.paths[0]), location.paths[0], columns)
+    return _open_files(location, _format(location.paths[0]), location.paths[0], options)
 
 
 def _files(name: str) -> Paths:
@@ -181,16 +199,43 @@ def _format(name: str) -> str:
     raise RequestError(f"The format of {Path(name).name!r} is not known by its name; what can be read is {FORMATS}.")
 
 
-def _open_files(location: Location, kind: str, name: str, columns: Sequence[str] | None) -> Source:
+def _open_files(location: Location, kind: str, name: str, options: TextOptions) -> Source:
     if kind == "text":
-        return DelimitedSource(location, name)
+        return DelimitedSource(location, name, options)
+    if kind == "zip":
+        return _open_zip(location, options)
+    if kind == "lines":
+        return _open_copied(location, json_lines(name.lower().endswith(".gz")), options)
+    if kind in FOREIGN.values():
+        first = 1 if options.header is None else max(int(options.header), 1)
+        read = Foreign(location.label, kind, options.sheet, first)
+        source = _open_copied(location, read, replace(options, header=options.header and 1))  # rows before it are gone
+        if len(read.sheets) > 1 and not options.sheet:
+            others = ", ".join(read.sheets[1:MAX_NAMES_SHOWN])
+            source.remarks += (f"Read is the first sheet, {read.sheets[0]}; there are also: {others}.",)
+        return source
     if kind == "parquet":
         return ParquetSource(location)
     if kind == "arrow":
         return arrow_file(location)
     if isinstance(location, Paths) and len(location.paths) > 1:
         raise RequestError("Only one .npy or .npz file can be read at a time.")
-    return (npy_file if kind == "npy" else npz_file)(location, columns)
+    return (npy_file if kind == "npy" else npz_file)(location, options.names or None)
+
+
+def _open_copied(location: Location, copying: Copying, options: TextOptions) -> DelimitedSource:
+    """What is written as CSV in UTF-8 first."""
+    source = DelimitedSource(Copies(location, copying), "copy.csv", replace(options, encoding="utf-8", separator=","))
+    source.remarks = source.remarks[1:]  # that it is UTF-8 is the copy's affair
+    return source
+
+
+def _open_zip(location: Location, options: TextOptions) -> Source:
+    """The tables in archives, which must be of one kind."""
+    for kind, ends in (("text", TEXTS), ("lines", LINES), *((kind, (end,)) for end, kind in FOREIGN.items())):
+        if names := tables_in_zip(location, ends):
+            return _open_files(Copies(location, members(ends)), kind, names[0], options)
+    raise RequestError(f"There is no table in {location.label}: what is read of a ZIP archive is {FORMATS}.")
 
 
 def _object_store(address: str) -> Source:

@@ -152,10 +152,10 @@ def test_a_wrong_declaration_is_refused_before_anything_is_read(tmp_path, column
     [
         (
             Numeric("when", 0, 1, reading=Reading()),
-            "first 1,000 values of the column 'when' can be read as a number: decl",
+            "'when' holds dates or times where numbers are expected",
         ),
         (Dates("when", "2020-01-01", "2021-01-01"), "'when' can be read as a date: say how dates are written"),
-        (Dates("age", "2020-01-01", "2021-01-01"), "'age' can be read as a date"),
+        (Dates("age", "2020-01-01", "2021-01-01"), "'age' holds numbers where dates are expected"),
         (Dates("when", "2020-01-01", "2021-01-01", format="%d %b %Y"), ""),
         (Numeric("age", 0, 99, reading=Reading(("n/a",))), ""),
         (Numeric("rare", 0, 99, reading=Reading(("n/a",))), ""),

@@ -63,11 +63,11 @@ BROKEN = [
     (f"a,b\n1,2\r\n{SECRET},4\n", "line ends of Windows and Unix"),
     (f"a,b\n1,{SECRET * 300_000}\n", "longer than two million characters"),
     ("a,b\n2026-01-01,2\n2026-01-02,3\n", "dates or times where numbers are expected"),
-    ("1,2\n3,4\n", "There is no column 'a'"),
-    (f"a,b\n1,2\n{SECRET}ü,2\n".encode("latin-1"), "Line 3 of the file 'data.csv' is not UTF-8"),
-    (b"a,b\n" + MANY.encode() * 10 + f"{SECRET}ü,2\n".encode("latin-1"), "Line 300,002 of .* is not UTF-8"),
-    ("\ufeffa,b\n1,2\n".encode("utf-16-be"), "not a text table in UTF-8"),
-    (bytes(range(256)) * 20, "not a text table in UTF-8"),
+    ("1,2\n3,4\n", "has values where names of columns are expected"),
+    (f"a,b\n1,2\n{SECRET}ü,2\n".encode("latin-1"), "column 'a' in row 2 of the file 'data.csv' is not a number"),
+    (b"a,b\n" + MANY.encode() * 10 + f"{SECRET}ü,2\n".encode("latin-1"), "row 300,001 .* is not a number"),
+    (f"\ufeffa,b\n1,{SECRET}\n".encode("utf-16-be"), "column 'b' in row 1 .* is not a number"),
+    (bytes(range(256)) * 20, "no text table"),
 ]
 
 
