@@ -50,7 +50,7 @@ def read_labels(name: str, content: bytes) -> dict[str, dict[str, Any]]:
     content : bytes
         The whole file; it lies in a folder of its own for the moment that pyreadstat takes.
     """
-    check_extra("pyreadstat", "spss", "Reading the labels of an SPSS or Stata file")
+    check_extra("pyreadstat", "files", "Reading the labels of an SPSS or Stata file")
     import pyreadstat
 
     suffix = Path(name).suffix.lower()

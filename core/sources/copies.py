@@ -254,7 +254,7 @@ def _json_text(value: object) -> str:
 
 def _records(path: str, zipped: bool) -> Iterator[dict]:
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
-    text = io.TextIOWrapper(_Joined(in_utf8(pieces_of(path, zipped), "")), "utf-8", newline="\n")
+    text = io.TextIOWrapper(io.BufferedReader(_Joined(in_utf8(pieces_of(path, zipped), ""))), "utf-8", newline="\n")
     first = text.readline()
     lines = enumerate((line for lines in ([first], text) for line in lines), 1)
     if first.lstrip().startswith("["):
@@ -316,7 +316,7 @@ class Foreign:
 
     def __call__(self, path: str) -> Iterator[Iterable[bytes]]:
         package = "python_calamine" if self.kind == "sheet" else "pyreadstat"
-        check_extra(package, "files" if self.kind == "sheet" else "spss", f"Reading {self.label}")
+        check_extra(package, "files", f"Reading {self.label}")
         yield self._read(path)
 
     def _read(self, path: str) -> Iterator[bytes]:

@@ -48,14 +48,14 @@ PICKLED = npy("|O", (1,), pickle.dumps(np.array([SECRET], dtype=object)))
         ("empty.csv", b"", "nothing in"),
         ("mixed.csv", f"x,y\n1,2\n{SECRET},3\n".encode(), "row 2"),
         ("dates.csv", b"x,y\n2026-01-01,2\n2026-01-02,3\n", "dates"),
-        ("latin.csv", f"x,y\n1,2\n{SECRET}\u00fc,3\n".encode("latin-1"), "UTF-8"),
+        ("latin.csv", f"x,y\n1,2\n{SECRET}\u00fc,3\n".encode("latin-1"), "row 2"),
         ("ragged.csv", f"x,y\n1,2\n3,4,{SECRET}\n".encode(), "Line 3"),
         ("quote.csv", f'x,y\n1,"{SECRET}\n3,4\n'.encode(), "quoted"),
         ("other.csv", b"a,b\n1,2\n", "no column 'x'"),
         ("noise.parquet", bytes(range(256)) * 30, "cannot be read"),
         ("noise.npy", bytes(range(256)) * 30, "never loaded"),
         ("pickle.npy", PICKLED, "Python objects"),
-        ("table.xlsx", b"PK", "format"),
+        ("table.xlsx", b"PK", "damaged"),
     ],
 )
 def test_files_that_cannot_be_released(command, ledger, tmp_path, name, content, sentence):

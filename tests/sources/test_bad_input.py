@@ -293,8 +293,8 @@ def test_file_names_that_are_patterns_or_no_format(tmp_path):
     (tmp_path / "a[1].csv").write_text("a,b\n1,2\n")
     (tmp_path / "a1.csv").write_text("a,b\n5,5\n")
     assert "rename the file" in refused(tmp_path / "a[1].csv")
-    (tmp_path / "a.xlsx").write_text("")
-    assert "format of 'a.xlsx' is not known" in refused(tmp_path / "a.xlsx")
+    (tmp_path / "a.pdf").write_text("")
+    assert "format of 'a.pdf' is not known" in refused(tmp_path / "a.pdf")
 
 
 @pytest.mark.parametrize(
