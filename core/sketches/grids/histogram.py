@@ -34,7 +34,7 @@ from .grid_axes import Axis, is_product_of_columns
 from .histogram_sizes import (
     LEAST_SHARE,
     MAX_HALVINGS,
-    WIDEST,
+    WIDEST_OFFERED,
     around,
     best_size,
     cells_for,
@@ -305,7 +305,7 @@ class Histogram(KernelSketch):
         """From the finest that the grid is made for, or one cell, to a quarter of the longest axis."""
         if not isinstance(self.kernel, Stationary) or not self._lengths:
             return (1.0,)
-        widest = max(WIDEST * span / wide for span, wide in self._lengths)
+        widest = max(WIDEST_OFFERED * span / wide for span, wide in self._lengths)
         return around(self.finest if self.open_bandwidth else self.narrowest / NARROWEST, widest)
 
     def parameters(self) -> dict[str, Any]:

@@ -220,7 +220,7 @@ def reach(kernel: Kernel, middle: np.ndarray, coordinate: int, low: float, high:
 
 
 STEP = math.sqrt(2.0)  # Between two bandwidths on offer.
-WIDEST = 0.25  # The widest on offer, in shares of the longest axis.
+WIDEST_OFFERED = 0.25  # The widest on offer, in shares of the longest axis.
 
 
 def around(narrowest: float, widest: float) -> tuple[float, ...]:
