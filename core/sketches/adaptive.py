@@ -23,10 +23,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from ..geometry.kernels import Kernel, of_coordinates
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -36,7 +37,7 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
 from .capabilities import Capabilities, check_circles, check_points
-from .linear import LinearSketch
+from .linear import LinearSketch, kernel_sums
 
 # Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source.
 Read = Callable[[LinearSketch], np.ndarray]
@@ -86,10 +87,16 @@ class Adaptive(Capabilities, ABC):
         check_points(self.domain, getattr(self, "kernel", None))
         check_circles(self.domain, self.name, takes=False)
 
+    if TYPE_CHECKING:  # a field of those that choose for sums of a kernel
+
+        @property
+        def kernel(self) -> Kernel:
+            """Whose sums are estimated."""
+
     @property
-    @abstractmethod
     def metric(self) -> str:
-        """The metric, "l1" or "l2", in which the domain encodes categories."""
+        """The metric, "l1" or "l2", in which the domain encodes categories; its kernel's, unless one says another."""
+        return self.kernel.metric
 
     @property
     @abstractmethod
@@ -127,9 +134,9 @@ class Adaptive(Capabilities, ABC):
         plan. Choices and noise take their randomness from `noise_source`.
         """
 
-    @abstractmethod
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         """The exact sums that a release estimates, float64 (n,), at encoded queries over encoded records."""
+        return kernel_sums(of_coordinates(self.kernel, self.domain.widths), queries, records)
 
     def parameters(self) -> dict[str, Any]:
         """All public parameters but the domain, for the ledger's note."""

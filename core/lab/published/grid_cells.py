@@ -315,6 +315,12 @@ class Marginals(LinearSketch):
         return counter_variance / sum(1.0 / size for size in self.sizes)
 
 
+def tables_moved(tables: int, domain: Domain, neighbours: Neighbours) -> Sensitivity:
+    """How far a person moves so many marginals, whichever they are: a record is in one cell of each, and leaves it."""
+    moved = tables if neighbours is Neighbours.ADD_REMOVE else 2 * tables
+    return Sensitivity(moved, moved, parts=tables, unit_shifts=True).scaled(domain.unit.records)
+
+
 @njit(nogil=True, cache=True)
 def _count(found, clique, stride, counters):
     """Add 1 to the counter of every record's cell; found by axis, int64 (axes, n)."""

@@ -38,12 +38,12 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...geometry.kernels import KERNEL, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Kernel
 from ...geometry.simplex import nearest_with_total
 from ...parameters import Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.choosing.selection import select
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...sketches.adaptive import (
@@ -59,7 +59,7 @@ from ...sketches.adaptive import (
     share_budget,
 )
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
-from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals
+from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals, tables_moved
 from .markov_model import check_installed, fitted_marginals
 from .synthetic_records import A_COORDINATE, Node, SyntheticSketch, drawn_in_order, noise_scale
 
@@ -172,10 +172,6 @@ class ChoosesPairs(Adaptive):
                 "columns."
             )
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
     @cached_property
     def counts(self) -> tuple[int, ...]:
         if self.cells is None:
@@ -225,10 +221,6 @@ class ChoosesPairs(Adaptive):
     def score_sensitivity(self, neighbours: Neighbours) -> int:
         return score_sensitivity(neighbours, self.domain.unit.records)
 
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, self.domain.widths)
-        return kernel.evaluate(queries, records).sum(axis=1)
-
 
 def one_way(pairs: Mapping[tuple[int, ...], np.ndarray], axis: int) -> np.ndarray:
     """The counts of one axis, from those of a pair that it is in."""
@@ -266,16 +258,11 @@ class MST(ChoosesPairs):
         chosen = axes - 1 if axes > 2 else 0  # one or two axes leave nothing to choose
         measured = (1 - TREE_SHARE if chosen else Fraction(1)) / (2 * axes - 1)
         relation = budget.neighbours
-        tables = [(self._sensitivity(axes, relation), measured * axes)]
+        tables = [(tables_moved(axes, self.domain, relation), measured * axes)]
         if axes > 1:
-            tables.append((self._sensitivity(axes - 1, relation), measured * (axes - 1)))
+            tables.append((tables_moved(axes - 1, self.domain, relation), measured * (axes - 1)))
         line = tuple((axis, axis + 1) for axis in range(axes - 1))
         return share_budget(self, budget, [TREE_SHARE / chosen for _ in range(chosen)], tables, self._tree(line))
-
-    def _sensitivity(self, tables: int, neighbours: Neighbours) -> Sensitivity:
-        """Of so many marginals, whichever they are: a record is in one cell of each, and leaves it for another."""
-        moved = tables if neighbours is Neighbours.ADD_REMOVE else 2 * tables
-        return Sensitivity(moved, moved, parts=tables, unit_shifts=True).scaled(self.domain.unit.records)
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         pairs = dict(zip(self.first.cliques, self.first.marginals(read(self.first)), strict=True))

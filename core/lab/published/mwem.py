@@ -95,10 +95,6 @@ class MWEM(Adaptive):
             self._released((0,) * self.rounds).check_measured()
 
     @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
-    @property
     def _boxes(self) -> np.ndarray:
         """How many reaches of the kernel the bounds are long, along each coordinate of numbers; at least 1."""
         grid = Cells.of(self.domain, self.metric, 1)
@@ -192,9 +188,6 @@ class MWEM(Adaptive):
             asked = places[start : start + at_once]
             found[start : start + at_once] = self.first.point_kernel.evaluate(asked, centres)
         return found
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        return self.first.exact(queries, records)
 
 
 CARD = MechanismSpec(

@@ -56,16 +56,16 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
-from ...geometry.kernels import KERNEL, Kernel, of_coordinates
+from ...geometry.kernels import KERNEL, Kernel
 from ...parameters import Kind, Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.choosing.selection import select
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
-from .grid_cells import COUNTS, MAX_AXES, MAX_CLIQUES, Cells, Marginals
+from .grid_cells import COUNTS, MAX_AXES, MAX_CLIQUES, Cells, Marginals, tables_moved
 from .synthetic_records import A_COORDINATE, Node, SyntheticSketch, drawn_in_order, noise_scale
 
 MOST_DEGREE = 8
@@ -218,10 +218,6 @@ class PrivBayes(Adaptive):
                 f"them, of {MAX_COUNTERS:,} counts in all; use a lower degree or fewer cells."
             )
 
-    @property
-    def metric(self) -> str:
-        return self.kernel.metric
-
     @cached_property
     def counts(self) -> tuple[int, ...]:
         return Cells.of(self.domain, self.metric, self.cells).counts
@@ -272,14 +268,9 @@ class PrivBayes(Adaptive):
     def plan(self, budget: Budget) -> AdaptivePlan:
         rounds = self._rounds
         choices = [NETWORK_SHARE / len(rounds) for _ in rounds]
-        shared = (self._table_sensitivity(budget.neighbours), 1 - NETWORK_SHARE if rounds else Fraction(1))
+        moved = tables_moved(len(self.counts) - self.degree, self.domain, budget.neighbours)
+        shared = moved, 1 - NETWORK_SHARE if rounds else Fraction(1)
         return share_budget(self, budget, choices, [shared], self._network(self._in_order()))
-
-    def _table_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        """Of the d - k tables of any network: a record is in one cell of each, and leaves it for another at worst."""
-        tables = len(self.counts) - self.degree
-        moved = tables if neighbours is Neighbours.ADD_REMOVE else 2 * tables
-        return Sensitivity(moved, moved, parts=tables, unit_shifts=True).scaled(self.domain.unit.records)
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
         exact = dict(zip(self._families, self.first.marginals(read(self.first)), strict=True))
@@ -313,10 +304,6 @@ class PrivBayes(Adaptive):
     def _in_order(self) -> tuple[Node, ...]:
         """The axes as they stand, each with the k before it."""
         return tuple((axis, tuple(range(max(0, axis - self.degree), axis))) for axis in range(len(self.counts)))
-
-    def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        kernel = of_coordinates(self.kernel, self.domain.widths)
-        return kernel.evaluate(queries, records).sum(axis=1)
 
 
 def _joint(exact: Mapping[tuple[int, ...], np.ndarray], child: int, parents: tuple[int, ...]) -> np.ndarray:

@@ -41,19 +41,6 @@ def weighted_sums(kernel: Kernel, queries: np.ndarray, points: np.ndarray, weigh
     return _in_blocks(queries, len(points), weights.shape[1:], lambda some: kernel.evaluate(some, points) @ weights)
 
 
-def squared_norms(kernel: Kernel, queries: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Sums over points of the squared kernel at queries, float64 (n,).
-
-    What the variance of each weight's own noise is multiplied by in a sum.
-    """
-
-    def squares(some: np.ndarray) -> np.ndarray:
-        closeness = kernel.evaluate(some, points)
-        return np.einsum("nm,nm->n", closeness, closeness)
-
-    return _in_blocks(queries, len(points), (), squares)
-
-
 def _in_blocks(queries: np.ndarray, points: int, shape: tuple[int, ...], answer) -> np.ndarray:
     answers = np.empty((len(queries), *shape))
     size = max(1, BLOCK // max(points, 1))
