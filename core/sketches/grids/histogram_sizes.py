@@ -64,7 +64,7 @@ CROWD, CROWDED = 0.3, 1.0 / 3.0
 READ_FAST = 8_192
 TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of records spread evenly over the bounds.
 # Reaches of the kernel that bounds may be wide: to fit a finer grid takes minutes, and few of its cells hold anybody.
-WIDEST = 12_000
+MOST_REACHES = 12_000
 # Beyond so many, one grid with two cells a reach is tried and no other.
 WIDE = 4_096
 LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at least.
@@ -82,10 +82,10 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     )
     spans = (high - low)[list(sketch.numeric)]
     widest = float(np.max(spans / reaches, initial=0.0))
-    if widest > WIDEST:
+    if widest > MOST_REACHES:
         raise RequestError(
             f"The kernel is too narrow for a histogram of these bounds: they are {widest:,.0f} times as wide as it "
-            f"reaches, and {WIDEST:,} times can be filled; take a wider bandwidth or narrower bounds."
+            f"reaches, and {MOST_REACHES:,} times can be filled; take a wider bandwidth or narrower bounds."
         )
     tried: list[tuple[float, Histogram]] = []
     for apart in _kept_apart(sketch, reaches):
