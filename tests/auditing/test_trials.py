@@ -43,7 +43,7 @@ def test_prices_are_reached_or_the_slack_is_explained(budget):
             assert verdict.reached >= CLOSE * float(budget.epsilon) or verdict.slack, name
 
 
-PYTHONS_OWN = ("auditing/replaying.py", "privacy/ledger/engines.py")
+PYTHONS_OWN = ("auditing/replaying.py", "privacy/ledger/ledger_store.py")
 """What replaces the bytes of the system in an audit, and how long a ledger waits for another process."""
 
 
