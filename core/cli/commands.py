@@ -11,7 +11,8 @@ from typer import Option
 from . import ledger_commands, local_commands, spending
 from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
-from .before_spending import declare, forecast, recommend
+from .before_spending import forecast, recommend
+from .discovering import declare
 from .local_surveys import poll
 from .other_purchases import quantiles, train
 from .predictions import classify, judge, predict, regress

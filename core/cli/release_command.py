@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from .declaring import declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
+from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .output import check_writable, reading, say
 from .shared_options import (
@@ -22,15 +23,19 @@ from .shared_options import (
     NeedOptions,
     PromiseOptions,
     grouped,
+    refuse_typed,
+    typed,
 )
 from .sketch_options import SketchOptions
 from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
+    from ..domain import Domain
     from ..privacy.budget import Budget
     from ..privacy.choosing.private_bounds import Bounds
     from ..privacy.neighbours import PrivacyUnit
     from ..releases.bounded import BoundsPurchase
+    from ..releases.discovery_stage import Discovery
     from ..releases.job import Job
     from ..releases.kind import Kind
     from ..releases.payment import LedgerAccount
@@ -84,6 +89,16 @@ def release(
             "(dask), or a cluster whose Dask scheduler has an address (dask:tls://HOST:PORT). The table is the same.",
         ),
     ] = LOCAL,
+    discover: Annotated[
+        bool,
+        discovery_option(
+            "--discover",
+            help="Find out first what --declaration does not say: formats, values of categories, ranges, how many.",
+        ),
+    ] = False,
+    discover_share: Annotated[
+        str, discovery_option(metavar="SHARE", help="Part of the promise that --discover spends.")
+    ] = DISCOVERY_SHARE,
 ) -> None:
     """Release private data: read it once, spend the budget, add noise, and write a file that anyone may ask for ever.
 
@@ -122,12 +137,18 @@ def release(
             bill.payer = bill.payer or LedgerAccount(books.open(), name, budget, unit_words(unit))
             return bill.payer
 
-        plan = _plan(data, shape, guess, budget, purchase)
+        if discover:
+            refuse_typed(typed(bought), "--discover finds ranges itself")
+            plan = _plan_of_found(asked_of(opened, data, shape, budget, discover_share), shape, guess)
+        else:
+            plan = _plan(data, shape, guess, budget, purchase)
         payer = payer_opened(plan.stages[0].of.unit) if plan.stages else None
         if payer is not None:
             payer.file = paid_name(name)
         settled = Purchasing(plan, opened, payer).run()
         kind, known = settled.made, settled.known
+        if known.found is not None:
+            say_found(known.found)
         sketch = kind.sketch
         say_presets(data)
         compares = purchase is None and shape.like is None and wide_column(sketch) is not None
@@ -219,6 +240,30 @@ def _plan(
         return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
     return PurchasePlan(stages, Known(budget, records), made, ordinary if stages else None)
+
+
+def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) -> PurchasePlan[Kind]:
+    """What is found out first, and what is made of it."""
+    from ..releases.discovery import kind_after, plan_after
+    from .mechanisms import declared_mechanism, recommended
+
+    def seen(known: Known) -> tuple[Domain, GuessOptions]:
+        if known.found is None:
+            raise RuntimeError("Nothing is released of columns that were not found out.")
+        return known.found.domain, replace(guess, records=guess.records or known.records)
+
+    def ordinary(known: Known) -> Kind:
+        domain, guessed = seen(known)
+        if shape.mechanism == "auto":
+            return kind_after(recommended(shape, domain, known.left, guessed)[0], known)
+        return kind_after(declared_mechanism(shape, domain, known.left), known)
+
+    def made(known: Known) -> Kind:
+        domain, guessed = seen(known)
+        sketch = declared_mechanism(shape, domain, known.left, guessed)
+        return kind_after(with_size(sketch, known.left, guessed, shape.groups), known)
+
+    return plan_after(asked, made, ordinary)
 
 
 def _say_bought(known: Known, spread_wanted: bool) -> None:

@@ -290,7 +290,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     names = [shown(name) for name in names]
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most:,} more"]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

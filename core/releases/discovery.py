@@ -127,15 +127,19 @@ def bought_alone(
     return stage.drawn(exact, known, stage.offered(known), source, noise_source, show)
 
 
-def plan_after(discovery: Discovery, made: Callable[[Known], Kind]) -> PurchasePlan[Kind]:
+def plan_after(
+    discovery: Discovery, made: Callable[[Known], Kind], ordinary: Callable[[Known], Kind] | None = None
+) -> PurchasePlan[Kind]:
     """The plan of a release of what is found out first, in one entry of the ledger: for whoever drives it.
 
     Parameters
     ----------
     made : Callable[[Known], Kind]
         What is released of `Known.found`; `kind_after` makes it of a sketch.
+    ordinary : Callable[[Known], Kind] | None
+        The same for prices beforehand, of columns that might be found; None is the same.
     """
-    return PurchasePlan([discovery], Known(discovery.budget, 1.0), made)
+    return PurchasePlan([discovery], Known(discovery.budget, 1.0), made, ordinary)
 
 
 def kind_after(sketch: LinearSketch, known: Known) -> Kind:

@@ -1,0 +1,180 @@
+"""`declare`: a draft of what is publicly known of a table, and what may be found out of it under a promise."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Argument, Option
+
+from ..errors import RequestError
+from . import notation
+from .output import check_writable, reading, say
+from .shared_options import DataOptions, LedgerOptions, grouped, refuse_typed, typed
+from .sketch_options import SketchOptions
+from .spending import billed, dataset_name, warn_of_total
+
+if TYPE_CHECKING:
+    from ..privacy.budget import Budget
+    from ..releases.discovery_stage import Discovery
+    from ..releases.found import Discovered
+    from ..sources import Source
+
+DISCOVERY_SHARE = "0.1"
+discovery_option = partial(Option, rich_help_panel="Finding out")
+
+MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
+
+
+@grouped
+def declare(
+    source: Annotated[
+        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+    ],
+    books: LedgerOptions,
+    codebook: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="A public data dictionary: CSV or TSV with a line for each column (name, type, min, max, values, "
+            "missing, unit …), YAML, CSV on the Web, a Frictionless schema, or a file of SPSS or Stata, of which the "
+            "labels are read. Never one that was made of the records.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="The YAML file to write; without it, standard output.")
+    ] = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+    discover: Annotated[
+        bool,
+        discovery_option(
+            "--discover",
+            help="Find out what the codebook does not say under a promise: formats, values, ranges. It is spent.",
+        ),
+    ] = False,
+    share: Annotated[
+        str, discovery_option(metavar="SHARE", help="Part of the promise that --discover spends.")
+    ] = DISCOVERY_SHARE,
+    epsilon: Annotated[
+        str | None,
+        discovery_option(
+            metavar="NUMBER", help="The whole promise, of which a release keeps the rest.", show_default=False
+        ),
+    ] = None,
+    delta: Annotated[
+        str,
+        discovery_option(metavar="NUMBER", help="Probability with which it may fail; without one no values are found."),
+    ] = "0",
+    neighbours: Annotated[
+        Literal["add_remove", "replace_one"], discovery_option(help="What is hidden, as of `release`.")
+    ] = "add_remove",
+    unit: Annotated[
+        str | None,
+        discovery_option(metavar="COLUMN:RECORDS", help="Who one person is, as of `release`.", show_default=False),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        discovery_option(metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE."),
+    ] = None,
+) -> None:
+    """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
+
+    No value of the table is looked at, but with --discover under a promise. What is not known stands behind a #, to be
+    finished by hand; --declaration of the other commands takes the file.
+    """
+    from ..domain import PrivacyUnit
+    from ..domain.codebooks import codebook_in
+    from ..domain.declarations import Declaration
+    from ..domain.drafts import draft_text, drafted
+    from ..privacy.budget import Budget
+    from ..releases.discovery_stage import Discovery
+    from ..sources import open_source
+
+    if out is not None:
+        check_writable(out, overwrite)
+    if codebook is not None and codebook.resolve() == Path(source).resolve():
+        raise RequestError("--codebook names the private file itself; name a public description of its columns.")
+    opened = open_source(source)
+    book = {} if codebook is None else codebook_in(codebook.name, _content_of(codebook))
+    entries = drafted([(column.name, column.kind) for column in opened.columns], book)
+    if discover:
+        if epsilon is None:
+            raise RequestError(
+                "--discover spends a share of a promise: say --epsilon, and --delta where values are found."
+            )
+        told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
+        said = Declaration.of(draft_text(told)) if told else None
+        promise = Budget(epsilon, delta, neighbours)
+        who = None if unit is None else PrivacyUnit(*notation.parse_unit(unit))
+        asked = Discovery.of_source(opened, promise, share, who, said)
+        _write(_bought(asked, opened, books, dataset or dataset_name(source, books.open())).text(), out)
+        return
+    refuse_typed([f"--{name}" for name, given in (("epsilon", epsilon), ("unit", unit)) if given], "--discover is not")
+    _write(draft_text(entries), out)
+    unfinished = [entry.name for entry in entries if entry.unknown]
+    say(f"{len(entries) - len(unfinished):,} of {len(entries):,} entries are whole.")
+    if unfinished:
+        more = f" and {len(unfinished) - MOST_SAID:,} more" if len(unfinished) > MOST_SAID else ""
+        say(f"Still to be finished: {', '.join(unfinished[:MOST_SAID])}{more}.")
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        return path.expanduser().read_bytes()
+    except OSError:
+        raise RequestError(f"There is no codebook at {str(path)!r}.") from None
+
+
+def _write(text: str, out: Path | None) -> None:
+    if out is None:
+        print(text, end="", file=sys.stdout)
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
+def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -> Discovered:
+    """What is found out by itself, paid for by a data set."""
+    from ..releases.discovery import bought_alone
+    from ..releases.payment import LedgerAccount, unit_words
+
+    with billed() as bill:
+        payer = bill.payer = LedgerAccount(books.open(), name, asked.budget, unit_words(asked.unit))
+        with reading("Reading records", None) as show:
+            found = bought_alone(asked, source, payer, show)
+    whole = f"ε = {asked.budget.epsilon:f}" + ("" if asked.budget.pure else f" with δ = {asked.budget.delta:f}")
+    warn_of_total(payer, whole, "this and one release spend")
+    say_found(found)
+    rest = math.floor(found.left.epsilon * 1000) / 1000
+    left = f"--epsilon {rest:g}" + ("" if found.left.pure else f" --delta {found.left.delta:f}")
+    say(f"Of {whole} of the data set {name!r} one release of this declaration may spend {left}.")
+    return found
+
+
+def say_found(found: Discovered) -> None:
+    """What was found, for how much, and what was not."""
+    say(f"Found out for {found.price}; the table has {found.records.text} records.")
+    for column in found.columns:
+        if column.column is None:
+            say(f"{column.name!r} is left out. {column.why}")
+        elif column.other is not None and column.values:
+            say(f"{column.name!r}: {len(column.values):,} values; {column.other.text} records have another one.")
+
+
+def asked_of(source: Source, data: DataOptions, shape: SketchOptions, budget: Budget, share: str) -> Discovery:
+    """What a release finds out first: what its declaration does not say."""
+    from ..domain import PrivacyUnit
+    from ..domain.declarations import Declaration
+    from ..releases.discovery_stage import Discovery
+
+    known = ("--declaration", "--columns", "--unit")
+    refuse_typed([one for one in typed(data) if one not in known], "--discover finds it out; a declaration may say it")
+    refuse_typed(["--like"] if shape.like is not None else [], "--discover finds out the columns")
+    refuse_typed(["--part"] if shape.part else [], "--discover is for a release of one question")
+    said = None if data.declaration is None else Declaration.load(data.declaration)
+    columns = None if data.columns is None else notation.parse_names(data.columns)
+    unit = None if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
+    return Discovery.of_source(source, budget, share, unit, said, columns)
