@@ -245,12 +245,13 @@ def _plan(
 def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) -> PurchasePlan[Kind]:
     """What is found out first, and what is made of it."""
     from ..releases.discovery import kind_after, plan_after
-    from .mechanisms import declared_mechanism, recommended
+    from .mechanisms import declared_mechanism, recommended, supposing
 
     def seen(known: Known) -> tuple[Domain, GuessOptions]:
         if known.found is None:
             raise RuntimeError("Nothing is released of columns that were not found out.")
-        return known.found.domain, replace(guess, records=guess.records or known.records)
+        domain, guessed = known.found.domain, replace(guess, records=guess.records or known.records)
+        return domain, supposing(shape, domain, guessed) if shape.mechanism == "auto" else guessed
 
     def ordinary(known: Known) -> Kind:
         domain, guessed = seen(known)

@@ -34,6 +34,7 @@ from ..privacy.budget import Budget, Number
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import PrivacyUnit
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import Source, open_source
 from .discovery_stage import SHARE, Discovery
@@ -142,14 +143,14 @@ def plan_after(
     return PurchasePlan([discovery], Known(discovery.budget, 1.0), made, ordinary)
 
 
-def kind_after(sketch: LinearSketch, known: Known) -> Kind:
+def kind_after(sketch: LinearSketch | Adaptive, known: Known) -> Kind:
     """How a sketch is released of what was found out: with what is left, and Gaussian noise where shares are of ρ."""
     return kind_of(sketch, known.left, known.records, gaussian_only=known.reserve is not None)
 
 
 def release_after(
     discovery: Discovery,
-    make: Callable[[Domain], LinearSketch],
+    make: Callable[[Domain], LinearSketch | Adaptive],
     data: object,
     *,
     ledger: Ledger | str | None = None,
@@ -163,10 +164,16 @@ def release_after(
     ----------
     discovery : Discovery
         What is found out first, for which share of which promise.
-    make : Callable[[Domain], LinearSketch]
+    make : Callable[[Domain], LinearSketch | Adaptive]
         Makes the sketch of the domain that was found, such as `Tables.of`.
-    data, ledger, dataset, progress, noise_source
-        As of `release`.
+    data : object
+        Whatever `core.sources.open_source` opens.
+    ledger, dataset : Ledger | str | None, str | None
+        Who pays, as of `release`.
+    progress : Callable[[int], object] | None
+        Called with the number of rows read so far, in each reading.
+    noise_source : NoiseSource | None
+        None in any real release.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from ..checks import check_text, exact_fields
 from ..domain import Domain
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.escapes import steers
+from ..formatting.numbers import listed
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..runtime import strict_json
@@ -114,8 +115,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """For a report and a label."""
-        names = ", ".join(repr(name) for name in self.columns)
-        return f"Values, formats and ranges of {names} were found under the promise, for {self.price}."
+        names = listed([repr(name) for name in self.columns])
+        return f"Formats, values or ranges of {names} were found under the promise, for {self.price}."
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON."""

@@ -189,3 +189,30 @@ def test_unknown_categories_leave_half_of_a_table_out_and_the_label_says_so_unle
     assert next(one for one in whole.domain.columns if one.name == "sex").categories == ("1", "3", "other")
     assert "not on its public list were left out" in command("inspect", "half.npz").output.replace("\n", " ")
     assert "counts as other" in " ".join(command("inspect", "whole.npz").output.split())
+
+
+FIND = ("--discover", "--epsilon", "20", "--delta", "0.0001")
+
+
+def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(command, table):
+    result = command("declare", table, "--codebook", "book.csv", *FIND, "--out", "found.yaml")
+    assert result.exit_code == 0, result.output
+    text = Path("found.yaml").read_text()
+    assert "a share of 0.1 of ε = 20" in text and "note" in text.split("# found")[-2].splitlines()[-1]
+    assert "may spend --epsilon" in result.stderr
+    assert {"age", "pay", "joined", "sex", "note"} <= set(Declaration.of(text).domain.names)
+    again = command("declare", table, *FIND, "--share", "0.9")
+    assert "nothing was spent" in refused(again, 3)
+    assert "--epsilon" in refused(command("declare", table, "--discover"))
+    assert "--discover is not" in refused(command("declare", table, "--epsilon", "1"))
+
+
+def test_a_release_finds_out_what_its_declaration_does_not_say(command, table):
+    made = command("release", table, *FIND, "--mechanism", "tables", "--out", "found.npz")
+    assert made.exit_code == 0, made.output
+    release = load("found.npz")
+    assert release.privacy.epsilon == 20 and set(release.finding.columns) <= {"age", "pay", "joined", "sex", "note"}
+    assert "were found under the promise" in command("inspect", "found.npz").stdout
+    assert "--discover finds" in refused(
+        command("release", table, *FIND, "--private-bounds", "age=0:200", "--mechanism", "tables", "--out", "x.npz")
+    )

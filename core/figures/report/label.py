@@ -72,6 +72,7 @@ class PrivacyLabel:
     answer_noise: float
     answer_noise_in_words: str  # The same as a sentence.
     columns: tuple[ColumnFacts, ...]
+    found: str  # Of which columns something was found under the promise, and its price; "" where all was said.
     left_out: str
     # The sketch, and the size of its table.
     mechanism: str
@@ -126,6 +127,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         columns=tuple(
             ColumnFacts(shown(column.name), meaning.column_values(column)) for column in release.domain.columns
         ),
+        found="" if release.finding is None else release.finding.sentence,
         left_out=meaning.left_out(release.domain, release.sketch.keeps_gaps),
         mechanism=sketch.name,
         table=_several(release) if release.parts else meaning.table(sketch),
@@ -249,6 +251,7 @@ def describe(release: Release, file: bytes | mmap | None = None) -> list[str]:
         *(f"{_heading(part)}: {' '.join(part.sentences)}" for part in label.parts),
         *(f"The column {column.name} may hold {column.values}." for column in label.columns[:MAX_COLUMNS_DESCRIBED]),
         f"There are {further:,} further columns." if further > 0 else "",
+        label.found,
         label.left_out,
         f"The file's fingerprint (SHA-256) is {label.fingerprint}." if label.fingerprint else "",
     ]

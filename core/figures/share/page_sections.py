@@ -56,7 +56,10 @@ def label_html(label: PrivacyLabel) -> Iterator[str]:
     if label.one_record:
         yield from _fact("One record", label.one_record)
     yield from _fact("Records", label.records, label.records_source)
-    yield f"<div><dt>Columns, from public knowledge</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
+    known = "Columns, said and found" if label.found else "Columns, from public knowledge"
+    yield f"<div><dt>{known}</dt><dd><ul>{''.join(_columns(label))}</ul></dd></div>"
+    if label.found:
+        yield from _fact("Found", label.found)
     yield from _fact("Records that do not fit", label.left_out)
     if label.parts:
         yield from _fact("Questions", _capital(label.table))
