@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def forecast(
     if not sketch.sized:
         sketch = choose_size(sketch, budget, records, density, sample, set_size)
     if sketch.chooses:
-        return _rehearsed_choices(sketch, budget, records, density, sample)
+        return _rehearsed(sketch, sketch.plan(budget), records, density, sample)
     return forecast_planned(sketch, plan(sketch, budget), records, density, sample, set_size)
 
 
@@ -245,33 +246,24 @@ def _relative_range(
     return (min(relative) / spread, max(relative) * spread) if relative else (1.0, 1.0)
 
 
-def _rehearsed(sketch: LinearSketch, planned: Plan, records: float, density: float | None, sample: object) -> Forecast:
-    """The forecast of a mechanism whose answers are not linear in its table."""
-    one, _ = sketch.one_answer
+def _rehearsed(
+    sketch: LinearSketch | Adaptive,
+    planned: Plan | AdaptivePlan,
+    records: float,
+    density: float | None,
+    sample: object,
+) -> Forecast:
+    """The forecast of a mechanism whose answers are not linear in its table, or that chooses before it measures."""
+    one = sketch.one_answer[0]
+    noise = planned.noise if isinstance(planned, Plan) else planned
     if sample is None:
         checked_density(density)
-        tried = _reference_rehearsal(one.reseeded(0), planned.noise, records, density)
+        tried = _reference_rehearsal(one if one.chooses else one.reseeded(0), noise, records, density)
     else:
         known = encoded(one, sample)
         check_sample(known)
-        tried = _rehearse(one, planned.noise, records, known[: 4 * REFERENCE_POINTS])
-    counters = int(np.prod(sketch.shape))
-    return _forecast_of(tried, records, counters, _records_error(one, planned, planned.noise))
-
-
-def _rehearsed_choices(
-    mechanism: Adaptive, budget: Budget, records: float, density: float | None, sample: object
-) -> Forecast:
-    """The forecast of a mechanism that chooses before it measures."""
-    planned = mechanism.plan(budget)
-    if sample is None:
-        checked_density(density)
-        tried = _reference_choices(mechanism, planned, records, density)
-    else:
-        known = encoded(mechanism, sample)
-        check_sample(known)
-        tried = _rehearse_choices(mechanism, planned, records, known[: 4 * REFERENCE_POINTS])
-    counters = int(np.prod(tried.sketch.shape))
+        tried = _rehearse(one, noise, records, known[: 4 * REFERENCE_POINTS])
+    counters = int(np.prod((tried.sketch if sketch.chooses else sketch).shape))
     return _forecast_of(tried, records, counters, _records_error(tried.sketch, planned, tried.noise))
 
 
@@ -304,26 +296,20 @@ _reference = lru_cache(maxsize=4)(reference_population)  # Kept for the several 
 
 
 @lru_cache(maxsize=64)
-def _reference_rehearsal(sketch: LinearSketch, noise: NoiseScale, records: float, density: float | None) -> Rehearsal:
+def _reference_rehearsal(
+    sketch: LinearSketch | Adaptive, noise: NoiseScale | AdaptivePlan, records: float, density: float | None
+) -> Rehearsal:
     """Cached, as trials are."""
     return _rehearse(sketch, noise, records, _reference(sketch.domain, sketch.metric, kernel_of(sketch), density))
 
 
-def _rehearse(sketch: LinearSketch, noise: NoiseScale, records: float, points: np.ndarray) -> Rehearsal:
+def _rehearse(
+    sketch: LinearSketch | Adaptive, noise: NoiseScale | AdaptivePlan, records: float, points: np.ndarray
+) -> Rehearsal:
     queries, kept, _ = queries_and_records(sketch, points)
-    return rehearse(sketch, noise, records, kept, queries)
-
-
-@lru_cache(maxsize=64)
-def _reference_choices(mechanism: Adaptive, planned: AdaptivePlan, records: float, density: float | None) -> Rehearsal:
-    """Cached, as trials are."""
-    points = _reference(mechanism.domain, mechanism.metric, kernel_of(mechanism), density)
-    return _rehearse_choices(mechanism, planned, records, points)
-
-
-def _rehearse_choices(mechanism: Adaptive, planned: AdaptivePlan, records: float, points: np.ndarray) -> Rehearsal:
-    queries, kept, _ = queries_and_records(mechanism, points)
-    return rehearse_adaptive(mechanism, planned, records, kept, queries)
+    if sketch.chooses:
+        return rehearse_adaptive(sketch, cast(AdaptivePlan, noise), records, kept, queries)
+    return rehearse(sketch, cast(NoiseScale, noise), records, kept, queries)
 
 
 def _records_error(sketch: LinearSketch, planned: Plan | AdaptivePlan, noise: NoiseScale) -> float:

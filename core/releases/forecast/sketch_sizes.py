@@ -14,15 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ...errors import RequestError
 from ...privacy.budget import Budget
-from ...privacy.calibration import NoiseScale, calibrate
+from ...privacy.calibration import NoiseScale
 from ...sketches.adaptive import Adaptive
 from ...sketches.grouped import MAX_ROWS, GroupedSketch, in_groups
 from ...sketches.linear import LinearSketch
@@ -196,30 +195,18 @@ def limited_size(
     return purely, purely_stopped_by
 
 
-def _error(
-    sketch: LinearSketch,
-    budget: Budget,
-    records: float | None,
-    density: float | None,
-    sample: object,
-    set_size: float | None,
-) -> float:
+def _error(sketch: LinearSketch, budget: Budget, records: float | None, *guesses: Any) -> float:
     """The error of one answer, noise included, that the forecast promises."""
     one, share = sketch.one_answer
     summed, variance = checked_records(records) * share, plan(sketch, budget).noise.variance
-    tried = trials(one, summed, density, sample, set_size)
+    tried = trials(one, summed, *guesses)
     return root_mean_square(
         [math.hypot(trial.absolute * summed, math.sqrt(variance * float(np.mean(trial.gains)))) for trial in tried]
     )
 
 
 def _limited(
-    sketch: LinearSketch | Adaptive,
-    budget: Budget,
-    records: float | None,
-    density: float | None,
-    sample: object,
-    set_size: float | None,
+    sketch: LinearSketch | Adaptive, budget: Budget, records: float | None, *guesses: Any
 ) -> tuple[LinearSketch | Adaptive, str]:
     """The size that a budget suits by the sketch's own rule."""
     if not sketch.needs_records and records is None:
@@ -229,7 +216,7 @@ def _limited(
         return sketch.sized_for(budget, records), ""
     one, _ = sketch.one_answer
     if one.in_groups:
-        rows = sized_rows(sketch, budget, records, density, sample, set_size)
+        rows = sized_rows(sketch, budget, records, *guesses)
         return sketch.with_rows(rows.rows), rows.stopped_by
     return sketch.sized_for(budget, records), ""
 
@@ -259,13 +246,9 @@ def sized_rows(
     The number of records is that of all classes.
     """
     one, _ = sketch.one_answer
-
-    def noise(rows: int) -> NoiseScale:
-        return calibrate(
-            one.with_rows(rows).sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta)
-        )
-
-    return rows_under(sketch, noise, records, density, sample, set_size)
+    return rows_under(
+        sketch, lambda rows: one.with_rows(rows).counter_noise(budget), records, density, sample, set_size
+    )
 
 
 def rows_under(
