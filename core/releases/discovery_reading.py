@@ -44,7 +44,7 @@ SAMPLES = (
 """Texts that fit every set of formats that a text can fit."""
 SURE = 2.0
 """Standard deviations of noise from which a cell is taken to hold records."""
-OCCUPIED, BESIDE = 3.5, 1.5
+OCCUPIED, BESIDE = 3.5, 2.5
 """The same of the ends of a range, and of cells beside them."""
 COARSE = 60
 """Powers of two of either sign in which numbers are told apart, from 2^-20 on."""
