@@ -1,11 +1,15 @@
 """The colours: legible on both themes, and the same in the configuration, the style sheet and the figures."""
 
+import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from core.figures.palette import AMBER, DENSITY_SCALE, FAINT, INK, PAPER, RED, TEAL, faded, rgb
+from core.ui.frame import theme
 from core.ui.frame.theme import STYLE
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
@@ -71,3 +75,53 @@ def test_no_heading_is_left_out_below_a_page_s_title():
     root = Path(__file__).parents[3]
     pages = [root / "app.py", *(root / "pages").glob("*.py"), *(root / "core" / "ui").rglob("*.py")]
     assert not [path.name for path in pages if "st.subheader" in path.read_text(encoding="utf-8")]
+
+
+# What of Streamlit's inside the style sheet names, which its next version may call otherwise: as few as there can be.
+NAMED = {
+    "InputInstructions": 1,
+    "portal": 1,
+    "stBaseButton-secondary": 1,
+    "stBaseButton-tertiary": 2,
+    "stBottom": 3,
+    "stBottomBlockContainer": 3,
+    "stButtonGroup": 3,
+    "stCaptionContainer": 2,
+    "stColumn": 3,
+    "stDialog": 1,
+    "stExpandSidebarButton": 3,
+    "stExpander": 1,
+    "stExpanderDetails": 1,
+    "stFileUploaderDropzone": 1,
+    "stFileUploaderDropzoneInstructions": 1,
+    "stHeader": 3,
+    "stHorizontalBlock": 1,
+    "stLayoutWrapper": 2,
+    "stMarkdownContainer": 2,
+    "stPopover": 2,
+    "stPopoverBody": 1,
+    "stRadioCaption": 1,
+    "stRadioGroup": 1,
+    "stRadioOption": 1,
+    "stSelectbox": 1,
+    "stSidebar": 3,
+    "stSliderThumbValue": 1,
+    "stWidgetLabel": 3,
+}
+OVERRULED = 29
+
+
+def rules() -> str:
+    return Path(theme.__file__).with_name("theme.css").read_text(encoding="utf-8") + theme.ANYWHERE
+
+
+def test_what_the_style_sheet_names_of_streamlits_inside_is_listed_here_and_grows_no_more():
+    named = Counter(re.findall(r'data-testid\^?="([^"]+)"', rules()))
+    assert dict(named) == NAMED
+    assert rules().count("!important") == OVERRULED
+
+
+def test_the_streamlit_that_is_installed_still_has_what_the_style_sheet_names():
+    program = Path(st.__file__).parent / "static" / "static"
+    known = "".join(path.read_text(encoding="utf-8", errors="ignore") for path in program.rglob("*.js"))
+    assert [name for name in NAMED if name.partition("-")[0] not in known] == []
