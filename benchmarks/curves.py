@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.palette import AMBER, FAINT, INK, TEAL
-from core.figures.paper import on_paper, standalone
+from core.figures.traces import on_paper, standalone
 
 from .measuring import ERROR, Curve, NotMeasured
 from .results import Results

@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
-from core.ui.explore.bandwidth import choose_bandwidth
 from core.ui.explore.centres_view import centres_view, has_centres
 from core.ui.explore.counted_reports import local_view
 from core.ui.explore.density_view import density_view
@@ -19,7 +18,7 @@ from core.ui.explore.sql_view import ask_view
 from core.ui.frame.charts import released_live_view, sample_of
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
-from core.ui.released.chosen_view import VIEW, choose_part, choose_question, drawable, start_with
+from core.ui.released.chosen_view import VIEW, choose_bandwidth, choose_part, choose_question, drawable, start_with
 from core.ui.released.kept_files import open_last
 from core.ui.released.opening_files import about, headline, open_first
 from core.ui.released.taking_along import dress_embedded, keep_address, no_report_yet, open_linked, report_action

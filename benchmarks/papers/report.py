@@ -10,7 +10,7 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from core.figures.palette import FAINT, RED, TEAL
-from core.figures.paper import STYLE, on_paper
+from core.figures.traces import STYLE, on_paper
 from core.version import SOFTWARE
 
 from ..machine import machine

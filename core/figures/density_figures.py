@@ -1,7 +1,7 @@
 """Figures of a released density: a curve with its band, bars for categories, a map of two columns.
 
 What the noise hides is never coloured: it is hatched. Nothing in a figure depends on the theme: a map takes the shades
-of the visitor's theme in the browser, and those of paper from `core.figures.paper`.
+of the visitor's theme in the browser, and those of paper from `core.figures.traces`.
 """
 
 from __future__ import annotations

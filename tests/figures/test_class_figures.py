@@ -24,7 +24,7 @@ from core.figures.class_figures import (
 )
 from core.figures.figure_axes import NAME
 from core.figures.palette import AMBER, RED, rgb
-from core.figures.paper import on_paper
+from core.figures.traces import on_paper
 
 DOMAIN = Domain.of(age=(0, 100), income=(0, 10), city=["Bern", "Chur"])
 CLASSES = ("calm", "<b>wild</b>", "neither")

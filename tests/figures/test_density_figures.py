@@ -8,8 +8,7 @@ from core.domain import Categorical, Numeric
 from core.figures.density_figures import MAX_TARGETS, Marks, density_bars, density_line, density_map, picture_in_words
 from core.figures.figure_axes import NAME
 from core.figures.palette import TEAL
-from core.figures.paper import on_paper
-from core.figures.traces import HATCHED, hatch, hidden_by_noise
+from core.figures.traces import HATCHED, hatch, hidden_by_noise, on_paper
 
 AGE = Numeric("age", 0, 100, "years")
 INCOME = Numeric("income", 0, 200)

@@ -23,8 +23,7 @@ from core.figures.distance_figures import (
 )
 from core.figures.figure_axes import NAME
 from core.figures.forecast_figures import PLACES, SIMULATED, possible_distances, possible_distances_in_words
-from core.figures.paper import on_paper
-from core.figures.traces import HATCHED
+from core.figures.traces import HATCHED, on_paper
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments

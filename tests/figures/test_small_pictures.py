@@ -14,8 +14,8 @@ from core.analysis.density import pairs
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
 from core.figures.palette import LIGHT_SHADES, TEAL, rgb
-from core.figures.paper import TEMPLATE, on_paper, standalone
 from core.figures.small_pictures import SIZE, density_picture, pairs_in_words, pairs_matrix
+from core.figures.traces import TEMPLATE, on_paper, standalone
 from core.geometry import kernels
 from tests.releases_for_tests import small_release
 

@@ -18,7 +18,7 @@ from core.geometry.kernels import Gaussian
 from core.lab.comparison_methods import METHODS
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
-from core.ui.compare.choosing_methods import marks
+from core.ui.compare.choosing import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)
 
 TOY = """

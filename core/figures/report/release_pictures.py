@@ -16,7 +16,7 @@ from ..answer_sentences import one_sided, place_words
 from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
 from ..distance_figures import distance_figure, distance_unit
 from ..figure_axes import Axis, View
-from ..paper import on_paper
+from ..traces import on_paper
 from .exploration import table_of
 from .meaning import counted
 

@@ -30,7 +30,7 @@ from ...lab.public_data import PublicData
 from ...runtime.waiting_line import Attendance
 from ..frame.charts import show
 from ..frame.marks import draw, note
-from .choosing_methods import Chosen, marks, plainly
+from .choosing import Chosen, marks, plainly
 from .subject import Subject
 
 # Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the

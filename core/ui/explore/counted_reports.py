@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.local_figures import MOST_BARS, local_bars, local_in_words
-from ...figures.paper import standalone
+from ...figures.traces import standalone
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease

@@ -13,21 +13,21 @@ from pathlib import Path
 import streamlit as st
 
 from ...figures.palette import FAINT, INK
-from ...figures.paper import FONT
+from ...figures.traces import FONT
 from ...formatting.escapes import in_html
 from ...runtime.environment import APP
 from ..frame.marks import main_action
-from . import leak_lessons, promise_lessons, sketch_lessons
+from . import promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson
 
 EXPERIMENTS = {
     "cells": sketch_lessons.cells_experiment,
     "epsilon": promise_lessons.epsilon_experiment,
-    "bounds": leak_lessons.bounds_experiment,
-    "averaging": leak_lessons.averaging_experiment,
+    "bounds": promise_lessons.bounds_experiment,
+    "averaging": promise_lessons.averaging_experiment,
     "rows": sketch_lessons.rows_experiment,
     "delta": promise_lessons.delta_experiment,
-    "floating-point": leak_lessons.floating_point_experiment,
+    "floating-point": promise_lessons.floating_point_experiment,
     "flips": promise_lessons.flips_experiment,
     "trust": promise_lessons.trust_experiment,
 }
