@@ -38,10 +38,17 @@ from ..report.citation import bibtex, datacite, manifest_text, title_of
 from ..report.exploration import Step
 from ..report.label import privacy_label
 from ..report.meaning import counted
-from .page_sections import differences_html, label_html, pairs_html, promise_html, reading_html
+from .page_sections import (
+    columns_html,
+    differences_html,
+    label_html,
+    pairs_html,
+    promise_html,
+    reading_html,
+    steps_html,
+)
 from .shared_models import model_facts, number_facts, regression_facts
 from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
-from .stills import columns_html, steps_html
 
 
 def ending(data: bytes) -> str:
