@@ -17,8 +17,7 @@ from ..domain import Categorical, Column, Domain, Ordered
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import best_guess, rounded, rounded_all, rounded_range
 from . import figure_axes
-from .figure_axes import Axis, apply
-from .outlines import is_map, outline, world
+from .figure_axes import Axis, apply, is_map, outline, world
 from .palette import FAINT, INK, PAPER, TEAL
 from .traces import (
     BOTH,

@@ -19,7 +19,7 @@ from ..local.registries import FINDERS, ORACLES
 from ..local.survey import Survey
 from ..local.trust import Shuffled, of_counts
 from .frame.charts import show
-from .frame.marks import Visibility, bar, main_action, mark, note, rail
+from .frame.marks import Visibility, bar, main_action, mark, note, offer, rail
 from .frame.visiting import stranger, visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
@@ -144,7 +144,7 @@ def _watched(file: str, name: str) -> None:
     show(local_bars(table, people, truth), "local-bars", local_in_words(table, people, truth))
     if truth is not None:
         note(revealed_in_words(table, people, truth))
-    st.download_button("Save the counts", counted.to_bytes, f"poll-{name}.npz", key="local-save", on_click="ignore")
+    offer("Save the counts", counted.to_bytes, f"poll-{name}.npz", "local-save")
 
 
 HOW_OFTEN = ("Never", "Once or twice", "More often", "I would rather not say")

@@ -29,7 +29,7 @@ from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
 from .frame.charts import show
-from .frame.marks import Visibility, facts, main_action, note, odds_sentence, rail
+from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
 from .own_data.paying import choose_payer
@@ -65,14 +65,7 @@ def chosen_view(visitor: Session) -> bool:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button("Classify with it", type="primary", key="train-classify"):
                 st.switch_page(CLASSIFY.path)
-            st.download_button(
-                "Save the file",
-                opened.data,
-                opened.name,
-                "application/octet-stream",
-                key="train-save",
-                on_click="ignore",
-            )
+            offer("Save the file", opened.data, opened.name, "train-save")
             if st.button("Another model", key="train-again"):
                 del st.session_state[RELEASED]
                 st.rerun()

@@ -29,7 +29,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.public_tables import beside
 from ..frame.charts import for_screen, picture_config
-from ..frame.marks import Visibility, draw, main_action, mark, note, side
+from ..frame.marks import Visibility, draw, main_action, mark, note, offer, side
 from ..frame.session import Opened
 from ..released.asked_points import LISTED, STRONG, AskedPoint, dropped_table, note_rest, read_table, value_field
 from ..released.chosen_view import choose_two, drawable, hold_others
@@ -299,13 +299,5 @@ def rate_words(rate: Rate) -> str:
 def _save(opened: Opened, result: pd.DataFrame) -> None:
     """The main action: the points with their groups."""
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-classify"):
-        st.download_button(
-            SAVE,
-            lambda: csv_of(result),
-            f"{opened.stem}-groups.csv",
-            "text/csv",
-            key="classify-save",
-            type="primary",
-            on_click="ignore",
-        )
+        offer(SAVE, lambda: csv_of(result), f"{opened.stem}-groups.csv", "classify-save", type="primary")
         draw('<p class="fg-missing">Your points with the group of each, and how sure that is, as a CSV file.</p>')

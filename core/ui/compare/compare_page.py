@@ -37,7 +37,7 @@ from ...releases.forecast.recommendation import Closeness
 from ...sketches.hashed.race import Race
 from ...sketches.mechanism_choice import hashed
 from ..frame.charts import show
-from ..frame.marks import draw, main_action, missing_sentence, note
+from ..frame.marks import draw, main_action, missing_sentence, note, offer
 from ..frame.session import Session
 from ..frame.visiting import turn
 from .choosing import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly
@@ -266,34 +266,22 @@ def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, 
 
     if not missing:
         with st.popover("Take this along"):
-            st.download_button(
+            offer(
                 "Every trial (CSV)",
                 lambda: trials_table(found()).to_csv(index=False).encode(),
                 f"{stem}-trials.csv",
-                "text/csv",
-                key="compare-trials",
-                on_click="ignore",
+                "compare-trials",
                 width="stretch",
             )
-            st.download_button(
-                "Picture that zooms (HTML)",
-                picture,
-                f"{stem}.html",
-                "text/html",
-                key="compare-picture",
-                on_click="ignore",
-                width="stretch",
-            )
+            offer("Picture that zooms (HTML)", picture, f"{stem}.html", "compare-picture", width="stretch")
             st.caption("For a still picture of any figure, use the camera above it.")
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-compare"):
-        st.download_button(
+        offer(
             SAVE,
             lambda: curves_table(found()).to_csv(index=False).encode(),
             f"{stem}.csv",
-            "text/csv",
-            key="compare-save",
+            "compare-save",
             type="primary",
-            on_click="ignore",
             disabled=bool(missing),
         )
         words = missing_sentence(missing) or "Every curve with its band, settings and what tuning would cost."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +15,7 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
 from ...local.post_processing import SAID, still_valid
-from ..frame.marks import draw, note, side
+from ..frame.marks import draw, note, offer, side
 from ..frame.session import Counted, Session
 
 POST = {
@@ -114,15 +115,6 @@ def _points(share: float) -> str:
 def _take_along(counted: Counted, release: LocalAnswers, table: pd.DataFrame) -> None:
     with st.popover("Take this along"):
         stem = counted.name.removesuffix(".npz")
-        for label, ending, mime, make in (
-            ("Estimates (CSV)", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
-            (
-                "Picture that zooms (HTML)",
-                "html",
-                "text/html",
-                lambda: standalone(local_bars(table, release.people), release.question),
-            ),
-        ):
-            st.download_button(
-                label, make, f"{stem}-answers.{ending}", mime, key=f"explore-local-{ending}", on_click="ignore"
-            )
+        offer("Estimates (CSV)", lambda: table.to_csv(index=False), f"{stem}-answers.csv", "explore-local-csv")
+        picture = partial(standalone, local_bars(table, release.people), release.question)
+        offer("Picture that zooms (HTML)", picture, f"{stem}-answers.html", "explore-local-html")

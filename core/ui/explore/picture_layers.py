@@ -17,9 +17,8 @@ from ...errors import RequestError
 from ...figures.answer_sentences import noun, place_words, rules, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
-from ...figures.figure_axes import Axis, View
+from ...figures.figure_axes import Axis, View, is_map, read_outlines
 from ...figures.map_layers import add_distances, add_groups
-from ...figures.outlines import is_map, read_outlines
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons

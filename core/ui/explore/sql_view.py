@@ -13,7 +13,7 @@ from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...releases.release import Release
 from ...sketches.tables.table_axes import Axis
-from ..frame.marks import note
+from ..frame.marks import note, offer
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL
 
@@ -52,14 +52,7 @@ def ask_view(opened: Opened) -> None:
         st.info(in_markdown(error))
         return
     st.dataframe(readable(found), hide_index=True, key="explore-asked")
-    st.download_button(
-        "Answers (CSV)",
-        lambda: found.to_csv(index=False).encode(),
-        f"{opened.stem}-answers.csv",
-        "text/csv",
-        key="explore-ask-csv",
-        on_click="ignore",
-    )
+    offer("Answers (CSV)", lambda: found.to_csv(index=False).encode(), f"{opened.stem}-answers.csv", "explore-ask-csv")
 
 
 ASKED = {"How many people": "COUNT(*)", "The average of": "AVG", "The middle of": "MEDIAN", "The total of": "SUM"}

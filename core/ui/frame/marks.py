@@ -7,9 +7,10 @@ nothing hangs on seeing colours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from typing import Any
 
 import streamlit as st
 
@@ -110,6 +111,25 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
         words = missing_sentence(missing) or note
         draw(f'<p class="fg-missing" role="status">{in_html(words)}</p>')
     return pressed and not missing
+
+
+# What browsers are told of a file, by the ending of its name; of others, that it holds bytes.
+KINDS = {
+    "bib": "application/x-bibtex",
+    "csv": "text/csv",
+    "html": "text/html",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+    "py": "text/x-python",
+    "zip": "application/zip",
+}
+
+
+def offer(label: str, content: bytes | str | Callable[[], bytes | str], name: str, key: str, **look: Any) -> None:
+    """A button that saves a file, which is made when it is asked for; the page is not drawn again for it."""
+    kind = KINDS.get(name.rpartition(".")[2], "application/octet-stream")
+    st.download_button(label, content, name, kind, key=key, on_click="ignore", **look)
 
 
 def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:

@@ -16,7 +16,7 @@ from ...figures.palette import FAINT, INK
 from ...figures.traces import FONT
 from ...formatting.escapes import in_html
 from ...runtime.environment import APP
-from ..frame.marks import main_action
+from ..frame.marks import main_action, offer
 from . import promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson
 
@@ -109,13 +109,11 @@ def offer_sheets(lessons: Sequence[Lesson], place: int) -> None:
     with st.container(horizontal=True, gap="small", key="fg-sheets"):
         for label, name, chosen, answers in offers:
             title = chosen[0].lesson.title if len(chosen) == 1 else "Lessons on privacy"
-            st.download_button(
+            offer(
                 label,
                 sheets_html(title, chosen, answers),
                 name,
-                "text/html",
-                key=f"learn-sheet-{name}",
-                on_click="ignore",
+                f"learn-sheet-{name}",
                 icon=":material/print:",
                 type="tertiary",
             )

@@ -16,7 +16,7 @@ from ...privacy.ledger.ledger_store import default_place
 from ...releases.release_store import WRITTEN, Entry, Shelf, public_name, shelf_beside, shelf_of
 from ...serving.door import the_door
 from ...serving.owners import all_shelves
-from ..frame.marks import Visibility, note, rail
+from ..frame.marks import Visibility, note, offer, rail
 from ..frame.navigation import EXPLORE, TRAIN
 from ..frame.session import Session
 from ..frame.visiting import stranger, visitor_now
@@ -274,13 +274,11 @@ def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:
         said = in_markdown(said_of(entry))
         if st.button(said, key=f"kept-{key}-{entry.name}", type="tertiary", help="Explore it"):
             _explore(visitor, shelf, entry)
-        st.download_button(
+        offer(
             "Save",
             shelf.path(entry.name).read_bytes,
             public_name(entry.name),
-            "application/octet-stream",
-            key=f"kept-{key}-{entry.name}-save",
-            on_click="ignore",
+            f"kept-{key}-{entry.name}-save",
             type="tertiary",
         )
         manage(shelf, entry, key)

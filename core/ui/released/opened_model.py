@@ -32,7 +32,7 @@ from ...models.linear_models import NO_BANDS, LinearModel, Model, NumberModel, l
 from ...models.onnx_export import to_onnx
 from ...sources import Upload, open_source
 from ..frame.charts import show
-from ..frame.marks import Visibility, facts, note, rail
+from ..frame.marks import Visibility, facts, note, offer, rail
 from .asked_points import FILE_TYPES, MAX_MEGABYTES, say, value_field
 from .kept_files import MODEL, keep_opened
 
@@ -108,13 +108,11 @@ def _classes(model: LinearModel, tested: Tested, key: str) -> None:
         "file (each half of it judged by the other)."
     )
     better = calibrated(model, tested)
-    st.download_button(
+    offer(
         "Model with probabilities made to fit",
         lambda: better.to_bytes(teaching=not better.private),
         "model-fitted.json",
-        "application/json",
-        key=f"{key}-test-fitted",
-        on_click="ignore",
+        f"{key}-test-fitted",
         help="It gives the same promise: only the released model and public records were used.",
     )
 
@@ -132,17 +130,17 @@ def model_view(model: Model) -> None:
     with rail(Visibility.PUBLIC, "model", "The model may be handed out"):
         facts([*((sentence, "") for sentence in model.card()), *_chosen_among(model)])
         with st.container(horizontal=True, gap="small"):
-            _download("Model (JSON)", model.to_bytes(teaching=not model.private), "model.json", "application/json")
-            st.download_button(
+            offer("Model (JSON)", model.to_bytes(teaching=not model.private), "model.json", "train-model.json")
+            offer(
                 "One page that predicts (HTML)",
                 lambda: share_html(model, model.to_bytes(teaching=not model.private), "model.json").encode(),
                 "model.html",
-                "text/html",
-                key="train-page",
-                on_click="ignore",
+                "train-page",
             )
             table = model.coefficients()
-            _download("Coefficients (CSV)", table.to_csv(index=False).encode(), "coefficients.csv", "text/csv")
+            offer(
+                "Coefficients (CSV)", table.to_csv(index=False).encode(), "coefficients.csv", "train-coefficients.csv"
+            )
             _onnx(model)
             if st.button("Another model", key="train-again"):
                 del st.session_state[MODEL]
@@ -169,13 +167,11 @@ def _onnx(model: Model) -> None:
     """A button for the file that other programs run, where the package is there that makes it."""
     if find_spec("onnx") is None or not model.private:
         return
-    st.download_button(
+    offer(
         "For other programs (ONNX)",
         lambda: to_onnx(model),
         "model.onnx",
-        "application/octet-stream",
-        key="train-onnx",
-        on_click="ignore",
+        "train-onnx",
         help="It predicts without Frostglass, in whatever runs ONNX.",
     )
 
@@ -252,10 +248,6 @@ def _off(model: NumberModel) -> str:
     return (
         f"; records are typically {significant(model.residual_deviation, 2)} {in_markdown(measure)}".rstrip() + " off"
     )
-
-
-def _download(label: str, content: bytes, name: str, mime: str) -> None:
-    st.download_button(label, content, name, mime, key=f"train-{name}", on_click="ignore")
 
 
 def warn_of(model: Model) -> None:

@@ -14,7 +14,7 @@ from ...figures.report.citation import bibtex, datacite, manifest_text
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import day, several
 from ...sources.samples import Sample, bundled_distances, bundled_releases
-from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, rail
+from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, offer, rail
 from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session
 from . import public_answers
@@ -140,20 +140,13 @@ def cite(opened: Opened) -> None:
     """Offer how the file is cited and what it says of itself, as files."""
     label, _ = public_answers.label(opened.fingerprint, opened)
     offers = (
-        ("Cite it (BibTeX)", "bib", "application/x-bibtex", partial(bibtex, label)),
-        ("For a DOI (JSON)", "datacite.json", "application/json", partial(datacite, label, len(opened.data))),
-        ("Its manifest (JSON)", "manifest.json", "application/json", partial(manifest_text, opened.data)),
+        ("Cite it (BibTeX)", "bib", partial(bibtex, label)),
+        ("For a DOI (JSON)", "datacite.json", partial(datacite, label, len(opened.data))),
+        ("Its manifest (JSON)", "manifest.json", partial(manifest_text, opened.data)),
     )
     with st.container(horizontal=True, gap="small"):
-        for title, ending, mime, make in offers:
-            st.download_button(
-                title,
-                make,
-                f"{opened.stem}.{ending}",
-                mime,
-                key=f"explore-cite-{ending}",
-                on_click="ignore",
-            )
+        for title, ending, make in offers:
+            offer(title, make, f"{opened.stem}.{ending}", f"explore-cite-{ending}")
 
 
 def open_another(visitor: Session, opened: Opened, fits: Callable[[Opened], bool] = lambda _: True) -> None:

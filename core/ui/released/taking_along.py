@@ -26,7 +26,7 @@ from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.release_store import public_name
 from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
-from ..frame.marks import draw, main_action, note
+from ..frame.marks import draw, main_action, note, offer
 from ..frame.session import Opened, Session
 from ..frame.visiting import visitor_now
 from ..own_data.paying import open_sandbox
@@ -67,30 +67,21 @@ def take_along(
         What the button says.
     """
     with st.popover(label):
-        _file(opened, kind, "Answers (CSV)", "csv", "text/csv", lambda: csv_of(table()))
+        _file(opened, kind, "Answers (CSV)", "csv", lambda: csv_of(table()))
         if typed:
-            mime = "application/vnd.apache.parquet"
-            _file(opened, kind, "Answers (Parquet)", "parquet", mime, lambda: table().to_parquet(index=False))
+            _file(opened, kind, "Answers (Parquet)", "parquet", lambda: table().to_parquet(index=False))
         if figure is not None:
-            _file(opened, kind, "Picture that zooms (HTML)", "html", "text/html", lambda: standalone(figure, title))
+            _file(opened, kind, "Picture that zooms (HTML)", "html", lambda: standalone(figure, title))
             st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
         if steps:
             done = Exploration(opened.name, opened.fingerprint, steps, part_calls(opened))
-            _file(opened, kind, "Python script", "py", "text/x-python", lambda: script_for(done).encode())
-            _file(opened, kind, "Notebook", "ipynb", "application/x-ipynb+json", lambda: notebook_for(done).encode())
+            _file(opened, kind, "Python script", "py", lambda: script_for(done).encode())
+            _file(opened, kind, "Notebook", "ipynb", lambda: notebook_for(done).encode())
             st.caption(f"Both ask the same of the file again, which they look for beside them. {remark}".strip())
 
 
-def _file(opened: Opened, kind: str, label: str, ending: str, mime: str, make: Callable[[], bytes]) -> None:
-    st.download_button(
-        label,
-        make,
-        f"{opened.stem}-{kind}.{ending}",
-        mime,
-        key=f"explore-{kind}-{ending}",
-        on_click="ignore",
-        width="stretch",
-    )
+def _file(opened: Opened, kind: str, label: str, ending: str, make: Callable[[], bytes]) -> None:
+    offer(label, make, f"{opened.stem}-{kind}.{ending}", f"explore-{kind}-{ending}", width="stretch")
 
 
 def no_report_yet() -> None:
@@ -109,14 +100,12 @@ def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str
     release, whole = asked.release, opened.release
     looked_at = Asked(overview(release), release, whom(asked), compared)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key="action-report"):
-        st.download_button(
+        offer(
             REPORT,
             lambda: share_html(whole, opened.data, opened.name, looked_at).encode(),
             f"{opened.stem}-report.html",
-            "text/html",
-            key="explore-report",
+            "explore-report",
             type="primary",
-            on_click="ignore",
         )
         what = "its modes" if release.sketch.answers == "closeness" else "how far everyone is"
         shown = f"What it is, what it promises, its picture and {what}"
@@ -189,13 +178,11 @@ def share_offers(opened: Opened) -> None:
     """A link to this picture, and the whole file as a page of its own."""
     # Opened, it is drawn again: what was chosen on the picture since belongs into its link.
     with st.popover("Share", on_change="rerun"):
-        st.download_button(
+        offer(
             "One page that needs nothing else (HTML)",
             lambda: share_html(opened.release, opened.data, opened.name).encode(),
             f"{opened.stem}.html",
-            "text/html",
-            key="explore-share-page",
-            on_click="ignore",
+            "explore-share-page",
             width="stretch",
         )
         note("It opens anywhere, without Python or a network: people ask it, and take the file along.")
@@ -229,13 +216,11 @@ def _passport_offer(opened: Opened) -> None:
         except RequestError as error:
             st.error(in_markdown(error))
             return
-        st.download_button(
+        offer(
             "All papers (ZIP)",
             lambda: Passport(described(opened.release, opened.name, opened.data), publisher, opened.data).zipped(),
             f"{opened.stem}-passport.zip",
-            "application/zip",
-            key="passport-papers",
-            on_click="ignore",
+            "passport-papers",
             width="stretch",
         )
         missing = missing_facts(publisher)

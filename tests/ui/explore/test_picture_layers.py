@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import Domain, Numeric
 from core.analysis.modes import Mode
-from core.figures.outlines import NAME
+from core.figures.figure_axes import COASTS
 from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.samples import bundled_groups, bundled_releases
@@ -117,7 +117,7 @@ def test_an_outline_of_ones_own_takes_the_place_of_the_coasts():
     drop.set_value(("fence.geojson", json.dumps(square).encode(), "application/json"))
     app.run()
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
-    (drawn,) = [trace for trace in figure["data"] if trace.get("name") == NAME]
+    (drawn,) = [trace for trace in figure["data"] if trace.get("name") == COASTS]
     assert not app.exception and not app.error and len(drawn["x"]) < 10
     drop = field(app.file_uploader, "Your own outline (GeoJSON, in degrees)")
     drop.set_value(("bad.geojson", b"{}", "application/json"))
