@@ -17,7 +17,7 @@ from ..domain.numeric import Numeric
 from ..errors import RequestError
 from ..models.contest.choice import choose_classifier
 from ..models.linear_models import LinearModel
-from ..models.training import OF_CLASSES, OF_NUMBERS, Trainer, train, trainer_of
+from ..models.training import METHODS, NUMBER_METHODS, Trainer, train, trainer_of
 from ..privacy.budget import Budget
 from ..privacy.neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..releases.payment import payer_of
@@ -166,7 +166,7 @@ def trainings(budgets: Iterable[Budget] = BUDGETS, units: Iterable[PrivacyUnit] 
     """Every registered method and the choice, under every promise and for everybody whom it can hide."""
     budgets = tuple(budgets)
     for unit in units:
-        for known, sizes in ((OF_CLASSES, (2, 3)), (OF_NUMBERS, (0,))):
+        for known, sizes in ((METHODS, (2, 3)), (NUMBER_METHODS, (0,))):
             for method in known:
                 for classes in sizes:
                     yield from _of_all(method, budgets, classes, unit)

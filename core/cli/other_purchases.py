@@ -18,7 +18,7 @@ from .spending import billed, dataset_name, warn_of_total
 if TYPE_CHECKING:
     from ..domain import Domain
     from ..models.contest.choice import Choice
-    from ..models.training import Trainer
+    from ..models.training import Chosen
     from ..privacy.budget import Budget
     from ..releases.payment import LedgerAccount
     from ..sources import Source
@@ -156,8 +156,18 @@ def train(
         Option(
             metavar="N",
             min=1,
-            help="How many records there are, from public knowledge: auto chooses the method for them (10,000 without "
-            "it), and descent its steps; choose buys a count with 2% of epsilon without it.",
+            help="How many records there are, from public knowledge: auto chooses method and curves for them, and "
+            "descent its steps; auto and choose buy a count with 2% of epsilon without it.",
+        ),
+    ] = None,
+    curves: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=0,
+            max=5,
+            help="How often the bounds of a number are halved by the knots of its curve: 0 for straight lines, 3 for "
+            "nine knots. Without it auto takes what pays for so many records, and others straight lines.",
         ),
     ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
@@ -167,9 +177,10 @@ def train(
     Everything that can be refused is refused before anything is spent.
     """
     from ..models.linear_models import most_bytes
-    from ..models.training_task import Task
+    from ..models.training import train_by, training_plan
+    from ..models.training_task import MOST_HALVINGS, Task
     from ..releases.file import room_for
-    from ..releases.payment import LedgerAccount, spending, unit_words
+    from ..releases.payment import LedgerAccount, unit_words
     from ..sources import open_source
 
     chosen = method == "choose"
@@ -190,10 +201,9 @@ def train(
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
-            trainer = _trainer(method, domain, target, budget, feature_radius, records)
-            cost = trainer.cost(budget)
-            with room_for("model", out, most_bytes(Task(domain, target))) as file:
-                model = trainer.fit(opened, budget, spend=spending(payer, cost, trainer))
+            plan = training_plan(domain, target, budget, method, radius=feature_radius, records=records, curves=curves)
+            with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as file:
+                model = train_by(plan, opened, payer, _announced)
                 file.write(model.to_bytes())
     warn_of_total(payer, str(bill.promise), "this model spends")
     if not chosen:
@@ -202,24 +212,10 @@ def train(
     say(f"Wrote {out}. Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
 
 
-def _trainer(
-    method: str, domain: Domain, target: str, budget: Budget, radius: float | None, records: int | None
-) -> Trainer:
-    """The linear model of a name, or the best by forecast, which is said."""
-    from ..models.rehearsal import USUAL_RECORDS
-    from ..models.training import AUTO, chosen_trainer, offers, trainer_of
-
-    if method != AUTO:
-        if records is None:
-            return trainer_of(method, domain, target, radius)
-        return chosen_trainer(domain, target, budget, method, radius, composable=True, records=records)
-    count = USUAL_RECORDS if records is None else records
-    found = offers(domain, target, budget, radius, composable=True, records=count)
-    if records is None and len(found) > 1:
-        say(f"No --records says how many there are, so the method is chosen for {count:,}.")
-    for place, offer in enumerate(found):
+def _announced(chosen: Chosen) -> None:
+    """The method that is taken, and the others, before anything is spent on it."""
+    for place, offer in enumerate(chosen.offers):
         say(f"{'The method is' if not place else 'It could be'} {offer.method}: {offer.reason}.")
-    return found[0].trainer
 
 
 ENDINGS = (".npz", ".json")

@@ -16,11 +16,11 @@ from ..errors import RequestError
 from ..models.linear_models import LinearModel, Model
 from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
-from ..models.rehearsal import USUAL_RECORDS
-from ..models.training import AUTO, Trainer, chosen_trainer, train, trainer_of
+from ..models.training import AUTO, Chosen, Trainer, train, train_by, trainer_of, training_plan
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
+from ..releases.purchase_plan import PurchasePlan
 from ..sources import open_source
 from .classifier import Fitting, LabelledEstimator
 from .private import CLASS, as_table
@@ -129,9 +129,8 @@ class PrivateLogisticRegression(LinearClassifier):
     regularisation : float | None
         Strength per record; None is the least that the promise allows, which is seldom too little.
     records : int | None
-        A public guess of the number of records: with a delta, for the choice of a method and of its steps, which
-        supposes 10,000 without it (on sets of 300 to 30,000 records that seldom mattered much, and then in either
-        direction); without one, what the regularisation is multiplied by.
+        A public number of records: with a delta, for the choice of a method and of its steps, for which a count is
+        bought with 2% of epsilon without it; without one, what the regularisation is multiplied by.
     method : str
         "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta, and keeps the features'
         own units without one; "amp", approximate minima perturbation (Iyengar et al. 2019), "descent", noisy gradient
@@ -191,21 +190,21 @@ class PrivateLogisticRegression(LinearClassifier):
             When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
         domain, X, labels = self._labelled(X, y)
-        budget = self._budget()
+        budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
-        trainer = self._trainer(domain, budget, composable=payer is not None)
-        spend = spending(payer, trainer.cost(budget), trainer)
-        self._take(trainer.fit(open_source(as_table(domain, X, labels)), budget, spend=spend))
+        if (solver := self._solver(domain, budget)) is not None:
+            self._take(solver.fit(source, budget, spend=spending(payer, solver.cost(budget), solver)))
+        else:
+            self._take(train_by(self._plan(domain, budget, self.records, composable=payer is not None), source, payer))
         return self
 
     def _feature_bounds(self) -> object:
         return (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
 
-    def _trainer(self, domain: Domain, budget: Budget, *, composable: bool) -> ObjectivePerturbation | Trainer:
-        """The method that is meant; RequestError where it does not keep such a promise.
+    def _solver(self, domain: Domain, budget: Budget) -> ObjectivePerturbation | None:
+        """Objective perturbation in the features' own units, where a regularisation or a radius asks for these.
 
-        Features are compared as shares of their bounds, but for what asks for lengths in their own units, as a
-        regularisation and a radius beside bounds of every feature do.
+        Features are compared as shares of their bounds otherwise, and this is None.
         """
         length = self._length(domain)
         own_units = self.regularisation is not None or (self.radius is not None and length is None)
@@ -214,8 +213,14 @@ class PrivateLogisticRegression(LinearClassifier):
         check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent", "newton"))
         if self.regularisation is not None:
             raise RequestError("A regularisation is of objective perturbation under a pure promise alone.")
-        records = USUAL_RECORDS if self.records is None else self.records
-        return chosen_trainer(domain, CLASS, budget, self.method, length, composable=composable, records=records)
+        return None
+
+    def _plan(self, domain: Domain, budget: Budget, records: float | None, *, composable: bool) -> PurchasePlan[Chosen]:
+        """What is bought and trained; coefficients are of straight lines, as scikit-learn's are."""
+        length = self._length(domain)
+        return training_plan(
+            domain, CLASS, budget, self.method, radius=length, records=records, curves=0, composable=composable
+        )
 
     def _length(self, domain: Domain) -> float | None:
         """The radius in halves of the one pair of bounds that all features have; None where either is missing."""
@@ -225,8 +230,12 @@ class PrivateLogisticRegression(LinearClassifier):
         return 2.0 * self.radius / (column.high - column.low)
 
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
-        trainer = self._trainer(domain, budget, composable=True)
-        return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
+        trainer: ObjectivePerturbation | Trainer | None = self._solver(domain, budget)
+        if trainer is None:
+            plan = self._plan(domain, budget, self.records or records, composable=True)
+            trainer = plan.ordinary(plan.known).trainer
+        made = trainer
+        return Fitting(made.cost(budget), lambda source: self._take(made.fit(source, budget)))
 
     def _take(self, made: LogisticModel | Model) -> None:
         model = self.model_ = cast(LogisticModel | LinearModel, made)  # as classes are predicted

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..analysis.product_sums import Components, Correlations, terms_of
+from ..analysis.product_sums import Components, Correlations
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened, significant
 from ..models.judging import NumberVerdict, Reliability
@@ -179,7 +179,7 @@ def numbers_in_words(found: NumberVerdict, named: str) -> str:
 
 def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
     """Names of coordinates, and by how much each moves the score over its range, strongest first."""
-    terms = terms_of(model.features)
+    terms = model.task.terms
     whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
     moves = model.slopes[row] * whole
     order = np.argsort(-np.abs(moves), kind="stable")[:MOST_SHOWN]

@@ -81,7 +81,7 @@ from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems
 from .model_file import BITS
-from .training_task import whole_vectors
+from .training_task import Task, whole_vectors
 
 CONSTANTS = ("sharp", "published")
 SECOND_SHARE = Fraction(1, 100)
@@ -138,6 +138,9 @@ class ApproximateMinima(Method):
 
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
     name: ClassVar[str] = "amp"
+    rank: ClassVar[int] = 1
+    advantage: ClassVar[str] = "it is alone in a ledger"
+    composable: ClassVar[bool] = False
     described: ClassVar[str] = "approximate minima perturbation"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = READ_UNIT
@@ -165,13 +168,21 @@ class ApproximateMinima(Method):
         else:
             steps = self.domain.unit.records * (2 if budget.neighbours is Neighbours.REPLACE_ONE else 1)
             deviation, curvature = sharp_constants(*one_step(float(first[0]), float(first[1]), steps))
-        size = self.features.dimensions + 1
+        size = self.width + 1
         bits = grid_bits(curvature, size)
         reach = 2 * (LARGEST_GRADIENT / curvature * (1 << bits) + math.isqrt(size) + 1)
         square = math.ceil(reach**2)
         moved = Sensitivity(math.isqrt(square * size) + 1, square)
         second = calibrate_gaussian(moved, epsilon * SECOND_SHARE, delta * SECOND_SHARE)
         return Perturbed(deviation, curvature, second, bits)
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return bool(task.categories) and not budget.pure
+
+    def noise(self, budget: Budget) -> float:
+        """Gaussian noise on m coordinates is s √m long."""
+        return float(self.perturbed(budget).deviation) * math.sqrt(self.width + 1)
 
     def _planned(self, budget: Budget) -> Perturbed:
         return self.perturbed(budget)
@@ -285,6 +296,7 @@ class TunedMinima(Method):
 
     radii: int = parameter(Whole("The number of radii that are tried", 2, 8), 2)
     name: ClassVar[str] = "tuned-amp"
+    rank: ClassVar[int] = 2
     described: ClassVar[str] = "tuned approximate minima perturbation"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = READ_UNIT
@@ -297,7 +309,10 @@ class TunedMinima(Method):
     @cached_property
     def candidates(self) -> tuple[ApproximateMinima, ...]:
         """A method for every radius, the longest first."""
-        return tuple(ApproximateMinima(self.domain, self.label, self.reach / 2.0**place) for place in range(self.radii))
+        return tuple(
+            ApproximateMinima(self.domain, self.label, self.reach / 2.0**place, curves=self.curves)
+            for place in range(self.radii)
+        )
 
     def cost(self, budget: Budget) -> Cost:
         """What all models and the choice cost together; RequestError when the promise is none that they keep."""

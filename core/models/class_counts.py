@@ -49,6 +49,7 @@ class LargestClass(Method):
     described: ClassVar[str] = "counting the classes"
     theorem: ClassVar[str] = "Each record is in one class, and noise hides it in that count; the coefficients follow."
     unit: ClassVar[int] = 1
+    listed: ClassVar[bool] = False  # As it predicts the same for everyone.
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the counts."""
@@ -85,7 +86,7 @@ def same_for_all(task: Task, shares: Sequence[float] | np.ndarray, budget: Budge
     """The model that gives everyone the same shares of the classes, which are public by now, float64 (K,)."""
     logs = np.rint(np.log(np.asarray(shares)) * (1 << BITS)).astype(np.int64)
     kind = "logistic" if len(logs) == 2 else "multinomial"
-    rows = np.zeros((task.rows, task.features.dimensions + 1), np.int64)
+    rows = np.zeros((task.rows, task.width + 1), np.int64)
     rows[:, 0] = logs[1] - logs[0] if len(logs) == 2 else logs
     return LinearModel(task, kind, 1.0, rows, budget, LargestClass.described, LargestClass.theorem)
 

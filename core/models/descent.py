@@ -56,6 +56,7 @@ from .standard_scale import (
     standardised,
     sums_of_slopes,
 )
+from .training_task import Task
 
 UNIT = 1 << 13
 COUNT_SHARE, CENTRE_SHARE, LENGTH_SHARE = Fraction(1, 100), Fraction(2, 100), Fraction(1, 100)
@@ -103,6 +104,7 @@ class Descent(GaussianTables, Trained[Model]):
     clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), CLIP)
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT
+    solves: ClassVar[bool] = False
     longest_rate: ClassVar[float]
     score_noise: ClassVar[float]
     """The longest step, and how far the noise of one step may move the score of a record of the bought length."""
@@ -152,7 +154,7 @@ class Descent(GaussianTables, Trained[Model]):
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one person moves the table of a step; see the module."""
         square = self.largest * (4 if neighbours is Neighbours.REPLACE_ONE else 1)
-        size = self.rows * (self.features.dimensions + 1)
+        size = self.rows * (self.width + 1)
         return Sensitivity(min(square, math.isqrt(square * size) + 1), square).scaled(self.domain.unit.records)
 
     def counts(self, neighbours: Neighbours) -> bool:
@@ -163,7 +165,7 @@ class Descent(GaussianTables, Trained[Model]):
         """Every table with its share of the budget: the steps', the centre, the lengths, others, and a count if any."""
         moved, records = self.sensitivity(budget.neighbours), self.domain.unit.records
         bought = [
-            (centre_sensitivity(budget.neighbours, self.reach, UNIT, self.features.dimensions), CENTRE_SHARE),
+            (centre_sensitivity(budget.neighbours, self.reach, UNIT, self.width), CENTRE_SHARE),
             (ladder_sensitivity(budget.neighbours), LENGTH_SHARE),
         ]
         bought += self._bought(budget.neighbours)
@@ -178,7 +180,7 @@ class Descent(GaussianTables, Trained[Model]):
         The mean of the second half of the steps has the noise of a step divided by the root of their number.
         """
         of_step = math.sqrt(self.noises(budget)[0].variance) / (UNIT * RESIDUAL_UNIT)
-        return of_step * math.sqrt(2.0 * self.rows * (self.features.dimensions + 1) / self.steps)
+        return of_step * math.sqrt(2.0 * self.rows * (self.width + 1) / self.steps)
 
     def _trained(
         self,
@@ -237,8 +239,8 @@ class Descent(GaussianTables, Trained[Model]):
         room = self.score_noise * records * UNIT * RESIDUAL_UNIT / math.sqrt(noise.variance)
         return min(self.longest_rate if longest is None else longest, room * (1.0 - self.momentum))
 
-    def for_records(self, budget: Budget, records: int) -> Self:
-        """The same in as many steps as pay for so many records, from public facts alone.
+    def for_records(self, budget: Budget, records: float) -> Self:
+        """The same in as many steps as pay for so many records, from public facts alone; as it is without a delta.
 
         The noise of each step grows with the root of their number, and shortens all of them by as much; where they
         would be long all the same, more of them get further.
@@ -247,12 +249,14 @@ class Descent(GaussianTables, Trained[Model]):
         ----------
         budget : Budget
             The promise.
-        records : int
-            How many there are, from public knowledge.
+        records : float
+            About how many there are.
         """
+        if budget.pure:
+            return self
         room = self.longest_step(self.noises(budget)[0], float(records), math.inf)
         paid = min(MOST_STEPS, math.floor(self.steps * (room / SHORT_RATE) ** 2))
-        afforded = MOST_WORK // max(1, records * (self.features.dimensions + 1) * self.rows)
+        afforded = int(MOST_WORK // max(1, records * (self.width + 1) * self.rows))
         return replace(self, steps=max(self.steps, min(paid, afforded)))
 
     def most(self, units: np.ndarray) -> np.ndarray:
@@ -273,7 +277,7 @@ class Descent(GaussianTables, Trained[Model]):
     def largest_sum(self) -> int:
         """Of scores in whole numbers, which float64 must hold exactly: below 2^53 for every domain that is taken."""
         length = math.hypot(self.farthest, FRONT) * UNIT
-        return math.ceil(math.sqrt(self.features.dimensions + 1) * length) * LARGEST_WEIGHT
+        return math.ceil(math.sqrt(self.width + 1) * length) * LARGEST_WEIGHT
 
 
 def scores_of(whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -300,9 +304,14 @@ class NoisyDescent(Descent[LinearModel], Method):
 
     loss: str = parameter(Choice("The loss", LOSSES), "logistic")
     name: ClassVar[str] = "descent"
+    rank: ClassVar[int] = 3
     described: ClassVar[str] = "noisy gradient descent"
     longest_rate: ClassVar[float] = LONGEST_RATE
     score_noise: ClassVar[float] = SCORE_NOISE
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return bool(task.categories) and not budget.pure
 
     def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         return residuals(scores, goals, self.loss, most)
@@ -318,3 +327,22 @@ class NoisyDescent(Descent[LinearModel], Method):
         kind = "svm" if self.loss == "svm" else "logistic" if self.rows == 1 else "multinomial"
         said = f"{self.described} in {self.steps:,} steps"
         return self._model(kind, 1.0, weights, budget, details | {"loss": self.loss}, noise_source, said)
+
+
+@dataclass(frozen=True)
+class SupportVectors(NoisyDescent):
+    """A linear support vector machine: the same descent on Huber's smooth hinge, each class against the rest.
+
+    Parameters
+    ----------
+    domain, label, radius, steps, rate, clip, loss : Domain, str, float | None, int, float | None, float, str
+        As of `NoisyDescent`.
+    """
+
+    loss: str = parameter(Choice("The loss", LOSSES), "svm")
+    name: ClassVar[str] = "svm"
+    rank: ClassVar[int] = 5
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return False

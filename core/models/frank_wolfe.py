@@ -69,6 +69,7 @@ class FrankWolfe(Method):
     steps: int = parameter(Whole("The number of steps", 1, 1_000), 10)
     ball: float = parameter(Number("The largest sum of coefficients", 1e-2, 200.0), 5.0)
     name: ClassVar[str] = "frank-wolfe"
+    rank: ClassVar[int] = 6
     described: ClassVar[str] = "private Frank-Wolfe steps"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT

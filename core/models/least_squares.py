@@ -56,7 +56,7 @@ from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
 from .number_descent import FIT_SENSITIVITY, FIT_SHARE, bought_residual, sum_of_squares
-from .preconditioned import THEOREM, UNIT, Preconditioned, Start
+from .preconditioned import MOST_COORDINATES, THEOREM, UNIT, Preconditioned, Start
 from .training_task import Task
 
 SUMS_THEOREM = (
@@ -81,6 +81,9 @@ class FromProducts(NumberMethod):
     """
 
     name: ClassVar[str] = "products"
+    rank: ClassVar[int] = 0
+    advantage: ClassVar[str] = "it says how far its coefficients may be off"
+    bends: ClassVar[bool] = False
     described: ClassVar[str] = "sums of products"
     theorem: ClassVar[str] = SUMS_THEOREM
     unit: ClassVar[int] = PRODUCTS_UNIT
@@ -99,6 +102,10 @@ class FromProducts(NumberMethod):
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: as a release of the sums."""
         return plan(self.sketch, budget).cost
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return not task.categories and task.radius >= Task(task.domain, task.label).radius
 
     def noise(self, budget: Budget) -> float:
         """How long the noise is on the products of all coordinates with one of them, in records."""
@@ -182,11 +189,16 @@ class Boosted(Preconditioned, NumberMethod):
     """
 
     name: ClassVar[str] = "boosted"
+    rank: ClassVar[int] = 3
     described: ClassVar[str] = "boosted least squares"
     theorem: ClassVar[str] = THEOREM
     instead: ClassVar[str] = "sums of products"
     usual_clip: ClassVar[float] = CLIP
     curvature: ClassVar[float] = 1.0
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return not task.categories and not budget.pure and task.width < MOST_COORDINATES
 
     def answers_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """See the module for the proof."""

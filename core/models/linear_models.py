@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, ndtri, softmax
 
-from ..analysis.product_sums import Term, terms_of
+from ..analysis.product_sums import Term
 from ..checks import check_number, exact_fields
 from ..domain import Scalar
 from ..errors import ReleaseFileError, RequestError
@@ -26,7 +26,7 @@ from ..formatting.numbers import significant
 from ..runtime import strict_json
 from ..sketches.answers import check_level
 from .model_file import FIELDS, ModelFile, shortened
-from .training_task import Task
+from .training_task import MAX_COORDINATES, Task
 
 CALIBRATED = "calibrated on public records"
 """The detail that says on how many."""
@@ -78,7 +78,7 @@ class LinearModel(ModelFile):
         A number's is for one of its own unit, and the first row, of no column, is the intercept: the score where all
         numbers are 0 and there is no category.
         """
-        terms = terms_of(self.features)
+        terms = self.task.terms
         values = np.column_stack((self.intercepts, self.slopes))
         table = pd.DataFrame(
             {
@@ -206,7 +206,7 @@ class NumberModel(ModelFile):
         `carries` is by how much the prediction changes from one end of the column's bounds to the other, or between no
         category and this one.
         """
-        terms, reach = terms_of(self.features), _reach(LEVEL)
+        terms, reach = self.task.terms, _reach(LEVEL)
         middle, half = (0.0, 1.0) if self.counts else (self.goal.middle, self.goal.half)
         estimate = np.append(middle + half * self.intercepts[0], half * self.slopes[0])
         whole = [0.0, *(1.0 if term.category else 2.0 * term.half for term in terms)]
@@ -258,8 +258,7 @@ class NumberModel(ModelFile):
 
     def _score_errors(self, queries: object) -> np.ndarray:
         """Deviations that noise gives the scores of queries, float64 (n,)."""
-        encoding = self.task.encoding
-        vectors = encoding.vectors(self.features.encode_queries(queries, encoding.metric))
+        vectors = self.task.vectors(self.features.encode_queries(queries, self.task.encoding.metric))
         vectors[:, 1:] = shortened(np.clip(vectors[:, 1:], -1.0, 1.0), self.task.radius)
         return np.sqrt(np.maximum(((vectors @ cast(np.ndarray, self.covariance)) * vectors).sum(axis=1), 0.0))
 
@@ -328,9 +327,9 @@ def model_of(facts: object) -> Model:
     return OPENING_KINDS[kind].from_dict(facts)
 
 
-def most_bytes(task: Task) -> int:
-    """Bytes that a model's file takes at most, from public facts, so that room is taken before it is paid for."""
-    width = task.features.dimensions + 1
+def most_bytes(task: Task, halvings: int = 0) -> int:
+    """Bytes of a model's file at most, whose lines bend so often: room is taken before it is paid for."""
+    width = min(MAX_COORDINATES, task.width << halvings) + 1
     numbers = width * (max(1, len(task.categories)) + 1) + min(width, MOST_IN_FILE) ** 2
     return A_NUMBER * numbers + 4 * len(strict_json.dumps(task.domain.to_dict())) + BESIDE_THE_NUMBERS
 

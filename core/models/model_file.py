@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from ..analysis.product_sums import terms_of
 from ..checks import check_choice, check_number, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
@@ -89,13 +88,13 @@ class ModelFile(ABC):
 
     @cached_property
     def slopes(self) -> np.ndarray:
-        """Of coordinates in the columns' own units, float64 (rows, d)."""
-        return self.weights[:, 1:] / np.array([term.half for term in terms_of(self.features)])
+        """Of the task's terms: coordinates in the columns' own units, and knots of curves, float64 (rows, terms)."""
+        return self.weights[:, 1:] @ self.task.reading[0].T
 
     @cached_property
     def intercepts(self) -> np.ndarray:
         """Float64 (rows,)."""
-        return self.weights[:, 0] - self.slopes @ np.array([term.middle for term in terms_of(self.features)])
+        return self.weights[:, 0] + self.weights[:, 1:] @ self.task.reading[1]
 
     def decision(self, queries: object) -> np.ndarray:
         """Scores at n queries in natural units, float64 (n, rows)."""
@@ -104,7 +103,7 @@ class ModelFile(ABC):
 
     def decision_points(self, points: np.ndarray) -> np.ndarray:
         """The same of queries that are encoded as `features` says."""
-        vectors = self.task.encoding.vectors(points)
+        vectors = self.task.vectors(points)
         vectors[:, 1:] = shortened(np.clip(vectors[:, 1:], -1.0, 1.0), self.task.radius)
         return vectors @ self.weights.T
 
@@ -251,7 +250,7 @@ def shortened(features: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _checked_rows(rows: object, task: Task, counts: set[int]) -> np.ndarray:
-    width = task.features.dimensions + 1
+    width = task.width + 1
     if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == width for row in rows):
         raise RequestError("A model has a coefficient for every coordinate of its columns.")
     if len(rows) not in counts:

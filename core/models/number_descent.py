@@ -45,7 +45,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -61,6 +61,7 @@ from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
 from .standard_scale import LOWEST, RESIDUAL_BITS, RESIDUAL_UNIT, cut, offsets, power
+from .training_task import Task
 
 FIT_SHARE = Fraction(2, 100)
 FARTHEST_OFF = 2 * RESIDUAL_UNIT
@@ -139,12 +140,20 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
 
     clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), 1.0)
     name: ClassVar[str] = "descent"
+    rank: ClassVar[int] = 1
     described: ClassVar[str] = "noisy gradient descent"
     instead: ClassVar[str] = "sums of products"
     longest_rate: ClassVar[float] = 1.0
     score_noise: ClassVar[float] = 0.1
     farthest: ClassVar[float] = 8.0
     momentum: ClassVar[float] = 0.9
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return not task.categories and not budget.pure
+
+    def for_records(self, budget: Budget, records: float) -> Self:
+        return self
 
     def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
         return offsets(scores, goals, most)
@@ -269,8 +278,16 @@ class CountDescent(NumberDescent):
         When a parameter is out of range, or what is predicted may lie below 0.
     """
 
+    name: ClassVar[str] = "poisson"
+    rank: ClassVar[int] = 2
     described: ClassVar[str] = "noisy gradient descent on Poisson's loss"
     longest_rate: ClassVar[float] = 0.5
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        """Whole numbers from 0 on, as the domain says."""
+        step = getattr(task.target, "step", 0.0)
+        return not budget.pure and task.is_count and step >= 1.0 and step % 1 == 0
 
     def _check(self) -> None:
         super()._check()

@@ -71,6 +71,7 @@ from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .linear_models import LinearModel
 from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, LogisticModel, Perturbation
 from .method import Fitted, Method, against_the_rest, signed_problems
+from .training_task import Task
 
 CONSTANTS = ("sharp", "published")
 CURVATURE_OF_LOSS = Fraction(1, 4)
@@ -325,6 +326,8 @@ class PureLogistic(Method):
     """
 
     name: ClassVar[str] = "objective"
+    rank: ClassVar[int] = 0
+    advantage: ClassVar[str] = "it needs no δ"
     described: ClassVar[str] = "objective perturbation"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = READ_UNIT
@@ -337,6 +340,14 @@ class PureLogistic(Method):
         """r of every problem."""
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
         return Fraction(budget.epsilon) / (self.rows * moves * self.domain.unit.records)
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return bool(task.categories)
+
+    def noise(self, budget: Budget) -> float:
+        """Pure noise on m coordinates is m/r long; where several problems share the promise each has that much."""
+        return (self.width + 1) / float(self.rate(budget))
 
     def _planned(self, budget: Budget) -> Fraction:
         return self.rate(budget)

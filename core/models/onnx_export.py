@@ -24,6 +24,7 @@ from ..domain import Categorical, Column, Ordered
 from ..runtime.environment import check_extra
 from ..version import SOFTWARE
 from .linear_models import LinearModel, Model, NumberModel
+from .training_task import tents
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
 TINY = float(np.finfo(float).tiny)
@@ -41,7 +42,8 @@ def to_onnx(model: Model) -> bytes:
     onnx = package()
     _ = model.to_bytes()  # which refuses what is not private
     graph = Graph()
-    features = graph.together([graph.column(column) for column in model.features.columns])
+    halvings = model.task.halvings()
+    features = graph.together([graph.column(one, halvings[one.name]) for one in model.features.columns])
     scores = _scores(graph, model, features)
     rows = len(model.task.categories) if isinstance(model, LinearModel) else 0
     outputs = _classes(graph, model, scores) if isinstance(model, LinearModel) else _number(graph, model, scores)
@@ -92,14 +94,25 @@ class Graph:
         self.nodes.append(onnx.helper.make_node(operation, list(names), [result], domain=domain, **attributes))
         return result
 
-    def column(self, column: Column) -> str:
-        """The coordinates of a column between -1 and 1, or one 1 among zeros: double (n, width)."""
+    def column(self, column: Column, halvings: int) -> str:
+        """The coordinates of a column between -1 and 1 with their tents, or one 1 among zeros: double (n, ...)."""
         if isinstance(column, Categorical):
             return self._chosen(column.name, column.categories)
         if isinstance(column, Ordered):
             places = self.constant(np.asarray(column.places, np.float64)[:, None])
-            return self._between(self.do("MatMul", self._chosen(column.name, column.categories), places), column)
-        return self._between(self._input(column.name, "DOUBLE", column.width), column)
+            numbers = self._between(self.do("MatMul", self._chosen(column.name, column.categories), places), column)
+        else:
+            numbers = self._between(self._input(column.name, "DOUBLE", column.width), column)
+        return self._curved(numbers, column.width, halvings) if halvings else numbers
+
+    def _curved(self, numbers: str, width: int, halvings: int) -> str:
+        """Each number followed by its tents; see `training_task.curved`."""
+        tops, steep, heights = (self.constant(one) for one in tents(halvings))
+        each = self.do("Reshape", numbers, self.constant(np.array([-1, width, 1], np.int64)))
+        off = self.do("Mul", self.do("Abs", self.do("Sub", each, tops)), steep)
+        shares = self.do("Max", self.do("Sub", self.constant(1.0), off), self.constant(0.0))
+        beside = self.do("Concat", each, self.do("Mul", shares, heights), axis=2)
+        return self.do("Reshape", beside, self.constant(np.array([-1, width << halvings], np.int64)))
 
     def together(self, parts: list[str]) -> str:
         """Coordinates side by side."""

@@ -126,6 +126,7 @@ class PermutationSGD(Method):
     batch: int = parameter(Whole("The size of a batch", 1, LARGEST_BATCH), 50)
     deviation: float = parameter(Number("The deviation of a coefficient", 1e-3, 10.0), 0.5)
     name: ClassVar[str] = "sgd"
+    rank: ClassVar[int] = 7
     described: ClassVar[str] = IN_AN_ORDER
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = READ_UNIT
@@ -133,7 +134,7 @@ class PermutationSGD(Method):
     @property
     def size(self) -> int:
         """Coordinates of a record, the 1 in front included."""
-        return self.features.dimensions + 1
+        return self.width + 1
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs; RequestError when the promise is none that the theorem keeps."""

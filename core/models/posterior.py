@@ -129,6 +129,8 @@ class PosteriorSample(NumberMethod):
 
     strength: Resolved[float] = parameter(Number("The strength of the ridge", 2.0, 1e4), USUAL_STRENGTH)
     name: ClassVar[str] = "ops"
+    rank: ClassVar[int] = 4
+    bends: ClassVar[bool] = False
     described: ClassVar[str] = "one posterior sample"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT
@@ -136,7 +138,7 @@ class PosteriorSample(NumberMethod):
 
     def _check(self) -> None:
         super()._check()
-        if self.features.dimensions >= MOST_COORDINATES:
+        if self.width >= MOST_COORDINATES:
             raise RequestError(
                 f"A posterior is solved in whole numbers, which takes at most {MOST_COORDINATES - 1} coordinates."
             )
@@ -149,7 +151,7 @@ class PosteriorSample(NumberMethod):
     def noise(self, budget: Budget) -> float:
         """How long a draw is off in the direction that records say least of, were W its least, in records."""
         plan = self._planned(budget)
-        return math.sqrt((self.features.dimensions + 1) * plan.order / plan.room)
+        return math.sqrt((self.width + 1) * plan.order / plan.room)
 
     def _planned(self, budget: Budget) -> Draw:
         if budget.pure:
@@ -227,6 +229,7 @@ class AdaptivePosteriorSample(PosteriorSample):
     """
 
     name: ClassVar[str] = "ada-ops"
+    rank: ClassVar[int] = 5
     described: ClassVar[str] = "one posterior sample with a bought ridge"
     bought: ClassVar[int] = 2
 

@@ -153,7 +153,7 @@ class Preconditioned(GaussianTables):
 
     def _check(self) -> None:
         super()._check()
-        if self.features.dimensions >= MOST_COORDINATES:
+        if self.width >= MOST_COORDINATES:
             raise RequestError(
                 f"This method takes at most {MOST_COORDINATES - 1:,} coordinates, as its matrix has their square; take "
                 "noisy gradient descent."
@@ -164,7 +164,7 @@ class Preconditioned(GaussianTables):
     @property
     def size(self) -> int:
         """Coordinates of a record, the 1 in front included."""
-        return self.features.dimensions + 1
+        return self.width + 1
 
     @property
     def largest(self) -> int:
@@ -202,7 +202,7 @@ class Preconditioned(GaussianTables):
 
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:
         """In the order of the module, then that of `judging`."""
-        among, size = budget.neighbours, self.features.dimensions
+        among, size = budget.neighbours, self.width
         bought = [
             (self.answers_sensitivity(among), ANSWERS_SHARE),
             (centre_sensitivity(among, self.reach, UNIT, size), CENTRE_SHARE),
@@ -334,6 +334,7 @@ class SecondOrder(Preconditioned, Method):
     """
 
     name: ClassVar[str] = "newton"
+    rank: ClassVar[int] = 4
     described: ClassVar[str] = "noisy Newton steps"
     theorem: ClassVar[str] = THEOREM
     usual_clip: ClassVar[float] = CLIP

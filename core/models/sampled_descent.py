@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from dp_accounting import NeighboringRelation
@@ -46,6 +46,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.randomness import Source as NoiseSource
 from .amp import one_step
 from .descent import NoisyDescent
+from .training_task import Task
 
 HALVINGS = 3
 ORDERS = (*range(2, 33), *range(36, 65, 4), 80, 96, 128, 256)
@@ -77,6 +78,7 @@ class SampledDescent(NoisyDescent):
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
     name: ClassVar[str] = "dp-sgd"
+    rank: ClassVar[int] = 8
     described: ClassVar[str] = "noisy gradient descent on samples"
     theorem: ClassVar[str] = THEOREM
     seen: ClassVar[float] = 2.0**-HALVINGS
@@ -85,6 +87,13 @@ class SampledDescent(NoisyDescent):
         super()._check()
         if self.domain.unit.records > 1:
             raise RequestError("Records are sampled one by one, so each person may have one record only.")
+
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return False
+
+    def for_records(self, budget: Budget, records: float) -> Self:
+        return self
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs; RequestError when the promise is none that the theorem keeps."""

@@ -49,6 +49,7 @@ from ..privacy.replay.solved_laws import DeepPoint
 from ..privacy.replay.tape import drawn, tossed
 from .linear_models import NumberModel
 from .method import NumberMethod
+from .training_task import Task
 
 UNIT = 1 << 13
 GRID = 1 << 10
@@ -87,13 +88,16 @@ class DeepFit(NumberMethod):
     doublings: int | None = parameter(Whole("The doublings of parts", 2, 16), None)
     most: Resolved[float] = parameter(Number("The largest coefficient", 0.1, 256.0), REACH)
     name: ClassVar[str] = "tukey"
+    rank: ClassVar[int] = 6
+    advantage: ClassVar[str] = "it needs no δ"
+    bends: ClassVar[bool] = False
     described: ClassVar[str] = "a deep one of many fits"
     theorem: ClassVar[str] = THEOREM
     unit: ClassVar[int] = UNIT
 
     def _check(self) -> None:
         super()._check()
-        if self.features.dimensions >= MOST_DEEP:
+        if self.width >= MOST_DEEP:
             raise RequestError(
                 f"Depth among fits takes at most {MOST_DEEP - 1} coordinates, as every part is fitted by itself."
             )
@@ -102,15 +106,19 @@ class DeepFit(NumberMethod):
         """What a fit costs: one choice of epsilon, and nothing of delta."""
         return Cost((Selections(Fraction(budget.epsilon)),), budget.epsilon, budget.delta)
 
+    @classmethod
+    def suits(cls, task: Task, budget: Budget) -> bool:
+        return not task.categories and budget.pure and task.width < MOST_DEEP
+
     def noise(self, budget: Budget) -> float:
         """How many records the fits are of that the draw may pass over, of those in `split` parts."""
-        return 2.0 * (self.features.dimensions + 1) * math.log(2 * self.most * GRID) / float(budget.epsilon)
+        return 2.0 * (self.width + 1) * math.log(2 * self.most * GRID) / float(budget.epsilon)
 
     def split(self, budget: Budget) -> int:
         """The doublings that make the parts, from public facts."""
         if self.doublings is not None:
             return self.doublings
-        wanted = PARTS_A_COORDINATE * (self.features.dimensions + 1) * self.domain.unit.records / budget.epsilon
+        wanted = PARTS_A_COORDINATE * (self.width + 1) * self.domain.unit.records / budget.epsilon
         return min(MOST, max(FEWEST, math.ceil(math.log2(wanted))))
 
     def _planned(self, budget: Budget) -> tuple[int, Fraction]:

@@ -19,8 +19,7 @@ from ..models.class_counts import SAME_FOR_ALL
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.entrants import File
 from ..models.linear_models import Model
-from ..models.rehearsal import USUAL_RECORDS, yardsticks
-from ..models.training import Offer, Trainer, forecast_curve, offers
+from ..models.training import USUAL_RECORDS, Offer, Trainer, forecast_curve, offers, yardsticks
 from ..models.training_task import Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
@@ -130,16 +129,6 @@ def outlook(domain: Domain, label: str, budget: Budget, records: int) -> None:
 
 
 USED = "train-used"  # In the session: the orders that were carried out.
-CALLED = {
-    "objective": "Objective perturbation",
-    "descent": "Noisy gradient descent",
-    "amp": "Approximate minima perturbation",
-    "products": "Sums of products",
-    "boosted": "Boosted least squares",
-    "poisson": "Noisy gradient descent for counts",
-    "tukey": "A deep one of many fits",
-    "choose": "Whatever predicts best",
-}
 CHOOSE = "choose"
 SEVERAL = (
     "Kernel sums, nearest means and a linear model, as far as the budget pays for more than one. An eighth of the "
@@ -228,7 +217,9 @@ def _method(found: Sequence[Offer], choice: Choice | None) -> Trainer | Choice:
     method = st.radio(
         "Method",
         [*names, *([] if choice is None else [CHOOSE])],
-        format_func=lambda name: CALLED[name] + (" (best forecast of these)" if name == found[0].method else ""),
+        format_func=lambda name: (
+            _called(names.get(name)) + (" (best forecast of these)" if name == found[0].method else "")
+        ),
         captions=[*map(_why, found), *([] if choice is None else [SEVERAL])],
         key=f"train-method-{'-'.join(names)}",
         label_visibility="collapsed",
@@ -238,6 +229,15 @@ def _method(found: Sequence[Offer], choice: Choice | None) -> Trainer | Choice:
     with st.spinner("Trying classifiers on made-up records"):
         note(_worth(choice))
     return choice
+
+
+def _called(offer: Offer | None) -> str:
+    """What a method is called; of none, what chooses among several."""
+    return "Whatever predicts best" if offer is None else _upper(offer.trainer.described)
+
+
+def _upper(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _worth(choice: Choice) -> str:
@@ -281,6 +281,7 @@ def _why(offer: Offer) -> str:
         right = f"{share} right of made-up records. "
         if not offer.trainer.categories:
             right = f"It explained {share} of how made-up records differ. "
+    right += f"{_upper(offer.bent)}. " if offer.bent else ""
     if offer.method == "products":
         right += "It says how far its coefficients may be off. "
     if offer.method == "tukey":

@@ -10,7 +10,7 @@ from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, t
 from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.models import amp, descent, number_descent, objective_perturbation, posterior, standard_scale
 from core.models.descent import Descent, NoisyDescent
-from core.models.training import OF_CLASSES, OF_NUMBERS
+from core.models.training import METHODS, NUMBER_METHODS
 from core.privacy.noise.noise import add_noise
 
 PURE, DELTA = BUDGETS[:2]
@@ -20,7 +20,7 @@ ALL = list(trainings())
 
 def test_every_trainer_is_replayed():
     named = {trial.name.split(",")[0] for trial in ALL}
-    assert named == {*OF_CLASSES, *OF_NUMBERS, CHOSEN}
+    assert named == {*METHODS, *NUMBER_METHODS, CHOSEN}
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from core import Budget, Domain, Ledger, load_model, train
 from core.domain import Vector
 from core.errors import BudgetError, RequestError
 from core.models.objective_perturbation import PureLogistic
-from core.models.rehearsal import rehearse_training, yardsticks
-from core.models.training import METHODS, forecast_curve, offers, trainer_of
+from core.models.training import METHODS, forecast_curve, offers, rehearse_training, trainer_of, yardsticks
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
@@ -73,7 +72,7 @@ def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
     assert np.array(noisy) / 2.0**20 == pytest.approx(np.array(real) / 2.0**20, abs=1e-4)
 
 
-@pytest.mark.parametrize(("method", "noise"), crossed(METHODS, (SystemSource(), SeededSource(1))))
+@pytest.mark.parametrize(("method", "noise"), crossed(tuple(METHODS), (SystemSource(), SeededSource(1))))
 def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(method, noise, tmp_path):
     """Its noise is shorter than the promise asks, so no file of it may look as if it kept one."""
     trainer, budget = trainer_of(method, PLANE, "kind"), promise(method, 1)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...analysis.product_sums import Sums, Term, terms_of
+from ...analysis.product_sums import Sums, Term
 from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
 from ...errors import RequestError
@@ -19,8 +19,8 @@ MOST_TARGETS = 30
 
 def model_facts(model: LinearModel) -> dict[str, Any]:
     """A trained model: without fields where it asks for what a form has none for."""
-    fields = _fields(model.features)
-    terms = terms_of(model.features)
+    fields = [] if model.task.curves else _fields(model.features)
+    terms = model.task.terms
     named = model.categories[1:] if len(model.rows) == 1 else model.categories
     whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
     return {
@@ -56,7 +56,11 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
         "rows": [[name, row.estimate, *end] for name, row, end in zip(names, table.itertuples(), ends, strict=True)],
     }
     shortened = model.task.radius < Task(model.task.domain, model.task.label).radius
-    return {"kind": "regressions", "fields": [] if shortened else _fields(model.features), "targets": [target]}
+    return {
+        "kind": "regressions",
+        "fields": [] if shortened or model.task.curves else _fields(model.features),
+        "targets": [target],
+    }
 
 
 def regression_facts(release: Release) -> dict[str, Any] | None:

@@ -1,0 +1,146 @@
+"""Curves: no longer than straight lines are, a function of one record each, stored, read, drawn and asked alike."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import Budget, Domain, Ledger, RequestError, load_model, train
+from core.domain import Numeric
+from core.models.linear_models import LinearModel
+from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, training_plan
+from core.models.training_task import MOST_HALVINGS, Task, curved, knots, tents
+from core.privacy.noise.randomness import SeededSource
+from core.sources import open_source
+
+PLANE = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), town=["Basel", "Bern"], kind=["no", "yes"])
+GROWTH = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), z=(0.0, 10.0))
+DELTA = Budget(1, "1e-6")
+
+
+def valley(count: int, seed: int = 0) -> dict[str, object]:
+    """A class by how far x is from 0, which no straight line tells."""
+    random = np.random.default_rng(seed)
+    x, y = random.uniform(-4, 4, (2, count))
+    kind = np.where(np.abs(x) + random.normal(0, 0.3, count) > 2, "yes", "no")
+    return {"x": x, "y": y + 4, "town": random.choice(["Basel", "Bern"], count), "kind": kind}
+
+
+@pytest.mark.parametrize("halvings", range(1, MOST_HALVINGS + 1))
+def test_a_number_with_its_tents_is_never_longer_than_in_the_corner_of_its_bounds(halvings):
+    numbers = np.concatenate([knots(halvings + 1), np.random.default_rng(0).uniform(-1, 1, 10_000)])
+    squares = (curved(numbers, halvings) ** 2).sum(axis=1)
+    assert squares.max() <= 1 + 1e-12 and squares[np.abs(numbers) == 1].min() == 1.0
+    top, _, heights = tents(halvings)
+    assert np.abs(curved(top, halvings)[:, 1:].diagonal() - heights).max() == 0.0
+    assert (
+        np.linalg.matrix_rank(np.column_stack((np.ones(len(knots(halvings))), curved(knots(halvings), halvings))))
+        == (1 << halvings) + 1
+    )  # every line with these knots
+
+
+@pytest.mark.parametrize("radius", [None, 0.7])
+def test_records_with_curves_are_within_the_radius_that_sensitivities_are_proved_from(radius):
+    task, unit = Task(PLANE, "kind", radius, curves=4), 1 << 13
+    assert task.radius == Task(PLANE, "kind", radius).radius
+    corners = {"x": [-4.0, 4.0, 0.0, 9.0], "y": [8.0, 0.0, 4.0, -9.0], "town": ["Bern"] * 4, "kind": ["no"] * 4}
+    for frame in (corners, valley(2_000)):
+        units, _ = task.gather(open_source(frame), unit)
+        assert units.shape[1] == task.width + 1 == 2 * 16 + 2 + 1
+        assert int((units**2).sum(axis=1).max()) <= task.longest(unit)
+    whole, _ = task.gather(open_source(valley(300)), unit)
+    alone, _ = task.gather(open_source({name: values[7:8] for name, values in valley(300).items()}), unit)
+    assert (whole[7] == alone[0]).all()  # bit for bit, whoever is beside it
+
+
+def test_the_file_of_a_straight_model_is_as_it_was_and_that_of_a_curved_one_is_read_back():
+    straight, bent = (
+        train(valley(500), "kind", PLANE, DELTA, "descent", curves=halvings, records=500) for halvings in (0, 3)
+    )
+    assert "curves" not in json.loads(straight.to_bytes())["task"] and straight.task.curves == 0
+    again = load_model(bent.to_bytes())
+    assert again.task.curves == 3 and again.to_dict() == bent.to_dict()
+    with pytest.raises(RequestError, match="a coefficient for every coordinate"):
+        LinearModel.from_dict(bent.to_dict() | {"task": bent.to_dict()["task"] | {"curves": 2}})
+    with pytest.raises(RequestError, match="halves the bounds"):
+        Task(PLANE, "kind", curves=MOST_HALVINGS + 1)
+
+
+def test_knots_in_the_table_of_coefficients_say_every_score():
+    model = trainer_of("descent", PLANE, "kind", curves=2).fit(
+        open_source(valley(800)), DELTA, noise_source=SeededSource(1)
+    )
+    table, asked = model.coefficients(), valley(50, 3)
+    scores = np.full(50, table["yes"].iloc[0])
+    for name in ("x", "y"):
+        rows = table[table.column == name]
+        assert abs(rows["yes"].sum()) < 1e-9  # each curve is told from its mean
+        scores += np.interp(asked[name], rows.category.astype(float), rows["yes"])
+    towns = table[table.column == "town"].set_index("category")["yes"]
+    scores += towns[asked["town"]].to_numpy()
+    # Numbers are rounded to 2^-15 of their bounds before they bend.
+    assert scores == pytest.approx(model.decision(pd.DataFrame(asked).drop(columns="kind"))[:, 0], abs=2e-2)
+
+
+def test_a_valley_is_learnt_by_what_auto_takes_and_by_no_straight_line():
+    count, asked = 8_000, valley(2_000, 9)
+    right = {}
+    for curves in (None, 0):
+        plan = training_plan(PLANE, "kind", DELTA, records=count, curves=curves)
+        trainer = plan.ordinary(plan.known).trainer
+        model = trainer.fit(open_source(valley(count)), DELTA, noise_source=SeededSource(2))
+        told = np.array(PLANE.categories_of("kind"))[model.codes(pd.DataFrame(asked).drop(columns="kind"))]
+        right[curves] = np.mean(told == asked["kind"])
+    assert right[None] > 0.9 > 0.65 > right[0]
+
+
+def test_a_growing_curve_of_a_number_is_learnt():
+    random = np.random.default_rng(4)
+    x, y = random.uniform(-4, 4, (2, 6_000))
+    frame = {"x": x, "y": y + 4, "z": np.clip(x**2 / 2 + random.normal(0, 0.5, 6_000), 0, 10)}
+    errors = {}
+    for curves in (0, 3):
+        made = trainer_of("boosted", GROWTH, "z", curves=curves).fit(
+            open_source(frame), DELTA, noise_source=SeededSource(3)
+        )
+        errors[curves] = np.std(made.numbers(pd.DataFrame(frame)[["x", "y"]]) - frame["z"])
+    assert errors[3] < 0.9 < 2.0 < errors[0]
+
+
+def test_knots_are_as_many_as_records_epsilon_and_columns_pay_for():
+    def halvings(records: int, budget: Budget, domain: Domain = PLANE) -> int:
+        return offers(domain, "kind", budget, composable=True, records=records)[0].trainer.curves
+
+    wide = Domain.of(**{f"x{place}": (0, 1) for place in range(20)}, kind=["no", "yes"])
+    assert halvings(300, Budget("0.1", "1e-6")) == 0
+    assert halvings(300, DELTA) <= halvings(3_000, DELTA) <= halvings(30_000, DELTA) and halvings(30_000, DELTA) >= 3
+    assert halvings(3_000, Budget("0.1")) <= halvings(3_000, Budget(1)) and halvings(3_000, DELTA, wide) <= 1
+    assert offers(PLANE, "kind", DELTA, records=3_000, curves=0)[0].trainer.curves == 0
+
+
+def test_columns_without_a_value_between_their_ends_stay_straight():
+    domain = Domain((Numeric("sex", 0, 1, step=1), Numeric("age", 0, 100), *PLANE.columns[2:]))
+    task = Task(domain, "kind", curves=2)
+    assert task.bent.tolist() == [False, True, False, False] and task.width == 1 + 4 + 2
+    assert [term.name for term in task.terms][:3] == ["sex", "age = 0", "age = 25"]
+
+
+@pytest.mark.parametrize("method", [*METHODS, *NUMBER_METHODS])
+def test_every_method_takes_curves_or_says_that_it_takes_none(method):
+    domain, label = (PLANE, "kind") if method in METHODS else (GROWTH, "z")
+    if (METHODS if method in METHODS else NUMBER_METHODS)[method].bends:
+        assert trainer_of(method, domain, label, curves=1).task.curves == 1
+    else:
+        with pytest.raises(RequestError, match="straight lines alone"):
+            trainer_of(method, domain, label, curves=1)
+
+
+def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path):
+    book = Ledger(str(tmp_path / "ledger.sqlite"))
+    book.register("people", 2, 0)
+    model = train(valley(400), "kind", PLANE, Budget(1), ledger=book, dataset="people")
+    assert model.budget == Budget(1) and book.status("people").left == 1
+    assert len(book.entries("people")) == 2  # a count, and the model with what it leaves
+    train(valley(400), "kind", PLANE, Budget(1), records=400, ledger=book, dataset="people")
+    assert len(book.entries("people")) == 3 and book.status("people").left == 0
