@@ -30,6 +30,7 @@ from .uncertainty import Splitting
 BATCH = 1 << 16  # Queries that are read at once.
 MOST_PLACES = 1024
 FEWEST_PLACES = 16
+VARYING = 16  # Places on which it is seen how far an average varies from record to record.
 PICTURE_SEED = 0  # Public seed of the averaging points: the same picture each time.
 
 
@@ -97,20 +98,38 @@ def averaged_answers(
     total, unseen = np.zeros((1, cells)), np.zeros(cells)
     for start in range(0, len(averaged.places), at_once):
         places = averaged.places[start : start + at_once]
-        points = np.empty((cells * len(places), release.domain.dimensions), order="F")
-        for name, coordinates in drawn.items():
-            points[:, box.places[name]] = np.tile(coordinates, (len(places), 1))
-        for name, coordinates in held.items():
-            points[:, box.places[name]] = coordinates
-        for name in averaged.names:
-            points[:, box.places[name]] = np.repeat(places[:, box.places[name]], cells, axis=0)
+        points = _placed(box, drawn, held, averaged.names, places)
         if alone:  # nothing to average, and the release knows the error of a single answer by itself
             return release.answer_points(points, level)
         estimates, weights = splitting.estimates(points)
         total = total + estimates.reshape(len(weights), len(places), cells).sum(axis=1)
         unseen += splitting.unseen_variance(points).reshape(len(places), cells).sum(axis=0)
     answers = Answers.of_groups(total / len(averaged.places), weights, release.records, level)
-    return answers if splitting.grouped else _widened(answers, unseen / len(averaged.places), level)
+    answers = answers if splitting.grouped else _widened(answers, unseen / len(averaged.places), level)
+    if release.population is None:
+        return answers
+    some = averaged.places[:: max(1, len(averaged.places) // VARYING)]
+    ratio = release.population.ratio(release, _placed(box, drawn, held, averaged.names, some), len(some))
+    return answers.of_population(release.population.luck, release.records, ratio, level)
+
+
+def _placed(
+    box: Box,
+    drawn: Mapping[str, np.ndarray],
+    held: Mapping[str, np.ndarray],
+    names: tuple[str, ...],
+    places: np.ndarray,
+) -> np.ndarray:
+    """All combinations of drawn values at each of the places, one place after the other, float64 (m k, dimensions)."""
+    cells = len(next(iter(drawn.values())))
+    points = np.empty((cells * len(places), box.domain.dimensions), order="F")
+    for name, coordinates in drawn.items():
+        points[:, box.places[name]] = np.tile(coordinates, (len(places), 1))
+    for name, coordinates in held.items():
+        points[:, box.places[name]] = coordinates
+    for name in names:
+        points[:, box.places[name]] = np.repeat(places[:, box.places[name]], cells, axis=0)
+    return points
 
 
 def _widened(answers: Answers, variance: np.ndarray, level: float) -> Answers:

@@ -123,7 +123,10 @@ def count_inside(release: Release, region: Region, level: float = 0.95) -> Answe
     layered = [place for place, name in enumerate(region.columns) if not isinstance(box.column(name), Coordinate)]
     missed = _missed(axes, fine, counts[0], corners, layered)
     error = math.sqrt(squares * release.privacy.counter_variance + missed)
-    return Answers.of_errors(np.array([estimate]), np.array([error]), release.records, level)
+    found = Answers.of_errors(np.array([estimate]), np.array([error]), release.records, level)
+    if release.population is None:
+        return found
+    return found.of_population(release.population.luck, release.records, 1.0, level)  # inside counts 1, and outside 0
 
 
 def _encoded(box: Box, region: Region) -> np.ndarray:

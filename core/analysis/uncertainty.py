@@ -23,7 +23,7 @@ two peaks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -90,7 +90,8 @@ class Splitting:
         variance = self.release.privacy.counter_variance
         noise = self.release.sketch.noise_variance(variance, points)
         known = np.isfinite(noise)  # no formula says it of answers that follow from choices made under noise
-        rest = self.release.answer_points(points).standard_error ** 2 - np.where(known, noise, 0.0)
+        alone = replace(self.release, population=None)  # the luck of a draw is no error of the release
+        rest = alone.answer_points(points).standard_error ** 2 - np.where(known, noise, 0.0)
         return np.where(known, np.maximum(rest, 0.0), np.inf)
 
     @cached_property

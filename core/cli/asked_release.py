@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from typer import Argument, Option
 
+from ..errors import RequestError
 from . import notation
 
 if TYPE_CHECKING:
@@ -62,6 +63,23 @@ BandwidthOption = Annotated[
 # Kinds of columns whose values are written as numbers; those of others are texts, such as dates.
 NUMBERS = ("numeric", "coordinate", "text_length")
 MOST_QUERIES = 100_000_000
+PopulationOption = Annotated[
+    bool,
+    Option(
+        "--population",
+        help="Make bands hold for the population that the records were drawn from at random, and not for the records "
+        "alone: they have the luck of the draw besides the noise.",
+    ),
+]
+AlikeOption = Annotated[
+    float,
+    Option(
+        "--alike",
+        metavar="CORRELATION",
+        help="With --population, how alike two records of one person are, where a person has several; 1 is as alike "
+        "as can be.",
+    ),
+]
 AtOption = Annotated[
     list[str] | None,
     Option("--at", metavar="COLUMN=VALUE", help="Hold a column at a value; repeat it for each column."),
@@ -69,7 +87,13 @@ AtOption = Annotated[
 
 
 def opened(
-    path: Path, of_class: str | None, part: str | None = None, bandwidth: str | None = None, together: bool = False
+    path: Path,
+    of_class: str | None,
+    part: str | None = None,
+    bandwidth: str | None = None,
+    together: bool = False,
+    population: bool = False,
+    alike: float = 1.0,
 ) -> Release:
     """The release in a file, or one of its parts, or that of one of its classes, read with a bandwidth.
 
@@ -77,7 +101,7 @@ def opened(
     """
     from ..releases.release import load
 
-    release = load(path)
+    release = of_whom(load(path), population, alike)
     if together and (of_class, part, bandwidth) == (None, None, None) and len(release.parts) > 1:
         return release
     release = release.part(part)
@@ -86,6 +110,15 @@ def opened(
         return release
     wanted = None if bandwidth == SUITED else notation.parse_bandwidth(bandwidth, release.sketch.query_domain.names)
     return release.smoothed(wanted)
+
+
+def of_whom(release: Release, population: bool, alike: float) -> Release:
+    """The release with bands for its records, or for the population that they were drawn from."""
+    from ..analysis.beyond_records import for_population
+
+    if not population and alike != 1.0:
+        raise RequestError("--alike cannot be given here, as it says how records were drawn: it needs --population.")
+    return for_population(release, alike) if population else release
 
 
 def average(release: Release) -> str:

@@ -9,11 +9,13 @@ from typer import Argument, Option
 from ..errors import RequestError
 from .asked_release import (
     ANSWERS,
+    AlikeOption,
     AtOption,
     BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
+    PopulationOption,
     QueriesArgument,
     ReleaseArgument,
     TableOption,
@@ -56,6 +58,8 @@ def query(
             "except with probability DELTA.",
         ),
     ] = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Ask a release: the columns of QUERIES, and beside them the answers.
 
@@ -71,7 +75,7 @@ def query(
     from ..sources.public_tables import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
     if median_of_means is not None and not asked.sketch.has_cells:
         raise RequestError("Only the mechanism race has a median of means, as it is made of rows of counters.")
     domain = asked.sketch.query_domain
@@ -115,6 +119,8 @@ def line(
     part: PartOption = None,
     bandwidth: BandwidthOption = None,
     out: TableOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
@@ -125,7 +131,7 @@ def line(
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
     points = places_along(asked.sketch, column, POINTS) if points is None else points
     curve = marginal_line(asked, column, read_places(at, asked.domain), points, level)
     places = pa.table({column: pa.array(curve.values)})
@@ -146,6 +152,8 @@ def grid(
     part: PartOption = None,
     bandwidth: BandwidthOption = None,
     out: TableOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Map density or distance over two columns, a cell a row; columns that --at does not hold are averaged over."""
     import numpy as np
@@ -155,7 +163,7 @@ def grid(
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
     heatmap = marginal_grid(asked, x, y, read_places(at, asked.domain), size, level)
     across = np.tile(heatmap.x_values, len(heatmap.y_values))
     up = np.repeat(heatmap.y_values, len(heatmap.x_values))

@@ -12,13 +12,16 @@ from typer import Argument, Option
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from .asked_release import (
+    AlikeOption,
     AtOption,
     BandwidthOption,
     ClassOption,
     LevelOption,
     PartOption,
+    PopulationOption,
     ReleaseArgument,
     TableOption,
+    of_whom,
     opened,
     read_places,
     read_queries,
@@ -135,6 +138,8 @@ def compare(
     part: PartOption = None,
     bandwidth: BandwidthOption = None,
     out: TableOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Compare two releases of the same question: the first less the second, with the noise of both in every band.
 
@@ -148,7 +153,7 @@ def compare(
     wanted = tuple(name.strip() for name in columns.split(",") if name.strip())
     if (queries is None) == (not wanted) or len(wanted) > 2:
         raise RequestError("Say one or two columns to compare along, or --queries with the places to compare at.")
-    both = [opened(path, of_class, part, bandwidth) for path in (first, second)]
+    both = [opened(path, of_class, part, bandwidth, population=population, alike=alike) for path in (first, second)]
     compared = Comparison(both[0], both[1], not sums)
     if queries is not None:
         write_table(_at_places(compared, queries, level, together), out)
@@ -279,6 +284,8 @@ def ask(
     out: TableOption = None,
     level: LevelOption = 0.95,
     part: PartOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Ask a release of tables in SQL: one row a group, and for each aggregate its name, NAME_low and NAME_high.
 
@@ -292,7 +299,7 @@ def ask(
     from ..releases.release import load
 
     check_table(out)
-    asked = load(release)
+    asked = of_whom(load(release), population, alike)
     answer = ask_sql(asked if part is None else asked.part(part), question, level)
     cells = [name for name in answer.columns if isinstance(answer[name].dtype, pd.CategoricalDtype)]
     answer = answer.assign(**{name: answer[name].astype(str) for name in cells})

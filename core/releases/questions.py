@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..sketches.tables.answers import TableAnswers, TableGuess
     from ..sketches.tables.reading import Reading
     from ..sketches.tables.tables import Tables
+    from .release import Population
 
 
 class Questions:
@@ -32,6 +34,7 @@ class Questions:
         counters: Any
         counted: Counts | None
         privacy: PrivacyRecord
+        population: Population | None
 
         @property
         def parts(self) -> Mapping[str, Any]:
@@ -89,7 +92,8 @@ class Questions:
             total, variance = float(one.counted), float(one.privacy.count_variance)
         laplace = any(scale.distribution == "discrete_laplace" for scale in one.privacy.noise)
         sketch = cast("Tables", one.sketch)
-        return sketch.reading(one.counters, one.privacy.counter_variance, total, variance, laplace)
+        reading = sketch.reading(one.counters, one.privacy.counter_variance, total, variance, laplace)
+        return reading if one.population is None else replace(reading, luck=one.population.luck)
 
 
 def _names(by: str | Sequence[str]) -> Sequence[str]:

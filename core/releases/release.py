@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..geometry.kernels import Bandwidth
 from ..privacy.record import PrivacyRecord
 from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
-from ..sketches.answers import Answers, level_of_each
+from ..sketches.answers import Answers, SamplingLuck, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
 from ..sketches.parts import Parts
@@ -25,6 +25,20 @@ from . import file
 from .comparison import Comparison
 from .manifest import BoughtCount, Finding, Manifest
 from .questions import Questions
+
+
+class Population(Protocol):
+    """What answers are of, where they are not of the records alone: whom the records were drawn from at random."""
+
+    @property
+    def luck(self) -> SamplingLuck:
+        """Of the draw."""
+
+    def ratio(self, release: Release, points: np.ndarray, averaged: int = 1) -> float | np.ndarray:
+        """The mean square of a record's closeness to encoded points, over its mean: at most 1.
+
+        Where points are ``averaged``, so many blocks of them follow each other, and closeness is the mean over these.
+        """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +68,8 @@ class Release(Questions):
         The number of all records, where that was bought first.
     finding : Finding | None
         What was found out of the columns, likewise.
+    population : Population | None
+        Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
     """
 
     sketch: LinearSketch
@@ -65,6 +81,7 @@ class Release(Questions):
     software: str
     counted_before: BoughtCount | None = None
     finding: Finding | None = None
+    population: Population | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -165,7 +182,10 @@ class Release(Questions):
     def answer_points(self, points: np.ndarray, level: float = 0.95) -> Answers:
         """The same for encoded points, float64 (n, dimensions), each interval with the level of its own."""
         self._check_one()
-        return self.sketch.answer(self.counters, self.counts, points, self.privacy.counter_variance, level)
+        found = self.sketch.answer(self.counters, self.counts, points, self.privacy.counter_variance, level)
+        if self.population is None:
+            return found
+        return found.of_population(self.population.luck, self.records, self.population.ratio(self, points), level)
 
     def estimates_at(self, points: np.ndarray) -> np.ndarray:
         """The estimates of `answer_points` alone, float64 (n,): searches need no errors, which may take longest."""

@@ -77,6 +77,61 @@ class Answers:
         """The same with intervals that reach further by so much on either side."""
         return replace(self, low=self.low - off, high=self.high + off)
 
+    def of_population(self, luck: SamplingLuck, records: float, ratio: float | np.ndarray, level: float) -> Answers:
+        """The same answers for the population that the records were drawn from, with longer bands of the same level."""
+        low, high = luck.ends(self.estimate, self.high - self.estimate, level, max(records, 1.0), ratio)
+        further = luck.variance(ratio * self.estimate, self.estimate, max(records, 1.0))
+        return replace(self, low=low, high=high, standard_error=np.sqrt(self.standard_error**2 + further))
+
+
+@dataclass(frozen=True)
+class SamplingLuck:
+    """What an answer says beyond the records, of the population that they were drawn from at random.
+
+    A sum over n records of values between 0 and 1 has expectation T over all draws of n records. Where the mean square
+    of a value is r times its mean, a draw moves the sum with variance v(T) = d (r T - T^2 / n); for a count, whose
+    values are 0 and 1, r = 1. Persons are drawn, and not rows: where one has up to m rows, of correlation c, d is
+    1 + (m - 1) c (Kish 1965), and m at most.
+
+    Noise and luck are independent. All T are in the band that are not told from the answer x by both together,
+    (x - T)^2 <= reach^2 + z^2 v(T), as Wilson's interval has it (1927): it is not narrower where by luck nobody was
+    drawn. Below 0, where no expectation is, the band ends where noise has it.
+    """
+
+    design: float = 1.0  # d.
+
+    def variance(self, squares: np.ndarray, sums: np.ndarray, records: float | np.ndarray) -> np.ndarray:
+        """Of sums of values over n records, by sums of their squares: d (squares - sums^2 / n)."""
+        return np.asarray(self.design * np.maximum(squares - sums**2 / records, 0.0))
+
+    def ends(
+        self,
+        estimate: np.ndarray,
+        reach: np.ndarray,
+        level: float,
+        records: float | np.ndarray,
+        ratio: float | np.ndarray = 1.0,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The ends of the band.
+
+        Parameters
+        ----------
+        estimate, reach : np.ndarray
+            The answer, and how far a band of this level for noise alone reaches to either side.
+        level, records, ratio : float, float | np.ndarray, float | np.ndarray
+            Of the band; n; and r.
+        """
+        squared = ndtri(0.5 + level / 2.0) ** 2 * self.design
+        leading, middle = 1.0 + squared / records, 2.0 * estimate + squared * ratio
+        root = np.sqrt(np.maximum(middle**2 - 4.0 * leading * (estimate**2 - reach**2), 0.0))
+        low, high = (middle - root) / (2.0 * leading), (middle + root) / (2.0 * leading)
+        below, above = np.minimum(estimate - reach, 0.0), estimate + reach
+        return np.where(low > 0.0, low, below), np.where(high > 0.0, high, above)
+
+    def reach(self, noise: np.ndarray, luck: np.ndarray, level: float) -> np.ndarray:
+        """How far a band reaches, by the reach of noise alone and the variance of luck."""
+        return np.asarray(np.sqrt(noise**2 + ndtri(0.5 + level / 2.0) ** 2 * luck))
+
 
 def check_level(level: float) -> None:
     """RequestError unless the level of an interval lies strictly between 0 and 1."""

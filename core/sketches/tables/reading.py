@@ -27,6 +27,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtri
 
+from ..answers import SamplingLuck
 from .table_layout import Block, Columns, Contrasts, Layout, parts_of_table
 
 
@@ -157,11 +158,14 @@ class Reading:
         The noisy counters.
     total : float | None
         The number of records where it is known from elsewhere, with the variance that the noise says.
+    luck : SamplingLuck | None
+        Of the draw, where answers are to be of the population that the records were drawn from.
     """
 
     noise: Noise
     table: np.ndarray
     total: float | None = None
+    luck: SamplingLuck | None = None
     _residuals: dict[Columns, np.ndarray] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -171,6 +175,11 @@ class Reading:
     @cached_property
     def records(self) -> float:
         return float(self.residual(()))
+
+    @property
+    def people(self) -> float:
+        """The number of records to divide by: at least 1."""
+        return max(self.records, 1.0)
 
     def residual(self, which: Columns) -> np.ndarray:
         """What a table of these columns adds to its margins, float64, one side a column, of sum 0 along each."""

@@ -57,9 +57,11 @@ def strengths(
     rows = []
     for pair in _measured(reading, BestGuess(reading), columns):
         divisor = np.maximum(pair.expected, pair.records * max(pair.least_share, (least or {}).get(pair.names, 0.0)))
-        squares = pair.difference**2
-        found = float(((squares - pair.variance) / divisor).sum())
-        moved = 2.0 * pair.variance**2 + 4.0 * pair.variance * np.maximum(squares - pair.variance, 0.0)
+        squares, chance = pair.difference**2, pair.variance
+        if reading.luck is not None:  # a draw moves a cell where e records are expected with variance d e
+            chance = chance + reading.luck.design * np.maximum(pair.expected, 0.0) * pair.free
+        found = float(((squares - chance) / divisor).sum())
+        moved = 2.0 * chance**2 + 4.0 * chance * np.maximum(squares - chance, 0.0)
         error = math.sqrt(float((moved / divisor**2).sum()) / pair.free)
         rows.append(
             (*pair.names, *(pair.cramers_v(end) for end in (found, found - reach * error, found + reach * error)))

@@ -180,15 +180,17 @@ def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> p
     fine = fine and not kept
     reach = reading.noise.reach(level)
     share, error = weighted(reading, kept, {i: c.share for i, c in conditions.items()}, fine)
-    low, high = share - reach * error, share + reach * error
+    low, high = _banded(reading, share, reach * error, level)
     if not all(condition.whole for condition in conditions.values()):
         ends = [
             weighted(reading, kept, {i: getattr(c, end) for i, c in conditions.items()}, fine)
             for end in ("least", "most")
         ]
         # Whatever the cut cells hold of what is meant, the truth lies between that of no part of them and of all.
-        low = np.minimum(low, ends[0][0] - reach * ends[0][1])
-        high = np.maximum(high, ends[1][0] + reach * ends[1][1])
+        low = np.minimum(low, _banded(reading, ends[0][0], reach * ends[0][1], level)[0])
+        high = np.maximum(high, _banded(reading, ends[1][0], reach * ends[1][1], level)[1])
+    if reading.luck is not None:
+        error = np.sqrt(error**2 + reading.luck.variance(share, share, reading.people))
     keys = cell_keys([axes[place] for place in kept])
     return pd.DataFrame(
         keys
@@ -199,6 +201,13 @@ def counts(reading: Reading, by: Sequence[str], where: Where, level: float) -> p
             "standard_error": error.reshape(-1),
         }
     )
+
+
+def _banded(reading: Reading, count: np.ndarray, reach: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of bands that reach so far by noise; of the population, where that is asked for."""
+    if reading.luck is None:
+        return count - reach, count + reach
+    return reading.luck.ends(count, reach, level, reading.people)
 
 
 def check_apart(kept: Columns, asked: Columns) -> None:
@@ -322,6 +331,9 @@ def quantiles(
     found = weighted(reading, groups, conditions | {place: weights}, fine)
     below, error = (values.reshape(-1, cells + 1) for values in found)
     reach = reading.noise.reach(level) * error
+    if reading.luck is not None:
+        squares = weighted(reading, groups, conditions | {place: weights**2}, fine)[0].reshape(below.shape)
+        reach = reading.luck.reach(reach, reading.luck.variance(squares, below, reading.people), level)
     step = 0.0 if steps is None else steps.step
     rows = [_one(edges, step, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)

@@ -133,6 +133,11 @@ class GuessedAnswers:
         shape = [self.reading.layout.axes[place].cells if place in part else 1 for place in kept]
         least, least_error = weighted(self.reading, inside, {place: one.least for place, one in mine.items()})
         most, most_error = weighted(self.reading, inside, {place: one.most for place, one in mine.items()})
+        if self.reading.luck is not None:
+            least_error, most_error = (
+                np.sqrt(error**2 + self.reading.luck.variance(count, count, self.reading.people))
+                for count, error in ((least, least_error), (most, most_error))
+            )
         return (least - reach * least_error).reshape(shape), (most + reach * most_error).reshape(shape)
 
 

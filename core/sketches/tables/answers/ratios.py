@@ -58,7 +58,13 @@ def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Wh
     share = count / divisor
     cells = float(np.prod([axes[place].cells for place in parts]))
     spread = np.maximum(error**2 + share**2 * variance - 2.0 * share * variance / cells, 0.0)
-    frame = _frame(reading, share, np.sqrt(spread) / divisor, level)
+    error = np.sqrt(spread) / divisor
+    if reading.luck is None:
+        frame = _frame(share, error, reading.noise.reach(level) * error)
+    else:
+        luck = reading.luck.variance(share, share, 1.0) / divisor
+        ends = reading.luck.ends(share, reading.noise.reach(level) * error, level, divisor, 1.0 / divisor)
+        frame = _frame(share, np.sqrt(error**2 + luck), ends)
     keys = cell_keys([axes[place] for place in (*groups, *parts)])
     return pd.DataFrame(keys | frame)
 
@@ -75,6 +81,10 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     mean = asked.total(asked.middles * asked.share) / count
     spread = np.sqrt(asked.variance(asked.middles, mean)) / count
     reach = reading.noise.reach(level) * spread
+    if reading.luck is not None:
+        squares = asked.total(asked.middles**2 * asked.share) / count
+        luck = reading.luck.variance(squares, mean, 1.0) / count
+        spread, reach = np.sqrt(spread**2 + luck), reading.luck.reach(reach, luck, level)
     low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
     axis = reading.layout.axes[asked.place]
     found = {"estimate": mean, "low": low - reach, "high": high + reach}
@@ -92,6 +102,9 @@ def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: 
     total = asked.total(asked.middles * asked.share)
     spread = np.sqrt(asked.variance(asked.middles, np.zeros_like(total)))
     reach = reading.noise.reach(level) * spread
+    if reading.luck is not None:
+        luck = reading.luck.variance(asked.total(asked.middles**2 * asked.share**2), total, reading.people)
+        spread, reach = np.sqrt(spread**2 + luck), reading.luck.reach(reach, luck, level)
     low, high = (asked.total(values) for values in asked.sum_ends)
     columns = {"estimate": total, "low": low - reach, "high": high + reach, "standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
@@ -204,7 +217,10 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
     return np.where(totals > 0, (fine * middles).sum(axis=1) / np.where(totals > 0, totals, 1.0), middles.mean(axis=1))
 
 
-def _frame(reading: Reading, estimate: np.ndarray, error: np.ndarray, level: float) -> dict[str, object]:
-    reach = reading.noise.reach(level) * error
-    columns = {"estimate": estimate, "low": estimate - reach, "high": estimate + reach, "standard_error": error}
+def _frame(
+    estimate: np.ndarray, error: np.ndarray, reach: np.ndarray | tuple[np.ndarray, np.ndarray]
+) -> dict[str, object]:
+    """The columns of answers whose bands reach so far to either side, or have these ends."""
+    low, high = reach if isinstance(reach, tuple) else (estimate - reach, estimate + reach)
+    columns = {"estimate": estimate, "low": low, "high": high, "standard_error": error}
     return {name: values.reshape(-1) for name, values in columns.items()}
