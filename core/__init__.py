@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from .analysis.beyond_records import for_population
     from .analysis.product_sums import components, correlations
     from .analysis.regression import Regression, regression
     from .analysis.sql import ask_sql
@@ -152,6 +153,7 @@ _HOME = {
     "correlations": ".analysis.product_sums",
     "discover": ".releases.discovery",
     "epsilon_of_harm": ".releases.forecast.budget_for",
+    "for_population": ".analysis.beyond_records",
     "load": ".releases.release",
     "load_local": ".local.local_release",
     "oracle": ".local.registries",
@@ -234,6 +236,7 @@ __all__ = [
     "correlations",
     "discover",
     "epsilon_of_harm",
+    "for_population",
     "kernels",
     "load",
     "load_local",

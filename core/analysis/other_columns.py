@@ -30,7 +30,7 @@ from .uncertainty import Splitting
 BATCH = 1 << 16  # Queries that are read at once.
 MOST_PLACES = 1024
 FEWEST_PLACES = 16
-VARYING = 16  # Places on which it is seen how far an average varies from record to record.
+VARYING = 32  # Places on which it is seen how far an average varies from record to record.
 PICTURE_SEED = 0  # Public seed of the averaging points: the same picture each time.
 
 
@@ -108,7 +108,8 @@ def averaged_answers(
     answers = answers if splitting.grouped else _widened(answers, unseen / len(averaged.places), level)
     if release.population is None:
         return answers
-    some = averaged.places[:: max(1, len(averaged.places) // VARYING)]
+    # In no order of theirs: every so many of a Sobol sequence lie beside each other.
+    some = np.random.default_rng(PICTURE_SEED).permutation(averaged.places)[:VARYING]
     ratio = release.population.ratio(release, _placed(box, drawn, held, averaged.names, some), len(some))
     return answers.of_population(release.population.luck, release.records, ratio, level)
 

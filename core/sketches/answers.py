@@ -95,7 +95,7 @@ class SamplingLuck:
 
     Noise and luck are independent. All T are in the band that are not told from the answer x by both together,
     (x - T)^2 <= reach^2 + z^2 v(T), as Wilson's interval has it (1927): it is not narrower where by luck nobody was
-    drawn. Below 0, where no expectation is, the band ends where noise has it.
+    drawn. Below 0 and above r n, where no expectation is, the band ends where noise has it.
     """
 
     design: float = 1.0  # d.
@@ -125,8 +125,9 @@ class SamplingLuck:
         leading, middle = 1.0 + squared / records, 2.0 * estimate + squared * ratio
         root = np.sqrt(np.maximum(middle**2 - 4.0 * leading * (estimate**2 - reach**2), 0.0))
         low, high = (middle - root) / (2.0 * leading), (middle + root) / (2.0 * leading)
-        below, above = np.minimum(estimate - reach, 0.0), estimate + reach
-        return np.where(low > 0.0, low, below), np.where(high > 0.0, high, above)
+        most = np.multiply(ratio, records)
+        inside = [(0.0 < end) & (end < most) for end in (low, high)]
+        return np.where(inside[0], low, estimate - reach), np.where(inside[1], high, estimate + reach)
 
     def reach(self, noise: np.ndarray, luck: np.ndarray, level: float) -> np.ndarray:
         """How far a band reaches, by the reach of noise alone and the variance of luck."""

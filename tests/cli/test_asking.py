@@ -14,6 +14,7 @@ import pytest
 
 from core import load
 from core.analysis.anomalies import score
+from core.analysis.beyond_records import for_population
 from core.analysis.density import marginal_grid, marginal_line
 from core.analysis.modes import find_modes
 from core.analysis.sampling import sample
@@ -283,3 +284,11 @@ def test_synthetic_records_of_tables_have_their_own_types(command, tmp_path):
     exact = pq.read_table("drawn.parquet")
     assert str(exact.schema.field("day").type) == "date32[day]"
     assert set(exact.column("kind").to_pylist()) == {"=1", "b"}
+
+
+def test_bands_for_the_population_are_those_of_the_library(command, released, queries):
+    answers = table(command("query", released, "queries.csv", "--population"))
+    expected = for_population(load(released)).answer(queries)
+    for name in ("estimate", "low", "high"):
+        np.testing.assert_array_equal(answers[name], getattr(expected, name))
+    assert "needs --population" in refused(command("query", released, "queries.csv", "--alike", "0.5"))
