@@ -33,9 +33,9 @@ from core.figures.palette import FAINT
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable, TableBuilder
+from core.releases.planning import with_chosen_size
 from core.releases.release import Release
 from core.releases.seal import seal
-from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments

@@ -41,8 +41,9 @@ from core.privacy.noise.vector_noise import NormalVector
 from core.releases.bounded import BoundsPurchase, private_bounds
 from core.releases.centred import CentrePurchase
 from core.releases.engine import building
-from core.releases.job import Job, kind_of
+from core.releases.job import Job
 from core.releases.kind import Plain
+from core.releases.planning import kind_of
 from core.releases.private_quantiles import private_quantiles
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import Release

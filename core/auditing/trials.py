@@ -22,7 +22,7 @@ from ..geometry import kernels
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..releases.job import release
-from ..releases.sizing import with_chosen_size
+from ..releases.planning import with_chosen_size
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import worst_records

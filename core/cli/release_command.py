@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..releases.bounded import BoundsPurchase
     from ..releases.discovery_stage import Discovery
     from ..releases.job import Job
-    from ..releases.kind import Kind
+    from ..releases.kind import Kind, TablePlan
     from ..releases.payment import LedgerAccount
     from ..releases.purchase_plan import PurchasePlan
     from ..releases.release import Release
@@ -109,9 +109,9 @@ def release(
     from ..releases.engine.engine_choice import check_engine
     from ..releases.job import Job
     from ..releases.payment import LedgerAccount, unit_words
+    from ..releases.planning import wide_column
     from ..releases.purchase_plan import Purchasing
     from ..releases.release_store import paid_name
-    from ..releases.wide_columns import wide_column
     from ..sources import open_source
     from .mechanisms import leaves_bandwidth
 
@@ -207,10 +207,10 @@ def _sketch(
 
 def _plan(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
-) -> PurchasePlan[Kind]:
+) -> PurchasePlan[Kind | TablePlan]:
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
     from ..releases.forecast.sketch_sizes import ANY_RECORDS
-    from ..releases.job import kind_of
+    from ..releases.planning import kind_of
     from ..releases.purchase_plan import PurchasePlan
     from ..releases.stages import Count, Known, Spread, Stage
     from .mechanisms import needs_spread, recommended, supposing
@@ -231,11 +231,11 @@ def _plan(
         seen = replace(guess, records=known.records, spread=guess.spread if known.spread is None else known.spread)
         return supposing(shape, domain, seen) if chosen and purchase is None else seen
 
-    def ordinary(known: Known) -> Kind:
+    def ordinary(known: Known) -> Kind | TablePlan:
         priced = recommended(shape, domain, known.left, supposed(known))[0] if sketch is None else sketch
         return kind_of(priced, known.left, known.records)
 
-    def made(known: Known) -> Kind:
+    def made(known: Known) -> Kind | TablePlan:
         _say_bought(known, any(isinstance(stage, Spread) for stage in stages))
         return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
@@ -287,7 +287,7 @@ def _say_bought(known: Known, spread_wanted: bool) -> None:
 
 def _run(job: Job, source: Source) -> Release:
     """Make the release, and show how far it is."""
-    start, total, readings = job.begin(), source.rows_total(), job.kind.readings
+    start, total, readings = job.begin(), source.rows_total(), job.readings
     words = "Reading records twice" if readings == 2 else "Reading records"
     with reading(words, None if total is None else readings * total, start) as show:
         try:

@@ -19,7 +19,8 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.centred import CentrePurchase
-from ..releases.job import Job, kind_of
+from ..releases.job import Job
+from ..releases.planning import kind_of
 from ..releases.release import Release
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch

@@ -18,13 +18,13 @@ from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
-from ..releases.job import Job, kind_of
-from ..releases.kind import Kind
+from ..releases.job import Job
+from ..releases.kind import Kind, TablePlan
 from ..releases.payment import payer_of
+from ..releases.planning import kind_of, warn_of_wide_columns
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..releases.stages import Count, Known, Spread, Stage
-from ..releases.wide_columns import warn_of_wide_columns
 from ..sketches.linear import LinearSketch
 from ..sources import open_source
 
@@ -134,7 +134,7 @@ class PrivateEstimator(BaseEstimator):
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
 
-        def made(known: Known) -> Kind:
+        def made(known: Known) -> Kind | TablePlan:
             sketch = make(known.records, known.left, known.spread)
             warn_of_wide_columns(sketch)
             return kind_of(sketch, known.left, known.records, centre=centre)

@@ -14,7 +14,7 @@ refuse, and counts it in the cells of the bounds' grids; the second fills the ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,17 +27,16 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
-from ..privacy.calibration import NoiseScale
-from ..privacy.choosing.private_bounds import Bounds, BoundsPlan, Grid, plan_bounds, release_bounds
+from ..privacy.choosing.private_bounds import Bounds, Grid, plan_bounds, release_bounds
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
+from ..privacy.noise.noise import check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import Plan, plan
 from ..sources import Source
-from .engine.building import ExactTable, check_room
-from .kind import Filling, Held, Reader
+from .engine.building import check_room
+from .kind import Plain
 from .release import Release
-from .seal import covering_bounds, noised
+from .stages import Known, Offer, Progress, Stage
 
 
 @dataclass(frozen=True)
@@ -80,81 +79,50 @@ class BoundsPurchase:
 
 
 @dataclass(frozen=True)
-class Bounded:
-    """A linear sketch within bounds that are still to be bought."""
+class BoundsStage(Stage):
+    """The bounds of some columns, and then a linear sketch within them.
+
+    One reading encodes every record as that of the table will, but for the bounds, so that nothing is left to refuse,
+    and counts it in the cells of the bounds' grids.
+    """
 
     declared: LinearSketch  # Of a settled size; the bounds of the columns that are bought do not matter.
-    # What is bought, and the promise of everything together.
     purchase: BoundsPurchase
-    budget: Budget
-    readings: ClassVar[int] = 2
+    budget: Budget  # The promise of everything together.
+    name: ClassVar[str] = "bounds"
+    learns: ClassVar[str] = "bounds"
+    needed: ClassVar[bool] = True
+
+    @property
+    def of(self) -> Domain:  # type: ignore[override]
+        """The columns of the sketch."""
+        return self.sketch.domain
 
     @cached_property
     def sketch(self) -> LinearSketch:
-        """The sketch within the generous ranges."""
+        """The sketch within the generous ranges; RequestError when it has no such columns, or needs certain bounds."""
         _check_free_of_bounds(self.declared)
         ends = {name: Bounds(grid.low, grid.high, False) for name, grid in self.purchase.grids.items()}
         return _within(self.declared, ends)
 
     @cached_property
-    def bounds_planned(self) -> BoundsPlan:
-        """Noise and price of the bounds."""
-        return plan_bounds(len(self.purchase.grids), self.purchase.split(self.budget)[0], self.sketch.domain.unit)
-
-    @cached_property
-    def planned(self) -> Plan:
-        """Noise and price of the table and of the count."""
-        return plan(self.sketch, self.purchase.split(self.budget)[1])
-
-    @cached_property
-    def cost(self) -> Cost:
-        """Of bounds, table and count together."""
-        events = self.bounds_planned.cost.events + self.planned.cost.events
-        return Cost(events, self.budget.epsilon, self.budget.delta)
-
-    @property
-    def noises(self) -> tuple[NoiseScale | None, ...]:
-        """Of the counts that give the bounds, of the table, and of a count of records."""
-        return self.bounds_planned.noise, self.planned.noise, self.planned.count_noise
-
-    @property
-    def table(self) -> LinearSketch:
-        """The sketch, whose size does not depend on its bounds."""
-        return self.sketch
-
-    def first(self, reader: Reader) -> Filling:
-        """Count every record in the cells of the grids."""
-        return _Counting(self, reader.source)
-
-    def check(self, records: int) -> None:
-        """Within the bounds that are found there are as many records, or fewer where those outside are left out."""
-        check_room(self.sketch, records)
-
-    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
-        """Buy the bounds, then release the table within them."""
-        names, grids = tuple(self.purchase.grids), tuple(self.purchase.grids.values())
+    def _offer(self) -> Offer:
+        """Noise and price of the bounds, and the table that is planned beside them."""
         for_bounds, for_table = self.purchase.split(self.budget)
-        counts = np.split(held[0], np.cumsum([grid.cells for grid in grids])[:-1])
-        unit = self.sketch.domain.unit
-        # The price of the bounds is part of what was paid.
-        found = release_bounds(grids, counts, for_bounds, unit, spend=lambda cost: None, noise_source=noise_source)
-        held[0][...] = 0
-        sketch = _within(self.sketch, dict(zip(names, found, strict=True)))
-        made = noised(sketch, reader.read(sketch), self.planned, for_table, noise_source)
-        return covering_bounds(made, [self.bounds_planned.cost])
+        planned = plan_bounds(len(self.purchase.grids), for_bounds, self.sketch.domain.unit)
+        table = Plain(self.sketch, for_table)
+        check_drawable(planned.noise, *table.noises)
+        return Offer(planned.noise, planned.cost, for_table, table=table)
 
+    def offered(self, known: Known) -> Offer:
+        return self._offer
 
-class _Counting:
-    """The first reading: every record is encoded as for the table, and counted in the cells of the grids."""
-
-    def __init__(self, kind: Bounded, source: Source):
-        self._kind, self._source = kind, source
-        self._exact: ExactTable | None = None
-
-    def __iter__(self) -> Iterator[int]:
-        kind, source = self._kind, self._source
-        sketch, before, rows, records = kind.sketch, source.fingerprint(), 0, 0
-        counts = GridCounts(kind.purchase.grids, sketch.domain.unit)
+    def read(
+        self, known: Known, source: Source, noise_source: NoiseSource | None
+    ) -> Generator[int, None, list[np.ndarray]]:
+        """The counts of all grids."""
+        sketch, before, rows, records = self.sketch, source.fingerprint(), 0, 0
+        counts = GridCounts(self.purchase.grids, sketch.domain.unit)
         for batch in source.batches(sketch.domain):
             records += len(sketch.encode(batch))
             counts.add(batch)
@@ -162,14 +130,30 @@ class _Counting:
             yield rows
         if source.fingerprint() != before:
             raise RequestError(f"What is in {source.label} has changed while it was read; start again.")
-        self._exact = ExactTable(np.concatenate(counts.counts), records)
+        check_room(sketch, records)  # within the bounds that are found there are as many, or fewer
+        return counts.counts
 
-    @property
-    def exact(self) -> ExactTable:
-        """The counts of all grids, one after the other."""
-        if self._exact is None:
-            raise RuntimeError("The records are not counted: iterate to the end first.")
-        return self._exact
+    def drawn(
+        self,
+        exact: list[np.ndarray],
+        known: Known,
+        offer: Offer,
+        source: Source,
+        noise_source: NoiseSource | None,
+        progress: Progress,
+    ) -> Plain:
+        """The table within the bounds that are found."""
+        names, grids = zip(*self.purchase.grids.items(), strict=True)
+        for_bounds, unit = self.purchase.split(self.budget)[0], self.sketch.domain.unit
+        # The price of the bounds is part of what was paid.
+        found = release_bounds(grids, exact, for_bounds, unit, spend=lambda cost: None, noise_source=noise_source)
+        for counts in exact:
+            counts[...] = 0
+        table: Plain = offer.table
+        return replace(table, sketch=_within(self.sketch, dict(zip(names, found, strict=True))))
+
+    def learnt(self, known: Known, offer: Offer, noisy: Plain) -> Iterable[Known]:
+        return (known,)
 
 
 def _check_free_of_bounds(sketch: LinearSketch) -> None:

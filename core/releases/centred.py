@@ -12,25 +12,28 @@ no sensitivity depends on the centre.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate_shares
-from ..privacy.noise.noise import add_noise
+from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan
+from ..sources import Source
 from .engine.building import check_room
-from .kind import Filling, Held, Reader
-from .release import Release
-from .seal import noised
+from .engine.engine_choice import LOCAL, building_on
+from .kind import Plain
+from .stages import Known, Offer, Progress, Stage
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,20 @@ class CentrePurchase:
 
 
 @dataclass(frozen=True)
-class Centred:
-    """A sketch around a centre that is still to be bought."""
+class CentreStage(Stage):
+    """The centre of all records, and then a sketch around it."""
 
     sketch: LinearSketch  # Directions or moments, or classes of them; of a settled size.
-    # What is bought, and the promise of everything together.
     purchase: CentrePurchase
-    budget: Budget
-    readings: ClassVar[int] = 2
+    budget: Budget  # The promise of everything together.
+    name: ClassVar[str] = "centre"
+    learns: ClassVar[str] = "a centre"
+    needed: ClassVar[bool] = True
+
+    @property
+    def of(self) -> Domain:  # type: ignore[override]
+        """The columns of the sketch."""
+        return self.sketch.domain
 
     @cached_property
     def everyone(self) -> LinearSketch:
@@ -109,40 +118,40 @@ class Centred:
         """Noise of the table and of the count."""
         return self._noise[1]
 
-    @property
-    def cost(self) -> Cost:
-        """Of the centre, the table around it and, where none is in it, a count."""
-        return self.planned.cost
+    @cached_property
+    def _offer(self) -> Offer:
+        """The price of the centre is in that of the table, as both share one rho."""
+        table = Plain(self.sketch, self.budget, plan=self.planned)
+        check_drawable(self.centre_noise, *table.noises)
+        return Offer(self.centre_noise, None, self.budget, table=table)
 
-    @property
-    def noises(self) -> tuple[NoiseScale | None, ...]:
-        """Of the first reading, of the table, and of a count of records."""
-        return self.centre_noise, self.planned.noise, self.planned.count_noise
+    def offered(self, known: Known) -> Offer:
+        return self._offer
 
-    @property
-    def table(self) -> LinearSketch:
-        """The sketch, whose size does not depend on its centre."""
-        return self.sketch
+    def read(self, known: Known, source: Source, noise_source: NoiseSource | None) -> Generator[int, None, np.ndarray]:
+        """The sums of everyone; every record is encoded as that of the table will be."""
+        reading = building_on(LOCAL, self.sketch.with_one_answer(self.everyone), source)
+        yield from reading
+        table, records = reading.exact.use_up()
+        check_room(self.sketch, int(self.sketch.records_in(records)))
+        return table
 
-    def first(self, reader: Reader) -> Filling:
-        """Sum everyone, and encode every record as the second reading will."""
-        return reader.filling(self.sketch.with_one_answer(self.everyone))
-
-    def check(self, records: int) -> None:
-        """The second reading keeps the records that the first one kept."""
-        check_room(self.sketch, records)
-
-    def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
-        """Buy the centre, then release the table around it."""
-        table, _ = held
+    def drawn(
+        self,
+        exact: np.ndarray,
+        known: Known,
+        offer: Offer,
+        source: Source,
+        noise_source: NoiseSource | None,
+        progress: Progress,
+    ) -> Plain:
+        """The table around what the noisy sums of everyone say."""
         # The slabs of classes add up to the table of everyone, which one record moves as it moves any one table.
-        total = table.sum(axis=0) if self.sketch.classes else table
-        noisy = add_noise(total, self.centre_noise, noise_source)
-        table[...] = 0
-        sketch = self._around(noisy)
-        return noised(sketch, reader.read(sketch), self.planned, self.budget, noise_source)
-
-    def _around(self, noisy: np.ndarray) -> LinearSketch:
-        """The sketch around what the noisy sums of everyone say."""
+        noisy = add_noise(exact.sum(axis=0) if self.sketch.classes else exact, self.centre_noise, noise_source)
+        exact[...] = 0
         one, _ = self.sketch.one_answer
-        return self.sketch.with_one_answer(one.centred_by(self.everyone, noisy))
+        table: Plain = offer.table
+        return replace(table, sketch=self.sketch.with_one_answer(one.centred_by(self.everyone, noisy)))
+
+    def learnt(self, known: Known, offer: Offer, noisy: Plain) -> Iterable[Known]:
+        return (known,)

@@ -39,9 +39,10 @@ from ..sketches.linear import LinearSketch
 from ..sources import Source, open_source
 from .discovery_stage import SHARE, Discovery
 from .found import Discovered
-from .job import Job, kind_of
-from .kind import Kind
+from .job import Job
+from .kind import Kind, TablePlan
 from .payment import LedgerAccount, payer_of
+from .planning import kind_of
 from .purchase_plan import PurchasePlan
 from .release import Release
 from .stages import Known
@@ -129,21 +130,23 @@ def bought_alone(
 
 
 def plan_after(
-    discovery: Discovery, made: Callable[[Known], Kind], ordinary: Callable[[Known], Kind] | None = None
-) -> PurchasePlan[Kind]:
+    discovery: Discovery,
+    made: Callable[[Known], Kind | TablePlan],
+    ordinary: Callable[[Known], Kind | TablePlan] | None = None,
+) -> PurchasePlan[Kind | TablePlan]:
     """The plan of a release of what is found out first, in one entry of the ledger: for whoever drives it.
 
     Parameters
     ----------
-    made : Callable[[Known], Kind]
+    made : Callable[[Known], Kind | TablePlan]
         What is released of `Known.found`; `kind_after` makes it of a sketch.
-    ordinary : Callable[[Known], Kind] | None
+    ordinary : Callable[[Known], Kind | TablePlan] | None
         The same for prices beforehand, of columns that might be found; None is the same.
     """
     return PurchasePlan([discovery], Known(discovery.budget, 1.0), made, ordinary)
 
 
-def kind_after(sketch: LinearSketch | Adaptive, known: Known) -> Kind:
+def kind_after(sketch: LinearSketch | Adaptive, known: Known) -> Kind | TablePlan:
     """How a sketch is released of what was found out: with what is left, and Gaussian noise where shares are of ρ."""
     return kind_of(sketch, known.left, known.records, gaussian_only=known.reserve is not None)
 
@@ -183,7 +186,7 @@ def release_after(
     source = open_source(data)
     account = payer_of(ledger, dataset, discovery.budget, discovery.unit)
 
-    def made(known: Known) -> Kind:
+    def made(known: Known) -> Kind | TablePlan:
         if known.found is None:
             raise RuntimeError("Nothing is released of columns that were not found out.")
         return kind_after(make(known.found.domain), known)

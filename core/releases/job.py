@@ -10,36 +10,37 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.noise.noise import check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.part import Part
 from ..sketches.parts import Parts
 from ..sources import Source, open_source
-from .bounded import Bounded, BoundsPurchase
-from .centred import Centred, CentrePurchase
+from .bounded import BoundsPurchase
+from .centred import CentrePurchase
 from .engine.building import ExactTable
 from .engine.checkpoint import Checkpoints
 from .engine.engine_choice import LOCAL, check_engine
 from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .forecast.sketch_sizes import ANY_RECORDS
-from .kind import Choosing, Filling, Kind, Plain, Reader, most_bytes
+from .kind import Filling, Kind, Plain, Reader, TablePlan, most_bytes
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
+from .planning import kind_of, priced, warn_of_wide_columns
 from .purchase_plan import PurchasePlan, Purchasing
 from .release import Release
 from .release_store import Place, paid_name, public_name, shelf_of
-from .seal import paid_for, showing
-from .sizing import with_chosen_size
+from .seal import paid_for, promised_with, showing
 from .stages import Count, Known
-from .wide_columns import warn_of_wide_columns
+
+Asked = Kind | PurchasePlan[Any]  # What is released, or what is bought first and then made.
 
 
 class Job:
@@ -53,7 +54,7 @@ class Job:
 
     Parameters
     ----------
-    kind : Kind | PurchasePlan[Kind]
+    kind : Kind | PurchasePlan[Any]
         What is released, how, and for how much; `kind_of` finds it. Or a plan, whose first reading is for what it buys.
     payer : Payer | None
         Who pays, and keeps the release beside the ledger; None leaves adding up and keeping to the caller.
@@ -72,6 +73,8 @@ class Job:
     ----------
     kind : Kind
         As given, or with the seeds of the run that is continued; of a plan at first that for ordinary records.
+    readings : int
+        How often the source is read at most, as far as that is known.
     kept : Path | None
         Where the release is on the disk, once it is.
 
@@ -84,7 +87,7 @@ class Job:
 
     def __init__(
         self,
-        kind: Kind | PurchasePlan[Kind],
+        kind: Asked,
         source: Source,
         payer: LedgerAccount | None = None,
         *,
@@ -95,18 +98,29 @@ class Job:
         noise_source: NoiseSource | None = None,
         say: Callable[[str], object] = lambda words: None,
     ):
-        self._purchasing: Purchasing[Kind] | None = None
-        if isinstance(kind, PurchasePlan):
-            self._purchasing = Purchasing(kind, source, payer, noise_source)
-            if payer is not None:
-                payer.file = paid_name(payer.dataset)
-            kind = kind.forecast().made
-        self.kind = kind
+        self.readings = 1
+        self._purchasing: Purchasing[Any] | None = None
+        self._taken, self._secured = ExitStack(), False
+        self._place_taken: Place | None = None
+        self._total = _Total()
+        self._reader = Reader(source, engine, keeping, say)
+        self._first: Filling | None = None
         self.kept: Path | None = None
         self._payer, self._out, self._noise_source, self._say = payer, out, noise_source, say
         self._known = known
-        self._reader = Reader(source, engine, keeping, say)
-        self._first: Filling | None = None
+        self.kind = self._begun(kind)
+
+    def _begun(self, kind: Asked) -> Kind:
+        """What is made, as far as is known; of a plan its purchases are begun, and what a plan makes may be a plan."""
+        self._purchasing = None
+        if isinstance(kind, PurchasePlan):
+            if self._payer is not None:
+                self._payer.file = self._payer.file or paid_name(self._payer.dataset)
+            self._purchasing = Purchasing(kind, self._reader.source, self._payer, self._noise_source, self._secure)
+            self.readings = len(kind.stages) + 1
+        while isinstance(kind, PurchasePlan):
+            kind = kind.forecast().made
+        return kind
 
     @property
     def kept_reading(self) -> bool:
@@ -128,9 +142,11 @@ class Job:
         BudgetError
             When the budget does not allow it.
         """
-        if self._first is None:
-            check_engine(self._reader.engine)
-            _priced(self.kind)
+        check_engine(self._reader.engine)
+        if self._first is None and self._purchasing is None:
+            priced(self.kind)
+            if self._known is not None:
+                promised_with(self.kind.budget, self._known.costs)  # what no file can promise is not made either
             if self._payer is not None:
                 if not self.kind.sketch.chooses:  # whatever no file can hold is not paid for
                     check_describable(self.kind.sketch)
@@ -141,16 +157,18 @@ class Job:
         return self._first.rows if isinstance(self._first, ResumableBuilding) else 0
 
     def __iter__(self) -> Iterator[int]:
-        if self._purchasing is not None:
-            yield from self._purchasing
+        while self._purchasing is not None:
+            self._total(0)
+            yield from map(self._total, self._purchasing)
             if self._purchasing.buys:
                 return
             self._settle()
         self.begin()
         if self._first is not None:
+            self._total(0)
             for rows in self._first:
                 self._reader.rows = rows
-                yield rows
+                yield self._total(rows)
 
     def check_read(self) -> None:
         """RuntimeError while not everything was read, as half a table must never be released."""
@@ -168,8 +186,15 @@ class Job:
         """Buy what decides what is released, if anything is left to buy."""
         if self._purchasing is not None:
             settled = self._purchasing.finish(progress)
-            self._purchasing = None
-            self.kind, self._known = settled.made, settled.known
+            known, before = settled.known, self._known
+            if before is not None:
+                known = replace(
+                    known,
+                    bought=(*before.bought, *known.bought),
+                    reserve=known.reserve or before.reserve,
+                    found=known.found or before.found,
+                )
+            self.kind, self._known = self._begun(settled.made), known
 
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
@@ -179,16 +204,27 @@ class Job:
         BudgetError
             When the ledger refuses; nothing was spent.
         """
+        with ExitStack() as self._taken:
+            return self._finished(progress)
+
+    def _show(self, rows: int, progress: Callable[[int], object]) -> None:
+        total = self._total(rows)
+        if rows:
+            progress(total)
+
+    def _finished(self, progress: Callable[[int], object]) -> Release:
         if self._purchasing is not None:
             with saying_spent(self._payer):
-                self._settle(progress)
-                return self.run(progress)
+                self._settle(lambda rows: self._show(rows, progress))
+                for rows in self:
+                    progress(rows)
+                return self._finished(progress)
         exact = self._exact()
-        self.kind.check(int(self.kind.table.records_in(exact.records)))
-        self._reader.progress = progress
+        self._reader.progress = lambda rows: progress(self._total(rows))
         made = None
         try:
-            with self._place() as place:
+            with self._taken.pop_all() if self._secured else ExitStack() as room:
+                place = self._place_taken if self._secured else room.enter_context(self._place(self.kind))
                 held = paid_for(exact, self.kind.cost, self._spend)
                 made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known)
                 if place is not None:
@@ -214,13 +250,19 @@ class Job:
         if self._payer is not None:
             self._payer.spend(cost, self.kind.sketch)
 
+    def _secure(self, table: Kind) -> None:
+        """Find room for a table that is about to be paid for together with what is bought before it."""
+        if not table.sketch.chooses:
+            check_describable(table.sketch)
+        self._place_taken, self._secured = self._taken.enter_context(self._place(table)), True
+
     @contextmanager
-    def _place(self) -> Iterator[Place | None]:
+    def _place(self, kind: Kind) -> Iterator[Place | None]:
         """Room for what is about to be paid for: beside the ledger, or where the file is to be when there is none."""
         if self._payer is None or not (self._noise_source is None or self._noise_source.private):
             yield None  # a teaching release can be made again
             return
-        size = most_bytes(self.kind)
+        size = most_bytes(kind)
         with ExitStack() as taken:
             try:
                 place = taken.enter_context(
@@ -247,54 +289,17 @@ class Job:
             raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
 
 
-def kind_of(
-    sketch: LinearSketch | Adaptive,
-    budget: Budget,
-    records: float | None = None,
-    *,
-    bounds: BoundsPurchase | None = None,
-    centre: CentrePurchase | None = None,
-    gaussian_only: bool = False,
-) -> Kind:
-    """How a sketch is released; its size is chosen by the forecast when it has none.
+class _Total:
+    """Rows read in all readings together, of which each begins at 0."""
 
-    Parameters
-    ----------
-    sketch, budget : LinearSketch | Adaptive, Budget
-        What is released, and the promise of everything together.
-    records : float | None
-        A public number of records, for choosing the size of the table.
-    bounds : BoundsPurchase | None
-        Bounds to be bought with a share of the budget.
-    centre : CentrePurchase | None
-        A centre to be bought with a share of the budget.
-    gaussian_only : bool
-        Whether no noise may be pure, by what was bought before it.
-    """
-    if bounds is not None and centre is not None:
-        raise RequestError("Bounds and a centre cannot be bought in one release.")
-    sketch = with_chosen_size(sketch, budget, records)
-    if sketch.chooses:
-        if bounds is not None or centre is not None:
-            raise RequestError(
-                f"Nothing can be bought in a release of {sketch.name!r} that chooses under its own promise: buy bounds "
-                "before it, by themselves."
-            )
-        return _priced(Choosing(sketch, budget))
-    if sketch.parts and (bounds is not None or centre is not None):
-        raise RequestError("Bounds and centres are bought for a release of one question, not of several parts.")
-    if bounds is not None:
-        return _priced(Bounded(sketch, bounds, budget))
-    return _priced(
-        Plain(sketch, budget, gaussian_only=gaussian_only) if centre is None else Centred(sketch, centre, budget)
-    )
+    def __init__(self) -> None:
+        self._before = self._last = 0
 
-
-def _priced(kind: Kind) -> Kind:
-    """The same; RequestError when the promise cannot be kept or its noise cannot be drawn."""
-    _ = kind.cost
-    check_drawable(*kind.noises)
-    return kind
+    def __call__(self, rows: int) -> int:
+        if rows < self._last:
+            self._before += self._last
+        self._last = rows
+        return self._before + rows
 
 
 def release(
@@ -364,7 +369,7 @@ def release(
     if needs_count and checkpoints is not None:
         raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")
 
-    def made(known: Known) -> Kind:
+    def made(known: Known) -> Kind | TablePlan:
         return kind_of(sketch, known.left, known.records, bounds=bounds, centre=centre)
 
     known = Known(budget, records or (1.0 if sketch.sized else ANY_RECORDS))

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -31,8 +31,10 @@ from ..sources import Source
 from .engine.building import ExactTable
 from .engine.engine_choice import LOCAL, building_on
 from .engine.resuming import Keeping
+from .purchase_plan import PurchasePlan
 from .release import Release
-from .seal import covering_bounds, noised, promise, promised_with, sealed
+from .seal import noised, promise, sealed
+from .stages import Known, Stage
 
 BESIDE_THE_TABLE = 1 << 20  # Bytes that the rest of a file takes at most, beside its counters and its manifest.
 Held = tuple[np.ndarray, "int | np.ndarray"]  # Exact sums and number of records, handed over by `ExactTable.use_up`.
@@ -81,8 +83,6 @@ class Kind(Protocol):
         What is released, of a settled size; the ledger's note names it.
     budget : Budget
         The promise of everything together.
-    readings : int
-        How often the source is read, as far as that is known beforehand.
     """
 
     @property
@@ -90,9 +90,6 @@ class Kind(Protocol):
 
     @property
     def budget(self) -> Budget: ...
-
-    @property
-    def readings(self) -> int: ...
 
     @property
     def cost(self) -> Cost:
@@ -108,9 +105,6 @@ class Kind(Protocol):
 
     def first(self, reader: Reader) -> Filling:
         """The reading before anything is paid for. Whatever has to be refused comes out in it."""
-
-    def check(self, records: int) -> None:
-        """RequestError when so many records, which the first reading found, have no room in a later one."""
 
     def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
         """Draw all noise, and read again where that is needed. Called once, after `cost` was written to the ledger."""
@@ -133,26 +127,20 @@ class Plain:
     # Of a settled size, and the promise.
     sketch: LinearSketch
     budget: Budget
-    # What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    bought: tuple[Cost, ...] = ()
     gaussian_only: bool = False  # Whether no noise may be pure, by what was bought before it.
-    readings: ClassVar[int] = 1
+    plan: Planned | None = None  # How the budget becomes noise, where that was fixed together with something before it.
 
     @cached_property
     def planned(self) -> Planned:
         """How the budget becomes noise."""
-        _ = self.promised  # what no file can promise is not planned either
+        if self.plan is not None:
+            return self.plan
         return planned_for(self.sketch, self.budget, gaussian_only=self.gaussian_only)
 
     @property
     def cost(self) -> Cost:
         """The price."""
         return self.planned.cost
-
-    @property
-    def promised(self) -> Budget:
-        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
-        return promised_with(self.budget, self.bought)
 
     @property
     def noises(self) -> tuple[NoiseScale | None, ...]:
@@ -168,12 +156,47 @@ class Plain:
         """The one reading."""
         return reader.filling(self.sketch)
 
-    def check(self, records: int) -> None:
-        """Nothing is left to refuse: there is no later reading."""
-
     def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
         """The table with its noise."""
-        return covering_bounds(noised(self.sketch, held, self.planned, self.budget, noise_source), self.bought)
+        return noised(self.sketch, held, self.planned, self.budget, noise_source)
+
+
+class TablePlan(PurchasePlan[Plain]):
+    """A stage and the table that follows it, whose noise is fixed with that of the stage: one entry pays for both.
+
+    Parameters
+    ----------
+    stage : Stage
+        Offers the table beforehand, and draws it as it is in view of what was learnt.
+    budget : Budget
+        The promise of both together.
+    """
+
+    def __init__(self, stage: Stage, budget: Budget) -> None:
+        def made(known: Known) -> Plain:
+            bought = known.of(stage.name)
+            if bought is None or not isinstance(bought.noisy, Plain):
+                raise RuntimeError("A table is planned before the stage that settles it.")
+            return bought.noisy
+
+        super().__init__([stage], Known(budget, 1.0), made)
+        self.budget = budget
+
+    @cached_property
+    def _ordinarily(self) -> Plain:
+        return self.forecast().made
+
+    @property
+    def sketch(self) -> LinearSketch:
+        """What is released, but for what is learnt."""
+        return self._ordinarily.sketch
+
+    table = sketch
+
+    @property
+    def noises(self) -> tuple[NoiseScale | None, ...]:
+        """Of the stage, of the table, and of a count of records."""
+        return *(bought.noise for bought in self.forecast().known.bought), *self._ordinarily.noises
 
 
 @dataclass(frozen=True)
@@ -187,20 +210,11 @@ class Choosing:
     # For example `PrivBayes(domain, kernel)`, of a settled size, and the promise, which covers the choices too.
     sketch: Adaptive
     budget: Budget
-    # What bounds in the sketch's domain have cost; paid already, and part of what the file promises.
-    bought: tuple[Cost, ...] = ()
-    readings: ClassVar[int] = 1
 
     @cached_property
     def planned(self) -> AdaptivePlan:
         """The price of every choice and table."""
-        _ = self.promised  # what no file can promise is not planned either
         return self.sketch.plan(self.budget)
-
-    @property
-    def promised(self) -> Budget:
-        """What the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
-        return promised_with(self.budget, self.bought)
 
     @property
     def cost(self) -> Cost:
@@ -221,9 +235,6 @@ class Choosing:
         """What the mechanism looks at before anything else."""
         return reader.filling(self.sketch.first)
 
-    def check(self, records: int) -> None:
-        """Nothing is left to refuse, as mechanisms promise."""
-
     def noised(self, held: Held, reader: Reader, noise_source: NoiseSource | None) -> Release:
         """Choose and measure; what is chosen is part of the release."""
         planned, first = self.planned, self.sketch.first
@@ -236,5 +247,4 @@ class Choosing:
         if made.noise not in planned.noises:
             raise RuntimeError(f"The table of {self.sketch.name!r} has another noise than was paid for.")
         noised = Plan(made.noise, planned.count_noise, planned.counts, planned.cost)
-        released = sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)
-        return covering_bounds(released, self.bought)
+        return sealed(made.sketch, made.table, made.count, promise(made.sketch, noised, self.budget), noise_source)

@@ -44,6 +44,7 @@ BOUGHT = "counted_before"
 # The field of what was found out of the columns before it, likewise.
 FOUND = "found_before"
 LARGEST_COUNT = 1 << 62
+MOST_MERGED = 100_000  # Counts that are added up in one.
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ class BoughtCount:
 
     records: int  # The noisy number.
     noise: NoiseScale  # Its noise, which is independent of that of the table.
+    further: tuple[NoiseScale, ...] = ()  # Noises of the counts that were added to it, where releases were merged.
+
+    @property
+    def variance(self) -> float:
+        """Of all noise in it."""
+        return float(self.noise.variance + sum(noise.variance for noise in self.further))
+
+    def plus(self, other: BoughtCount) -> BoughtCount:
+        """The number of the records of both; their noises are independent, so variances add up."""
+        return BoughtCount(self.records + other.records, self.noise, (*self.further, other.noise, *other.further))
 
     def beside(self, known: float, error: float) -> tuple[float, float]:
         """A number of the same records that is known otherwise, and this one: their mean and its standard deviation.
@@ -60,27 +71,32 @@ class BoughtCount:
         """
         if not error:
             return known, error
-        weight = 1.0 / (1.0 + self.noise.variance / error**2)
+        weight = 1.0 / (1.0 + self.variance / error**2)
         together = self.records if math.isinf(error) else (1.0 - weight) * known + weight * self.records
-        return together, float((weight * self.noise.variance) ** 0.5)
+        return together, float((weight * self.variance) ** 0.5)
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON."""
-        return {"records": self.records, "noise": self.noise.to_dict()}
+        further = {"further": [noise.to_dict() for noise in self.further]} if self.further else {}
+        return {"records": self.records, "noise": self.noise.to_dict(), **further}
 
     @classmethod
     def from_dict(cls, facts: object) -> BoughtCount:
         """What `to_dict` wrote; ReleaseFileError on anything else."""
         try:
-            known = exact_fields(facts, "count that was bought", ("records", "noise"))
-            records, noise = known["records"], NoiseScale.from_dict(known["noise"])
-            if type(records) is not int or abs(records) > LARGEST_COUNT or noise.parameter > LARGEST_PARAMETER:
+            merged = isinstance(facts, dict) and "further" in facts
+            fields = ("records", "noise", *(("further",) if merged else ()))
+            known = exact_fields(facts, "count that was bought", fields)
+            noises = [NoiseScale.from_dict(one) for one in (known["noise"], *known.get("further", ()))]
+            records = known["records"]
+            if type(records) is not int or abs(records) > LARGEST_COUNT or len(noises) > MOST_MERGED:
                 raise ValueError("no number of records")
-            if noise.distribution != "discrete_laplace" or noise.local:
+            known_laws = all(one.distribution == "discrete_laplace" and not one.local for one in noises)
+            if not known_laws or any(one.parameter > LARGEST_PARAMETER for one in noises):
                 raise ValueError("no noise of a count")
         except (ValueError, TypeError, KeyError, RequestError):
             raise ReleaseFileError("The number of records that was bought before the release is none.") from None
-        return cls(records, noise)
+        return cls(records, noises[0], tuple(noises[1:]))
 
 
 MOST_FOUND = 1_000_000  # Values that a file says were found.

@@ -4,8 +4,7 @@ A table that is sized for the wrong number of records, or smoothed for records t
 lose half of what it could tell. So what nobody says is never guessed: each stage buys one such number with a share of
 epsilon, and the table is planned with what is left, in view of the numbers. This is the one place that settles what is
 bought, for how much, and what is refused: `PurchasePlan` says it beforehand, from public facts alone, and `Purchasing`
-reads, pays and draws. Everyone who makes a release drives these two. Bounds and centres, whose noise and that of the
-table are fixed together beforehand, are stages of the table's own entry (`core.releases.kind`).
+reads, pays and draws. Everyone who makes a release drives these two.
 
 **What is promised.** A stage that is epsilon'-DP, and then anything that is (epsilon'', delta)-DP whatever the stage
 said, is (epsilon' + epsilon'', delta)-DP together: basic composition, which holds for mechanisms that are chosen by
@@ -18,7 +17,9 @@ exists, so that a release that fails between them has cost no more than what was
 several entries for a little less than one (`core.privacy.accounting`, rule iii), and may have room for one release
 alone. Then everything is one entry with two parts, the first stage and, by its promise alone, whatever follows. That
 entry is fixed before any output exists and is (epsilon, delta)-DP by the composition above, which is all that rule iii
-asks; as a promise alone is within no bound of Rényi's, the total admits nothing after it.
+asks; as a promise alone is within no bound of Rényi's, the total admits nothing after it. Where the noise of all that
+follows a stage is fixed before it, as that of the table is within bounds or around a centre that are bought, one entry
+has the noise of both: nothing but the sketch is chosen in view of the stage, and no sensitivity depends on that.
 
 **What is refused** is refused before the first payment: every later stage and the table are priced for ordinary
 records. What they cost a total with slack depends on their sizes too, as fewer rows of pure noise hide less; so what
@@ -138,8 +139,10 @@ class Purchasing(Generic[Made]):
     ----------
     plan : PurchasePlan[Made]
         What is bought.
-    payer : Payer | None
+    payer : LedgerAccount | None
         Who pays; nobody where adding up is left to the caller.
+    secure : Callable[[Any], object]
+        Finds room for a table that is about to be paid for together with what is bought before it.
     """
 
     def __init__(
@@ -148,8 +151,10 @@ class Purchasing(Generic[Made]):
         source: Source,
         payer: LedgerAccount | None,
         noise_source: NoiseSource | None = None,
+        secure: Callable[[Any], object] = lambda table: None,
     ) -> None:
         self._plan, self._source, self._payer, self._noise_source = plan, source, payer, noise_source
+        self._secure = secure
         self._known, self._later = plan.known, list(plan.stages)
         self._offer: Offer | None = None
         self._exact: Any = None
@@ -186,6 +191,7 @@ class Purchasing(Generic[Made]):
         self._finished = True
         while self._later:
             self._buy(progress)
+            progress(0)  # another reading, if there is one
             for rows in self:
                 progress(rows)
         made = self._plan.made(self._known)
@@ -205,7 +211,11 @@ class Purchasing(Generic[Made]):
         if exact is None or offer is None:
             raise RuntimeError("Nothing is bought of records that were not read.")
         may, stage = self._may_pay(offer), self._later[0]  # others may have spent while records were read
-        if may and self._payer is not None and offer.cost is not None:
+        if may and offer.table is not None:
+            self._secure(offer.table)
+            if self._payer is not None:
+                self._payer.prepay(_fixed(offer, self._known.left), offer.table.sketch)
+        elif may and self._payer is not None and offer.cost is not None:
             if offer.reserve is not None:
                 self._payer.prepay(_prepaid([offer.cost], offer.reserve), Together(stage.name, stage.of))
             else:
@@ -225,6 +235,9 @@ class Purchasing(Generic[Made]):
         """
         (stage, *later), known = self._later, self._known
         self._plan.costs(known, (stage, *_needed(later)))
+        if self._payer is not None and offer.table is not None:
+            self._payer.check(_fixed(offer, known.left))
+            return True
         if self._payer is None or offer.cost is None:
             return True
         if offer.reserve is not None:
@@ -284,6 +297,12 @@ def _prepaid(costs: Sequence[Cost], reserve: Reserve) -> Cost:
     """What was bought first and, by what is reserved for it, whatever follows: one entry, fixed before any output."""
     whole, events = reserve.whole, (event for cost in costs for event in cost.events)
     return Cost((*events, reserve.rest), whole.epsilon, whole.delta)
+
+
+def _fixed(offer: Offer, whole: Budget) -> Cost:
+    """A stage and the table after it, the noise of both being fixed."""
+    first = () if offer.cost is None else offer.cost.events
+    return Cost((*first, *offer.table.cost.events), whole.epsilon, whole.delta)
 
 
 def _needed(stages: Iterable[Stage]) -> tuple[Stage, ...]:

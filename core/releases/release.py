@@ -365,13 +365,7 @@ class Release(Questions):
         return Comparison(self, other, shares)
 
     def merged(self, other: Release) -> Release:
-        """The release of both tables added: the same public parameters, seed included, are needed.
-
-        Raises
-        ------
-        RequestError
-            When parameters or promises differ.
-        """
+        """The release of both tables added: the same promise and public parameters, seed included, are needed."""
         if not _same_map(self.sketch, other.sketch):
             raise RequestError(
                 "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
@@ -387,7 +381,8 @@ class Release(Questions):
             raise RequestError("Two releases can be merged only when both or neither have a count of records.")
         counts = None if self.counted is None or other.counted is None else self.counted + other.counted
         table = added(self.counters, other.counters)
-        return Release(self.sketch, table, counts, privacy, self.private and other.private, now(), SOFTWARE)
+        before = self.counted_before and other.counted_before and self.counted_before.plus(other.counted_before)
+        return Release(self.sketch, table, counts, privacy, self.private and other.private, now(), SOFTWARE, before)
 
 
 def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verify: bool = False) -> Release:

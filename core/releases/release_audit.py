@@ -46,7 +46,7 @@ from ..sketches.linear import LinearSketch
 from ..sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_records
 from ..sources import Source, open_source
 from .job import Job
-from .kind import Kind, Plain
+from .kind import Kind, Plain, TablePlan
 from .payment import LedgerAccount, unit_words
 from .release import Release, load
 
@@ -72,12 +72,12 @@ class MadeUp:
     crowd: pd.DataFrame
 
 
-def audit_release(kind: Kind, *, runs: int | None = None, level: float = 0.95) -> AuditReport:
+def audit_release(kind: Kind | TablePlan, *, runs: int | None = None, level: float = 0.95) -> AuditReport:
     """Attack a release, from the records to the file.
 
     Parameters
     ----------
-    kind : Kind
+    kind : Kind | TablePlan
         What is released, how, and for how much, of a settled size.
     runs : int | None
         Runs on each data set of the attack on the noisy tables (`core.privacy.attacks`); None takes 20,000, or 2,000
@@ -97,12 +97,12 @@ def audit_release(kind: Kind, *, runs: int | None = None, level: float = 0.95) -
     return replace(report, findings=tuple(findings(kind, max(2, min(MOST, report.runs // RUNS_A_RELEASE)))))
 
 
-def findings(kind: Kind, releases: int = MOST) -> Iterator[str]:
+def findings(kind: Kind | TablePlan, releases: int = MOST) -> Iterator[str]:
     """Everything that is wrong with releases that are really made, one sentence each.
 
     Parameters
     ----------
-    kind : Kind
+    kind : Kind | TablePlan
         What is released, of a settled size.
     releases : int
         How many are made of either data set, at least two; fewer where the tables are large.
@@ -128,7 +128,7 @@ def findings(kind: Kind, releases: int = MOST) -> Iterator[str]:
 class _Road:
     """Makes releases the way that everyone makes them, with a ledger of its own."""
 
-    def __init__(self, kind: Kind, folder: Path):
+    def __init__(self, kind: Kind | TablePlan, folder: Path):
         self._kind = kind
         self._ledger = Ledger(folder / "ledger.sqlite")
         self._made = 0
@@ -186,7 +186,7 @@ class _Road:
             self.found.append(what)
 
 
-def made_up_records(kind: Kind) -> MadeUp:
+def made_up_records(kind: Kind | TablePlan) -> MadeUp:
     """Two neighbouring data sets on which the tables of a sketch are far apart, and a large one of the same records."""
     sketch, noises = kind.table, [noise for noise in kind.noises if noise is not None]
     tried, person, other = worst_records(sketch, kind.budget.neighbours, noises[: max(len(sketch.parts), 1)])
@@ -337,7 +337,7 @@ def _law(values: np.ndarray, noise: NoiseScale) -> tuple[np.ndarray, np.ndarray]
     return upto[place], weights[place]
 
 
-def _distance_findings(kind: Kind, road: _Road, made_up: MadeUp) -> Iterator[str]:
+def _distance_findings(kind: Kind | TablePlan, road: _Road, made_up: MadeUp) -> Iterator[str]:
     """Whether the stated noise hides how far one person moves a release."""
     made, other = (road.seeded(open_source(frame)) for frame in (made_up.data, made_up.neighbour))
     sketch, budget = made.sketch, kind.budget
@@ -354,7 +354,9 @@ def _distance_findings(kind: Kind, road: _Road, made_up: MadeUp) -> Iterator[str
             tables += [(piece, noise) for piece, noise in zip(pieces, noises, strict=False)]
         elif step.any():
             yield "a number of records is released without noise, and one person changes it"
-    left = 1 if kind.readings == 1 else 1 - LEAST_PRICE  # what was read first was bought, with a share of the budget
+    left = (
+        1 - LEAST_PRICE if isinstance(kind, TablePlan) else 1
+    )  # what was read first was bought, with a share of the budget
     lost = _lost(tables, left * float(budget.epsilon))
     if lost > float(budget.delta) * LOOSE + 1e-12:
         yield (
@@ -386,7 +388,7 @@ def _lost(tables: Iterable[tuple[np.ndarray, NoiseScale]], epsilon: float) -> fl
     return float(first - math.exp(min(left + second, 0.0)))
 
 
-def _fact_findings(kind: Kind, road: _Road, made_up: MadeUp) -> Iterator[str]:
+def _fact_findings(kind: Kind | TablePlan, road: _Road, made_up: MadeUp) -> Iterator[str]:
     """Whether anything but the counters tells who is among the records, or how many there are."""
     made = [road.seeded(open_source(frame)) for frame in (made_up.data, made_up.neighbour, made_up.crowd)]
     if len({np.asarray(one.counters).dtype for one in made}) > 1:

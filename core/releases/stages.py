@@ -105,6 +105,11 @@ class Known:
     reserve: Reserve | None = None
     found: Discovered | None = None
 
+    @classmethod
+    def having_paid(cls, left: Budget, bounds: Iterable[Cost], records: float = 1.0) -> Known:
+        """What is known beside bounds that were bought by themselves, which the file shows and so promises for."""
+        return cls(left, records, bought=tuple(Bought("bounds", cost, None) for cost in bounds))
+
     @property
     def costs(self) -> tuple[Cost, ...]:
         """What was paid; part of what every file promises whose size shows it."""
@@ -114,9 +119,9 @@ class Known:
         """What was bought in a stage, by its name."""
         return next((one for one in self.bought if one.stage == stage), None)
 
-    def after(self, stage: Stage, offer: Offer, noisy: int | None = None) -> Known:
+    def after(self, stage: Stage, offer: Offer, noisy: Any = None) -> Known:
         """The same once an offer is paid for, of which nothing is learnt yet."""
-        bought = Bought(stage.name, offer.cost, offer.noise, noisy, stage.of)
+        bought = Bought(stage.name, offer.cost, offer.noise, offer.table if noisy is None else noisy, stage.of)
         return replace(self, left=offer.left, bought=(*self.bought, bought), reserve=offer.reserve or self.reserve)
 
 
@@ -134,12 +139,16 @@ class Offer:
         What it leaves for everything else.
     reserve : Reserve | None
         How it shares a promise with a delta, of which prices do not add up; None where they do.
+    table : Any
+        The table that follows, but for what is learnt, where its noise is fixed beforehand: one entry in the ledger
+        pays for both, with the noise of either in it. None where what is learnt decides about noise too.
     """
 
     noise: NoiseScale | None
     cost: Cost | None
     left: Budget
     reserve: Reserve | None = None
+    table: Any = None
 
     @classmethod
     def of(cls, name: str, moved: Sensitivity, epsilon: Fraction, budget: Budget) -> Offer:

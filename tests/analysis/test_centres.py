@@ -16,8 +16,8 @@ from core.errors import RequestError
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
+from core.releases.planning import with_chosen_size
 from core.releases.seal import seal
-from core.releases.sizing import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.mechanism_choice import distance
 from tests.analysis.poured import box_of, clusters, poured

@@ -17,8 +17,9 @@ from core.geometry import kernels
 from core.privacy.choosing import private_bounds
 from core.privacy.choosing.private_bounds import Grid, plan_bounds
 from core.privacy.neighbours import PrivacyUnit
-from core.releases.bounded import Bounded, BoundsPurchase
+from core.releases.bounded import BoundsPurchase, BoundsStage
 from core.releases.job import Job
+from core.releases.kind import TablePlan
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
@@ -33,6 +34,10 @@ DOMAIN = Domain.of(pay=(0, 1e7), age=(0, 120))
 PURCHASE = BoundsPurchase({"pay": GRID})
 
 
+def bounded(sketch, purchase, budget):
+    return TablePlan(BoundsStage(sketch, purchase, budget), budget)
+
+
 def sketch(domain=DOMAIN):
     return Race(domain, kernels.Euclidean((500.0, 5.0)), rows=40, width=32, seed=1)
 
@@ -44,12 +49,12 @@ def people(count=20_000):
 
 def released(budget, frame=None, spend=lambda cost: None, purchase=PURCHASE):
     source = open_source(people() if frame is None else frame)
-    return made(Bounded(sketch(), purchase, budget), source, spend)
+    return made(bounded(sketch(), purchase, budget), source, spend)
 
 
 def made(kind, source, spend=lambda cost: None, progress=None):
     release = Job(kind, source, Paying(spend)).run(progress)
-    return release, kind.purchase.bounds_of(release)
+    return release, kind.stages[0].purchase.bounds_of(release)
 
 
 @given(st.decimals("0.001", "100", places=3), st.decimals("0.001", "0.999", places=3))
@@ -106,7 +111,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_spent(problem, tmp_pa
     frame.loc[69_990, "age"] = "4711secret" if problem == "text" else None
     frame.to_csv(tmp_path / "people.csv", index=False)
     domain = Domain(DOMAIN.columns, missing="refuse")
-    kind = Bounded(sketch(domain), PURCHASE, Budget(1))
+    kind = bounded(sketch(domain), PURCHASE, Budget(1))
     costs = []
     with pytest.raises(RequestError, match="69,991"):
         made(kind, open_source(tmp_path / "people.csv"), costs.append)
@@ -134,7 +139,7 @@ def test_a_ledger_with_exactly_the_total_admits_it(tmp_path, delta):
 def test_the_records_are_read_twice_and_progress_counts_both():
     seen = []
     frame = people(100_000)
-    made(Bounded(sketch(), PURCHASE, Budget(1)), open_source(frame), progress=seen.append)
+    made(bounded(sketch(), PURCHASE, Budget(1)), open_source(frame), progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 200_000
 
@@ -146,12 +151,12 @@ def test_bounds_that_cannot_be_bought():
     with pytest.raises(RequestError):
         BoundsPurchase({})
     with pytest.raises(RequestError, match="'weight' is none"):
-        _ = Bounded(sketch(), BoundsPurchase({"weight": GRID}), Budget(1)).cost
+        _ = bounded(sketch(), BoundsPurchase({"weight": GRID}), Budget(1)).cost
     cities = Race(Domain.of(city=["a", "b"]), kernels.Euclidean(1), rows=40, width=32)
     with pytest.raises(RequestError, match="'city' is none"):
-        _ = Bounded(cities, BoundsPurchase({"city": GRID}), Budget(1)).cost
+        _ = bounded(cities, BoundsPurchase({"city": GRID}), Budget(1)).cost
     with pytest.raises(RequestError, match="decimal places"):
-        _ = Bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001")).cost
+        _ = bounded(sketch(), BoundsPurchase({"pay": GRID}, "0.0000001"), Budget("0.0000001")).cost
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("id", 5)])
@@ -161,7 +166,7 @@ def test_bounds_that_cannot_be_bought():
 def test_every_split_of_a_promise_with_slack_can_be_written_down(unit, delta, epsilon, share):
     """Pure bounds and a Gaussian table add up by basic composition, however tight the table's own calibration is."""
     domain = Domain.of(pay=(0, 1e7), age=(0, 120), unit=unit)
-    planned = Bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
+    planned = bounded(sketch(domain), BoundsPurchase({"pay": GRID}, share), Budget(epsilon, delta))
     assert (planned.cost.epsilon, planned.cost.delta) == (Decimal(epsilon), Decimal(delta))
 
 
@@ -169,7 +174,7 @@ def test_bounds_are_bought_for_classes_too():
     domain = Domain.of(pay=(0, 1e7), age=(0, 120), sex=["f", "m"])
     labelled = Classes(domain, "sex", sketch(domain.without("sex")))
     frame = people().assign(sex="f")
-    release, found = made(Bounded(labelled, PURCHASE, Budget(1)), open_source(frame))
+    release, found = made(bounded(labelled, PURCHASE, Budget(1)), open_source(frame))
     assert found["pay"].found and release.sketch.inner.domain == release.domain.without("sex")
     assert release.domain.columns[0].high == found["pay"].high < 1e7
 
@@ -187,4 +192,4 @@ def test_bounds_are_bought_for_classes_too():
 def test_what_might_not_fit_the_bounds_that_are_found_is_refused_before_paying(made_for_bounds):
     budget = Budget(1)
     with pytest.raises(RequestError, match="cannot be bought"):
-        _ = Bounded(made_for_bounds.sized_for(budget, 1000), PURCHASE, budget).cost
+        _ = bounded(made_for_bounds.sized_for(budget, 1000), PURCHASE, budget).cost

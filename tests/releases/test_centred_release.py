@@ -19,9 +19,10 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
-from core.releases.centred import Centred, CentrePurchase
+from core.releases.centred import CentrePurchase, CentreStage
 from core.releases.job import Job
 from core.releases.job import release as plain_release
+from core.releases.kind import TablePlan
 from core.releases.release import load
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
@@ -69,14 +70,14 @@ def source(rows, which):
 
 
 def made(sketch, budget, seed=5, records=900):
-    kind = Centred(sketch, CentrePurchase("0.2"), budget)
-    return Job(kind, source(*embeddings(records)), noise_source=SeededSource(seed)).run()
+    kind = CentreStage(sketch, CentrePurchase("0.2"), budget)
+    return Job(TablePlan(kind, kind.budget), source(*embeddings(records)), noise_source=SeededSource(seed)).run()
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=named)
 def test_both_readings_together_keep_the_promise_and_use_all_of_it(sketch, budget):
-    kind = Centred(sketch, CentrePurchase("0.2"), budget)
+    kind = CentreStage(sketch, CentrePurchase("0.2"), budget)
     cost = kind.planned.cost
     assert (cost.epsilon, cost.delta) == (budget.epsilon, budget.delta)
     first, second = kind.everyone.sensitivity(budget.neighbours), sketch.sensitivity(budget.neighbours)
@@ -103,7 +104,7 @@ def test_the_file_shows_the_centre_and_promises_its_price(sketch):
     read = load(release.to_bytes(teaching=True))
     assert read.sketch == release.sketch
     assert (read.counters == release.counters).all()
-    kind = Centred(sketch, CentrePurchase("0.2"), Budget(1, "1e-6"))
+    kind = CentreStage(sketch, CentrePurchase("0.2"), Budget(1, "1e-6"))
     assert read.privacy.rho == kind.planned.cost.rho
     assert read.privacy.epsilon == 1
 
@@ -111,12 +112,12 @@ def test_the_file_shows_the_centre_and_promises_its_price(sketch):
 def test_without_noise_to_speak_of_the_centre_is_that_of_everyone():
     rows, which = embeddings()
     budget = Budget(100, "1e-3")
-    kind = Centred(SKETCHES[3], CentrePurchase(), budget)
-    release = Job(kind, source(rows, which), noise_source=SeededSource(1)).run()
+    kind = CentreStage(SKETCHES[3], CentrePurchase(), budget)
+    release = Job(TablePlan(kind, kind.budget), source(rows, which), noise_source=SeededSource(1)).run()
     mean = rows.mean(axis=0)
     assert release.sketch.inner.pole == pytest.approx(mean / np.linalg.norm(mean), abs=0.01)
-    kind = Centred(SKETCHES[4], CentrePurchase(), budget)
-    release = Job(kind, source(rows, which), noise_source=SeededSource(1)).run()
+    kind = CentreStage(SKETCHES[4], CentrePurchase(), budget)
+    release = Job(TablePlan(kind, kind.budget), source(rows, which), noise_source=SeededSource(1)).run()
     assert release.sketch.inner.centre == pytest.approx(mean, abs=0.01)
 
 
@@ -134,14 +135,14 @@ def test_the_table_is_that_of_the_records_around_the_bought_centre():
 def test_the_ledger_gets_one_entry_before_any_noise(tmp_path):
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.register("people", 1)
-    kind = Centred(SKETCHES[3], CentrePurchase(), Budget(1))
+    kind = CentreStage(SKETCHES[3], CentrePurchase(), Budget(1))
     seen = []
 
     def spend(cost):
         seen.append(cost)
         ledger.spend("people", cost, {}, neighbours=Neighbours.ADD_REMOVE, unit="record")
 
-    Job(kind, source(*embeddings()), Paying(spend, tmp_path)).run()
+    Job(TablePlan(kind, kind.budget), source(*embeddings()), Paying(spend, tmp_path)).run()
     assert seen == [kind.planned.cost]
     assert ledger.status("people").left == 0
 
@@ -154,26 +155,26 @@ def test_nothing_is_released_when_the_ledger_refuses():
     def refuse(cost):
         raise RequestError("no")
 
-    kind = Centred(SKETCHES[3], CentrePurchase(), Budget(1))
+    kind = CentreStage(SKETCHES[3], CentrePurchase(), Budget(1))
     with pytest.raises(RequestError, match="no"):
-        Job(kind, source(*embeddings()), Paying(refuse), noise_source=Drawn(1)).run()
+        Job(TablePlan(kind, kind.budget), source(*embeddings()), Paying(refuse), noise_source=Drawn(1)).run()
 
 
 def test_nothing_is_spent_on_noise_that_fits_no_counter():
     budget, spent = Budget("1e-6"), []
     crowded = Domain(INNER.columns, unit=PrivacyUnit("id", 100_000))
-    kind = Centred(Moments(crowded, 0.3).for_mean(), CentrePurchase(), budget)
+    kind = CentreStage(Moments(crowded, 0.3).for_mean(), CentrePurchase(), budget)
     rows, _ = embeddings(50)
     people = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), D), "id": np.arange(50)})
     with pytest.raises(RequestError, match="a larger epsilon"):
-        Job(kind, open_source(people), Paying(spent.append)).run()
+        Job(TablePlan(kind, kind.budget), open_source(people), Paying(spent.append)).run()
     assert not spent
 
 
 def test_progress_counts_both_readings():
     seen = []
-    kind = Centred(SKETCHES[0], CentrePurchase(), Budget(1))
-    Job(kind, source(*embeddings(100)), noise_source=SeededSource(1)).run(seen.append)
+    kind = CentreStage(SKETCHES[0], CentrePurchase(), Budget(1))
+    Job(TablePlan(kind, kind.budget), source(*embeddings(100)), noise_source=SeededSource(1)).run(seen.append)
     assert seen == [100, 200]
 
 
@@ -234,4 +235,4 @@ def test_shares_that_leave_nothing_are_refused(share):
 
 def test_only_what_has_a_centre_can_buy_one():
     with pytest.raises(RequestError, match="race"):
-        _ = Centred(Race(INNER, Euclidean(1.0), rows=8), CentrePurchase(), Budget(1)).cost
+        _ = TablePlan(CentreStage(Race(INNER, Euclidean(1.0), rows=8), CentrePurchase(), Budget(1)), Budget(1)).cost

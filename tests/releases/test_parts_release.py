@@ -36,7 +36,8 @@ from core.releases.bounded import BoundsPurchase
 from core.releases.centred import CentrePurchase
 from core.releases.engine import resuming
 from core.releases.engine.building import ExactTable, TableBuilder
-from core.releases.job import Job, kind_of
+from core.releases.job import Job
+from core.releases.planning import kind_of
 from core.releases.seal import seal
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.part import Part

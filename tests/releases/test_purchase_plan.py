@@ -16,10 +16,11 @@ from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.nearness import kernel_apart
-from core.releases.job import Job, kind_of
+from core.releases.job import Job
 from core.releases.kind import Plain
 from core.releases.manifest import BoughtCount
 from core.releases.payment import LedgerAccount, check_all_remembered
+from core.releases.planning import kind_of
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import load
 from core.releases.release_store import shelf_of
@@ -397,9 +398,29 @@ def test_a_public_number_is_not_blurred_by_a_count_and_a_table_that_knows_none_t
     assert count.beside(np.nan, np.inf) == (90, pytest.approx(count.noise.variance**0.5))
 
 
+def test_merging_forgot_the_counts_that_were_bought_and_knew_less_than_before(tmp_path):
+    sketch = Race(BOX, Euclidean(3.0), rows=4, width=8, seed=1)
+
+    def counted(seed):
+        plan = PurchasePlan((Count(BOX),), Known(Budget("0.5"), 1.0), lambda known: Plain(sketch, known.left))
+        return Job(plan, NEAR, noise_source=SeededSource(seed)).run()
+
+    one, other = counted(1), counted(2)
+    both = one.merged(other)
+    assert both.counted_before.records == one.counted_before.records + other.counted_before.records
+    assert both.counted_before.variance == pytest.approx(2 * one.counted_before.variance)
+    assert both.records_error < replace(both, counted_before=None).records_error
+    assert abs(both.records - 6000) < 6 * both.records_error
+    again = load(both.to_bytes(teaching=True))
+    assert again == both and again.counted_before == both.counted_before
+    assert one.merged(replace(other, counted_before=None)).counted_before is None
+
+
 @pytest.mark.parametrize(
     "facts",
     [
+        {"further": [{"distribution": "discrete_gaussian", "parameter": "9"}]},
+        {"further": 3},
         {"records": 1.5},
         {"records": 10**30},
         {"noise": {"distribution": "discrete_gaussian", "parameter": "9"}},

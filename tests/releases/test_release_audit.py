@@ -13,10 +13,10 @@ from core.privacy.choosing.private_bounds import Grid
 from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
-from core.releases import payment, seal
-from core.releases.bounded import Bounded, BoundsPurchase
-from core.releases.centred import Centred, CentrePurchase
-from core.releases.job import kind_of
+from core.releases import payment, purchase_plan, seal
+from core.releases.bounded import BoundsPurchase
+from core.releases.centred import CentrePurchase, CentreStage
+from core.releases.planning import kind_of
 from core.releases.release_audit import findings
 from core.sketches import plan as planning
 from core.sketches.distances.directions import Directions
@@ -218,16 +218,16 @@ def unchecked(monkeypatch):
 
 
 def bounds_for_nothing(monkeypatch):
-    monkeypatch.setattr(Bounded, "cost", property(lambda self: self.planned.cost))
+    monkeypatch.setattr(purchase_plan, "_fixed", lambda offer, whole: offer.table.cost)
 
 
 def centre_for_nothing(monkeypatch):
-    first = Centred._noise.func
+    first = CentreStage._noise.func
 
     def planned_alone(self):
         return first(self)[0], planning.plan(self.sketch, self.budget)
 
-    monkeypatch.setattr(Centred, "_noise", property(planned_alone))
+    monkeypatch.setattr(CentreStage, "_noise", property(planned_alone))
 
 
 BOUNDS = {

@@ -30,9 +30,9 @@ from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...releases.forecast.scales import by_coordinates, chosen_scales
 from ...releases.job import Job
 from ...releases.kind import Plain
+from ...releases.planning import with_chosen_size
 from ...releases.release import Release
 from ...releases.seal import noised
-from ...releases.sizing import with_chosen_size
 from ...sketches.classes import Classes
 from ...sketches.distances.moments import Moments
 from ...sketches.grids.histogram import Histogram

@@ -110,11 +110,11 @@ def plan_of(draft: Draft, bought: tuple[Cost, ...]) -> PurchasePlan[Plain] | Non
 
     def made(known: Known) -> Plain:
         if draft.settled or (known.records == draft.records and known.spread is None):
-            return Plain(draft.sketch, known.left, bought)
+            return Plain(draft.sketch, known.left)
         seen = replace(draft, records=max(1, round(known.records)), budget=known.left)
-        return Plain(_as_near(seen, known.spread, Spread.name in names).sketch_of(picked), known.left, bought)
+        return Plain(_as_near(seen, known.spread, Spread.name in names).sketch_of(picked), known.left)
 
-    return PurchasePlan(stages, Known(draft.total, draft.records), made)
+    return PurchasePlan(stages, Known.having_paid(draft.total, bought, draft.records), made)
 
 
 def _as_near(draft: Draft, spread: float | None, finds: bool) -> Draft:

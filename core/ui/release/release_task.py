@@ -26,6 +26,7 @@ from ...releases.payment import LedgerAccount, unit_words
 from ...releases.purchase_plan import PurchasePlan
 from ...releases.release import Release
 from ...releases.seal import promised_with
+from ...releases.stages import Known
 from ...runtime.faults import TOO_LITTLE
 from ...runtime.waiting_line import Attendance, Line
 from ...sketches.adaptive import Adaptive
@@ -81,8 +82,8 @@ class ReleaseRequest:
     def kind(self) -> Plain | Choosing:
         """How it is released."""
         if self.sketch.chooses:
-            return Choosing(self.sketch, self.budget, self.bought)
-        return Plain(self.sketch, self.budget, self.bought) if self.first is None else self.first.forecast().made
+            return Choosing(self.sketch, self.budget)
+        return Plain(self.sketch, self.budget) if self.first is None else self.first.forecast().made
 
     @property
     def cost(self) -> Cost:
@@ -101,7 +102,8 @@ class ReleaseRequest:
 
     def job(self, payer: LedgerAccount, say: Callable[[str], object]) -> Job:
         """What makes it."""
-        return Job(self.first or self.kind, self.source, payer, say=say)
+        known = Known.having_paid(self.budget, self.bought) if self.first is None else None  # a plan knows it itself
+        return Job(self.first or self.kind, self.source, payer, known=known, say=say)
 
 
 class Stage(StrEnum):

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import core.releases.job
-import core.releases.purchase_plan
 import core.releases.seal
+import core.releases.stages
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.formatting.escapes import in_markdown
 from core.releases.release import load
@@ -102,7 +102,7 @@ def test_a_release_is_asked_about_made_paid_for_and_opened(ledger):
 def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     at = confirmed(with_total(visit()))
     table = at.session_state[DESK].making.release.counters
-    for drawing in (core.releases.seal, core.releases.purchase_plan):
+    for drawing in (core.releases.seal, core.releases.stages):
         monkeypatch.setattr(drawing, "add_noise", lambda *_: pytest.fail("noise was drawn again"))
     for _ in range(3):
         at.run()

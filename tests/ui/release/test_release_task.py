@@ -318,7 +318,7 @@ def test_a_fault_that_quotes_a_value_is_logged_by_its_type(ledger, monkeypatch, 
     making.start()
     assert making.wait(60)
     making._worker.join(60)
-    assert "ValueError" in caplog.text and "test_making.py" in caplog.text
+    assert "ValueError" in caplog.text and "test_release_task.py" in caplog.text
     assert "Anna" not in caplog.text + making.problem
 
 
