@@ -242,7 +242,7 @@ def _plan(
     return PurchasePlan(stages, Known(budget, records), made, ordinary if stages else None)
 
 
-def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) -> PurchasePlan[Kind]:
+def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) -> PurchasePlan[Kind | TablePlan]:
     """What is found out first, and what is made of it."""
     from ..releases.discovery import kind_after, plan_after
     from .mechanisms import declared_mechanism, recommended, supposing
@@ -253,13 +253,13 @@ def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) 
         domain, guessed = known.found.domain, replace(guess, records=guess.records or known.records)
         return domain, supposing(shape, domain, guessed) if shape.mechanism == "auto" else guessed
 
-    def ordinary(known: Known) -> Kind:
+    def ordinary(known: Known) -> Kind | TablePlan:
         domain, guessed = seen(known)
         if shape.mechanism == "auto":
             return kind_after(recommended(shape, domain, known.left, guessed)[0], known)
         return kind_after(declared_mechanism(shape, domain, known.left), known)
 
-    def made(known: Known) -> Kind:
+    def made(known: Known) -> Kind | TablePlan:
         domain, guessed = seen(known)
         sketch = declared_mechanism(shape, domain, known.left, guessed)
         return kind_after(with_size(sketch, known.left, guessed, shape.groups), known)
