@@ -32,8 +32,8 @@ from ..domain.formats import FORMATS, Format, chosen, fitting, format_of
 from ..domain.written import NOTHING, are_words
 from ..domain.written_dates import NEVER
 from ..formatting.escapes import steers
+from ..privacy.choosing.partition_selection import weights
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
-from ..privacy.partition_selection import weights
 from ..runtime.array_types import Floats, Integers
 from ..sources import Source
 

@@ -18,8 +18,8 @@ from ..errors import RequestError
 from ..formatting.numbers import rounded
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, decimal_text
+from ..privacy.choosing.partition_selection import ValueSelection
 from ..privacy.neighbours import PrivacyUnit
-from ..privacy.partition_selection import ValueSelection
 from .discovery_reading import Scale, noticeable, rounded_outward
 from .manifest import Finding
 

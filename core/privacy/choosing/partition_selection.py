@@ -52,15 +52,15 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from ..errors import RequestError
-from ..runtime.array_types import Integers
-from .calibration import NoiseScale, gaussian_scale
-from .events import Event, Failure, event_of
-from .neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
-from .noise.noise import add_noise
-from .noise.randomness import Source
-from .replay.laws import ShownValues
-from .replay.tape import drawn
+from ...errors import RequestError
+from ...runtime.array_types import Integers
+from ..calibration import NoiseScale, gaussian_scale
+from ..events import Event, Failure, event_of
+from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
+from ..noise.noise import add_noise
+from ..noise.randomness import Source
+from ..replay.laws import ShownValues
+from ..replay.tape import drawn
 
 WEIGHT = 1000
 """G."""
