@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from typer import Option
 
 from ..errors import RequestError
 from . import notation
@@ -22,6 +25,33 @@ if TYPE_CHECKING:
     from ..sketches.linear import LinearSketch
     from ..sketches.parts import Parts
     from ..sketches.tables.tables import Tables
+    from ..sources import Source
+
+file_option = partial(Option, rich_help_panel="The file", show_default=False)
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How SOURCE is read where it is a text table or a spreadsheet, and its name and header do not say it."""
+
+    encoding: Annotated[
+        str, file_option(help="Such as windows-1251; else UTF-16 by its mark, UTF-8, Windows-1252.")
+    ] = ""
+    sep: Annotated[str, file_option(metavar="MARK", help="Between fields: a character, or tab, semicolon, space.")] = ""
+    header: Annotated[int | None, file_option(metavar="LINE", help="That of the names; 0 where there are none.")] = None
+    names: Annotated[str, file_option(metavar="A,B,C", help="Of all columns, in place of those in the file.")] = ""
+    sheet: Annotated[str, file_option(metavar="NAME", help="Of a spreadsheet; * for all of them as one table.")] = ""
+
+    def open(self, source: str) -> Source:
+        """The source, with what its owner should know of how it is read said."""
+        from ..sources import open_source
+
+        names = notation.parse_names(self.names) if self.names else None
+        opened = open_source(source, names, encoding=self.encoding, sep=self.sep, header=self.header, sheet=self.sheet)
+        for remark in opened.remarks:
+            say(remark)
+        return opened
+
 
 TAKEN = "--like takes it from the release file"
 
@@ -88,7 +118,16 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
     from ..domain import PrivacyUnit
     from ..domain.declarations import Declaration
 
-    inside = ("--bounds", "--categories", "--vector", "--items", "--gathered", "--separator", "--bounds-from-sample")
+    inside = (
+        "--bounds",
+        "--categories",
+        "--format",
+        "--vector",
+        "--items",
+        "--gathered",
+        "--separator",
+        "--bounds-from-sample",
+    )
     refuse_typed([option for option in typed(data) if option in inside], "--declaration says it of every column")
     domain = Declaration.load(data.declaration or "").domain
     known = {column.name: column for column in domain.columns}
@@ -255,16 +294,31 @@ def _label(options: ClassOptions | None) -> dict[str, Column | None]:
 def _typed_facts(data: DataOptions) -> tuple[dict[str, Column], tuple[float, float] | None]:
     """Columns declared one by one, and the bounds that hold for all others."""
     from ..domain import Categorical
+    from ..domain.column_entries import columns_of
+    from ..domain.formats import entry_of
 
     common: tuple[float, float] | None = None
+    formats = dict(map(notation.parse_format, data.format or ()))
     facts: dict[str, Column] = {}
-    for name, low, high in map(notation.parse_bounds, data.bounds or ()):
+    for text in data.bounds or ():
+        named, ends = text.rpartition("=")[::2]
+        if entry_of(formats.get(named, "")).get("kind") == "date" and named not in facts:
+            first, _, last = ends.partition(":")
+            (facts[named],) = columns_of(named, entry_of(formats.pop(named)) | {"first": first, "last": last})
+            continue
+        name, low, high = notation.parse_bounds(text)
         if name in facts or (name is None and common is not None):
             raise RequestError(f"The bounds of {'all columns' if name is None else repr(name)} are given twice.")
         if name is None:
             common = low, high
+        elif name in formats:
+            (facts[name],) = columns_of(name, {"kind": "number", "low": low, "high": high, "format": formats.pop(name)})
         else:
             facts[name] = _numeric(name, (low, high), data)
+    for name, form in formats.items():
+        if common is not None or form in ("yes_no", "time"):
+            around = {} if common is None or form == "yes_no" else {"low": common[0], "high": common[1]}
+            (facts[name],) = columns_of(name, entry_of(form) | dict(around))
     for name, categories in map(notation.parse_categories, data.categories or ()):
         if name in facts:
             raise RequestError(f"The column {name!r} is declared twice.")

@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
+from .declaring import FileOptions
 from .output import check_writable, reading, say
 from .shared_options import DataOptions, LedgerOptions, grouped, refuse_typed, typed
 from .sketch_options import SketchOptions
@@ -35,6 +36,7 @@ def declare(
         str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
     ],
     books: LedgerOptions,
+    file: FileOptions,
     codebook: Annotated[
         Path | None,
         Option(
@@ -83,24 +85,27 @@ def declare(
 ) -> None:
     """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
 
-    No value of the table is looked at, but with --discover under a promise. What is not known stands behind a #, to be
-    finished by hand; --declaration of the other commands takes the file.
+    No value of the table is in it. How its columns are written is a guess from the first rows, to be looked through;
+    with --discover it is found out under a promise. The labels in a file of SPSS or Stata are a codebook. What is not
+    known stands behind a #, to be finished by hand; --declaration of the other commands takes the file.
     """
     from ..domain import PrivacyUnit
-    from ..domain.codebooks import codebook_in
+    from ..domain.codebooks import codebook_in, is_labelled
     from ..domain.declarations import Declaration
     from ..domain.drafts import draft_text, drafted
     from ..privacy.budget import Budget
     from ..releases.discovery_stage import Discovery
-    from ..sources import open_source
 
     if out is not None:
         check_writable(out, overwrite)
     if codebook is not None and codebook.resolve() == Path(source).resolve():
         raise RequestError("--codebook names the private file itself; name a public description of its columns.")
-    opened = open_source(source)
-    book = {} if codebook is None else codebook_in(codebook.name, _content_of(codebook))
-    entries = drafted([(column.name, column.kind) for column in opened.columns], book)
+    opened = file.open(source)
+    labels = Path(source) if codebook is None and is_labelled(source) and Path(source).is_file() else codebook
+    book = {} if labels is None else codebook_in(labels.name, _content_of(labels))
+    # What is found out under a promise owes nothing to a guess that nobody paid for.
+    guess = [(column.name, column.kind, "" if discover else column.format) for column in opened.columns]
+    entries = drafted(guess, book)
     if discover:
         if epsilon is None:
             raise RequestError(

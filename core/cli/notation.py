@@ -53,6 +53,18 @@ def parse_bounds(text: str) -> tuple[str | None, float, float]:
     return name if equals else None, parse_number(low, what), parse_number(high, what)
 
 
+def parse_format(text: str) -> tuple[str, str]:
+    """Name of a column and of its format.
+
+    >>> parse_format("due=day_first")
+    ('due', 'day_first')
+    """
+    name, equals, form = text.rpartition("=")
+    if not equals or not name:
+        raise RequestError(f"The format {text!r} must be written as COLUMN=FORMAT, such as fee=decimal_comma.")
+    return name, form
+
+
 def parse_categories(text: str) -> tuple[str, tuple[str, ...]]:
     """Name and categories of a column.
 

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from ..formatting.numbers import listed, percent
 from . import notation
-from .declaring import declared_domain
+from .declaring import FileOptions, declared_domain
 from .output import check_table, check_writable, reading, say, write_table
 from .shared_options import DATA, PAYER, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
 from .spending import billed, dataset_name, warn_of_total
@@ -34,6 +34,7 @@ def quantiles(
     ],
     promise: PromiseOptions,
     data: DataOptions,
+    file: FileOptions,
     books: LedgerOptions,
     quantile: Annotated[
         list[str] | None,
@@ -77,7 +78,6 @@ def quantiles(
 
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.private_quantiles import ColumnQuantiles
-    from ..sources import open_source
 
     with billed() as bill:
         check_table(out)
@@ -89,7 +89,7 @@ def quantiles(
                 "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
                 "public one."
             )
-        opened = open_source(source)
+        opened = file.open(source)
         budget: Budget = promise.budget()
         asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
         ledger = books.open()
@@ -127,6 +127,7 @@ def train(
     ],
     promise: PromiseOptions,
     data: DataOptions,
+    file: FileOptions,
     books: LedgerOptions,
     method: Annotated[
         str,
@@ -181,7 +182,6 @@ def train(
     from ..models.training_task import MOST_HALVINGS, Task
     from ..releases.file import room_for
     from ..releases.payment import LedgerAccount, unit_words
-    from ..sources import open_source
 
     chosen = method == "choose"
     with billed() as bill:
@@ -194,7 +194,7 @@ def train(
                 "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
                 "public one."
             )
-        opened, budget, domain = open_source(source), promise.budget(), declared_domain(data)
+        opened, budget, domain = file.open(source), promise.budget(), declared_domain(data)
         ledger = books.open()
         name = dataset or dataset_name(source, ledger)
         bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(domain.unit))
@@ -202,9 +202,9 @@ def train(
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
             plan = training_plan(domain, target, budget, method, radius=feature_radius, records=records, curves=curves)
-            with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as file:
+            with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:
                 model = train_by(plan, opened, payer, _announced)
-                file.write(model.to_bytes())
+                written.write(model.to_bytes())
     warn_of_total(payer, str(bill.promise), "this model spends")
     if not chosen:
         for sentence in model.card():
@@ -240,13 +240,13 @@ def choose(
 
     # Under its own name once its kind is known, which takes no room.
     nameless = out.with_name(f".{out.stem}.chosen")
-    with room_for("classifier", nameless, most_bytes(Task(domain, target)) + OF_TABLES) as file:
+    with room_for("classifier", nameless, most_bytes(Task(domain, target)) + OF_TABLES) as written:
         made = choose_classifier(source, domain, target, budget, payer, records, _announce)
         model = isinstance(made, LinearModel)
         if isinstance(made, LinearModel):
-            file.write(made.to_bytes())
+            written.write(made.to_bytes())
         else:
-            made.write_to(file)
+            made.write_to(written)
     place = nameless.replace(out.with_suffix(".json" if model else ".npz"))
     among = chosen_among(made)
     if among:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
+from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
 from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .output import check_writable, reading, say
@@ -57,8 +57,9 @@ def release(
         str,
         Argument(
             metavar="SOURCE",
-            help="CSV, TSV, Parquet, Arrow, .npy or .npz files (a pattern names several), a table as "
-            "file.duckdb::table or file.sqlite::table, or the address of a Parquet file.",
+            help="Files of CSV, Excel, OpenDocument, JSON lines, SPSS, Stata, SAS, Parquet, Arrow or NumPy (a "
+            "pattern names several), a table as file.xlsx::sheet, file.duckdb::table or file.sqlite::table, or the "
+            "address of a Parquet file.",
             show_default=False,
         ),
     ],
@@ -67,6 +68,7 @@ def release(
     need: NeedOptions,
     bought: BoundsOptions,
     data: DataOptions,
+    file: FileOptions,
     shape: SketchOptions,
     guess: GuessOptions,
     books: LedgerOptions,
@@ -112,7 +114,6 @@ def release(
     from ..releases.planning import wide_column
     from ..releases.purchase_plan import Purchasing
     from ..releases.release_store import paid_name
-    from ..sources import open_source
     from .mechanisms import leaves_bandwidth
 
     with billed() as bill:
@@ -124,7 +125,7 @@ def release(
                 "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
                 "public one, or buy bounds with --private-bounds."
             )
-        opened = open_source(source)
+        opened = file.open(source)
         budget = promised(promise, need, data, shape, guess)
         purchase = bought.purchase()
         if purchase is not None and engine != LOCAL:

@@ -66,6 +66,14 @@ class DataOptions:
         list[str] | None,
         data_option(metavar="COLUMN=A,B,C", help="Public list of a column's categories, such as city=Bern,Basel."),
     ] = None
+    format: Annotated[
+        list[str] | None,
+        data_option(
+            metavar="COLUMN=FORMAT",
+            help="How a column is written: decimal_point, decimal_comma, time, duration, hours_minutes, yes_no; or "
+            "day_first, month_first, year_first, %Y%m%d, whose --bounds are dates.",
+        ),
+    ] = None
     vector: Annotated[
         list[str] | None,
         data_option(

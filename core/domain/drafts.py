@@ -11,6 +11,7 @@ from .codebooks import listed_words
 from .column_entries import LATITUDES, LONGITUDES, MISSING, columns_of, preset_for, preset_sentence, tidy_name
 from .columns import RULE, without_missing
 from .declarations import in_flow
+from .formats import format_of
 
 FREE_TEXT = (
     "Its values are not known: list them (values: [...]); or of free text keep the length (kind: text_length, longest: "
@@ -37,33 +38,39 @@ class Entry:
         return f"  {'# ' if self.unknown else ''}{text}{remark}"
 
 
-def drafted(columns: Sequence[tuple[str, str]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+def drafted(columns: Sequence[tuple[str, ...]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     """An entry for every column of a table, from a codebook, its type, and common knowledge of its name.
 
     Parameters
     ----------
-    columns : Sequence[tuple[str, str]]
-        Name and kind of every column of the table, as its source knows them; no value is looked at.
+    columns : Sequence[tuple[str, ...]]
+        Name and kind of every column of the table, as its source knows them, and its format where there is one to be
+        said; no value is looked at.
     """
     known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
-    place = place_among([name for name, found in columns if found != "date"])
+    place = place_among([name for name, found, *_ in columns if found != "date"])
     entries: list[Entry] = []
-    for name, found in columns:
+    for name, found, *written in columns:
         if place is not None and name in place:
             entries += [_place(place, known)] if name == place[0] else []
             continue
         facts = dict(known.get(name, known.get(tidy_name(name), {})))
-        entries.append(_drafted(name, found, facts))
+        entries.append(_drafted(name, found, facts, "".join(written)))
     return entries
 
 
-def _drafted(name: str, found: str, said: dict[str, Any]) -> Entry:
+def _drafted(name: str, found: str, said: dict[str, Any], written: str = "") -> Entry:
     because = "from the codebook" if said else ""
     kind = str(said.get("kind", ""))
     if kind in ("", "text"):
         said["kind"] = {"number": "number", "boolean": "yes_no", "date": "date", "vector": "vector"}.get(
             found, "category"
         )
+    entry = format_of(written).entry if written else {}
+    if found == "date" and entry.get("kind") == "number" and kind == "":
+        said["kind"] = "number"  # of hours, as a time of day is read
+    if entry.get("kind") == said["kind"]:
+        said |= {key: value for key, value in entry.items() if key not in said}
     if said["kind"] == "number" and not {"low", "high"} <= set(said) and (preset := preset_for(name)):
         said = {"kind": "number", "preset": preset} | {key: value for key, value in said.items() if key != "kind"}
         because = preset_sentence(name, preset)

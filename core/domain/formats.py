@@ -25,7 +25,7 @@ from ..errors import RequestError
 from ..runtime.array_types import Array, Floats
 from .column import to_numpy
 from .written import CLOCKS, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
-from .written_dates import NEVER, ORDERS, moments_of_texts
+from .written_dates import NEVER, ORDERS, UNIX, moments_of_texts
 
 LONG_TEXT, MANY_WORDS = 60, 6  # Characters and words from which a text is more than the name of a category.
 _CODE = r"^\s*0[0-9]{1,30}\s*$"
@@ -120,6 +120,18 @@ def format_of(name: str) -> Format:
         if one.name == name:
             return one
     raise RequestError(f"There is no format {str(name)!r}; there are: {', '.join(one.name for one in FORMATS)}.")
+
+
+def entry_of(name: str) -> dict[str, object]:
+    """What a declaration says of a column by its format: a name, or directives of dates; empty where none is said."""
+    if not name:
+        return {}
+    if "%" in name or name == UNIX:
+        return {"kind": "date", "format": name}
+    entry = dict(format_of(name).entry)
+    if not entry:
+        raise RequestError(f"The format {name!r} is of no column that is released.")
+    return entry
 
 
 def fitting(texts: pa.Array) -> Array:

@@ -207,6 +207,12 @@ class DelimitedSource(QueriedSource):
             shown = ", ".join(f"{name!r}" for _, name in changed[:5]) + (", …" if len(changed) > 5 else "")
             yield f"Columns without a name, or with one that is there twice, are called {shown}, unless you name them."
 
+    def fingerprint(self) -> dict | None:
+        """That of the files and of how they are read, whether a copy was made meanwhile or not."""
+        files = self.location.fingerprint()
+        said = [self.encoding, self.delimiter, self.quote, self.header, list(self.names)]
+        return None if files is None else files | {"text": said}
+
     def _text_table(self, paths: Sequence[str]) -> str:
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.names)
         quote, packed = literal(self.quote), literal("gzip" if self.zipped else "none")

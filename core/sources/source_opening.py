@@ -47,6 +47,8 @@ SUFFIXES = {
     ".npy": "npy",
     ".npz": "npz",
 }
+# Endings of files that may arrive over the network, as a field for them lists them.
+FILE_TYPES = list(dict.fromkeys(suffix.rpartition(".")[2] for suffix in SUFFIXES))
 
 
 @contextmanager

@@ -216,3 +216,36 @@ def test_a_release_finds_out_what_its_declaration_does_not_say(command, table):
     assert "--discover finds" in refused(
         command("release", table, *FIND, "--private-bounds", "age=0:200", "--mechanism", "tables", "--out", "x.npz")
     )
+
+
+EXPORT = "id;Geboren;Gebühr;ok\n" + "".join(
+    f"{i:05d};{i % 28 + 1:02d}/{i % 12 + 1:02d}/19{i % 60 + 30};1.{i % 900 + 100},50;{('ja', 'nein', '')[i % 3]}\n"
+    for i in range(600)
+)
+
+
+def test_an_ordinary_export_in_latin_1_is_drafted_with_its_formats_and_released(command, tmp_path):
+    (tmp_path / "bib.csv").write_bytes(EXPORT.encode("latin-1"))
+    drafted = command("declare", "bib.csv")
+    assert "Geboren: {kind: date, format: day_first}" in drafted.stdout
+    assert "{kind: number, format: decimal_comma}" in drafted.stdout and "ok: {kind: yes_no}" in drafted.stdout
+    assert "fields separated by semicolons" in drafted.stderr
+    bounds = ("--bounds", "Gebühr=1000:2000", "--bounds", "Geboren=1930-01-01:1990-12-31")
+    formats = ("--format", "Gebühr=decimal_comma", "--format", "Geboren=day_first", "--format", "ok=yes_no")
+    promise = ("--mechanism", "tables", "--epsilon", "20", "--records", 400)
+    made = command("release", "bib.csv", *bounds, *formats, *promise, "--out", "b.npz")
+    assert made.exit_code == 0, made.output
+    release = load("b.npz")
+    assert [type(column).__name__ for column in release.domain.columns] == ["Numeric", "Dates", "Categorical"]
+    assert release.records == pytest.approx(400, abs=40)
+    unknown = command("release", "bib.csv", "--bounds", "x=0:1", "--format", "x=?", *promise, "--out", "c.npz")
+    assert "decimal_point" in refused(unknown)
+
+
+def test_a_file_says_how_it_is_read_where_its_owner_does(command, tmp_path):
+    (tmp_path / "x.txt").write_bytes("Titel\nимя:num\nя:1\n".encode("cp1251"))
+    drafted = command("declare", "x.txt", "--encoding", "cp1251", "--sep", "colon", "--header", "2")
+    assert "имя" in drafted.stdout and "num: {kind: number}" in drafted.stdout
+    (tmp_path / "y.csv").write_text("1,2\n3,4\n")
+    assert "values where names" in refused(command("declare", "y.csv"))
+    assert "one: {kind: number}" in command("declare", "y.csv", "--header", "0", "--names", "one,two").stdout

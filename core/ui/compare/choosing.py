@@ -26,11 +26,12 @@ from ...releases.forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples
+from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import facts, note
 from ..frame.navigation import DATA
 from ..frame.session import OwnData, Session
 from ..frame.visiting import turn
-from ..own_data.picking_records import DECLARED, FILE_TYPES, is_own_file
+from ..own_data.picking_records import DECLARED, is_own_file
 from ..own_data.privacy_loss import EPSILONS, SLACK
 from .subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
 

@@ -26,10 +26,11 @@ from ...releases.payment import check_remembered, unit_words
 from ...releases.purchases import Purchase
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
+from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import Visibility, note, rail
 from ..frame.session import Records, Session
 from ..own_data.paying import choose_payer, ledger_for
-from ..own_data.picking_records import FILE_TYPES, is_own_file
+from ..own_data.picking_records import is_own_file
 from .column_form import fill_row, used_key
 from .declaration_draft import ColumnDraft, Declaration, EntryDraft
 

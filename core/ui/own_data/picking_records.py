@@ -17,7 +17,7 @@ from ...sources import Source, Upload, open_source
 from ...sources.databases import is_database, tables_of
 from ...sources.numpy_arrays import ArraySource
 from ...sources.samples import bundled_releases, sample, samples
-from ...sources.source_opening import Found, named_files
+from ...sources.source_opening import FILE_TYPES, Found, named_files
 from ..frame.marks import note
 from ..frame.session import OwnData, Records, Session
 from ..frame.visiting import places, stranger
@@ -190,7 +190,6 @@ SAMPLE, FILE, PATH = "A sample", "My file", "A path or database"
 OWN_FILE = "data-file"  # Session state of the private file as it was dropped.
 MOST_UNNAMED = 24  # Columns without names that are still shown one by one.
 DECLARED = "Everyone may know every row of this file"  # What an owner says of a public file, before it is read.
-FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 
 
 def pick_records(visitor: Session) -> Records | None:

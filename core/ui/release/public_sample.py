@@ -17,8 +17,9 @@ from ...releases.forecast.public_records import PublicRecords
 from ...releases.forecast.trial import check_sample
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
+from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import Visibility, note, rail
-from ..own_data.picking_records import DECLARED, FILE_TYPES, is_own_file
+from ..own_data.picking_records import DECLARED, is_own_file
 from .several import added
 
 WHAT = (

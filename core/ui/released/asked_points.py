@@ -34,6 +34,7 @@ from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources import Upload, open_source
 from ...sources.public_tables import read_queries
+from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import draw, note
 from ..frame.session import Opened
 from .public_answers import answer, closeness
@@ -237,7 +238,6 @@ def _show_dots(outcomes: np.ndarray, name: str) -> None:
     )
 
 
-FILE_TYPES = ["csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"]
 MAX_MEGABYTES = 50
 MOST_RECORDS = 200_000
 LISTED = 200  # Of them, how many are shown on the page.

@@ -31,9 +31,10 @@ from ...models.judging import Tested, calibrated, calibrated_reliability, judge_
 from ...models.linear_models import NO_BANDS, LinearModel, Model, NumberModel, load_model
 from ...models.onnx_export import to_onnx
 from ...sources import Upload, open_source
+from ...sources.source_opening import FILE_TYPES
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, note, offer, rail
-from .asked_points import FILE_TYPES, MAX_MEGABYTES, say, value_field
+from .asked_points import MAX_MEGABYTES, say, value_field
 from .kept_files import MODEL, keep_opened
 
 PUBLIC_ONLY = (
