@@ -247,6 +247,8 @@ class Products(LinearSketch):
     described: ClassVar[str] = "sketch of products"
     asked_for: ClassVar[str] = "products"
     count_share: ClassVar[Fraction] = Fraction(1, 100)
+    metric = METRIC
+    largest_entry = UNIT**2
 
     def _check(self) -> None:
         super()._check()
@@ -255,10 +257,6 @@ class Products(LinearSketch):
                 f"Products are of at most {MAX_COORDINATES - 1:,} coordinates, and the columns and categories have "
                 f"{self.domain.dimensions:,}: leave some out."
             )
-
-    @property
-    def metric(self) -> str:
-        return METRIC
 
     @cached_property
     def layout(self) -> Layout:
@@ -271,10 +269,6 @@ class Products(LinearSketch):
     @property
     def setup_bytes(self) -> int:
         return 40 * (self.domain.dimensions + 1) ** 2
-
-    @property
-    def largest_entry(self) -> int:
-        return UNIT**2
 
     @cached_property
     def scaling(self) -> tuple[np.ndarray, np.ndarray]:

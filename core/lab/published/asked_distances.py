@@ -54,6 +54,8 @@ class AskedDistances(LinearSketch):
     described: ClassVar[str] = "sketch of asked distances"
     answers: ClassVar[str] = "distance"
     linear_decode: ClassVar[bool] = False
+    metric = "l1"
+    largest_entry = SCALE * ROOM
 
     def _check(self) -> None:
         super()._check()
@@ -65,20 +67,12 @@ class AskedDistances(LinearSketch):
             raise RequestError(f"At most {MAX_COUNTERS:,} places can be asked: give fewer columns.")
 
     @property
-    def metric(self) -> str:
-        return "l1"
-
-    @property
     def shape(self) -> tuple[int, int]:
         return len(self.places), len(self.places[0])
 
     @property
     def setup_bytes(self) -> int:
         return 64 * len(self.places) * len(self.places[0])
-
-    @property
-    def largest_entry(self) -> int:
-        return SCALE * ROOM
 
     @cached_property
     def borders(self) -> bool:

@@ -94,6 +94,7 @@ class HuangRoth(Adaptive):
     threshold: Resolved[float] = parameter(Number("The threshold", 1e-15, 1e15), None)
     name: ClassVar[str] = "huang-roth"
     answers: ClassVar[str] = "distance"
+    metric = "l1"
 
     def _check(self) -> None:
         super()._check()
@@ -103,10 +104,6 @@ class HuangRoth(Adaptive):
             )
         if self.threshold is not None and self.constants != "guaranteed":
             raise RequestError("A threshold goes with the constants 'guaranteed' and no others.")
-
-    @property
-    def metric(self) -> str:
-        return "l1"
 
     @property
     def first(self) -> AskedDistances:

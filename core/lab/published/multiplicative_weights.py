@@ -117,6 +117,7 @@ class MultiplicativeWeights(GridSketch):
     name: ClassVar[str] = "mwem"
     described: ClassVar[str] = "release by MWEM"
     linear_decode: ClassVar[bool] = False
+    largest_entry = ONE
 
     def _check(self) -> None:
         super()._check()
@@ -139,10 +140,6 @@ class MultiplicativeWeights(GridSketch):
         cells = self.grid.size * (len(self.chosen) + 2 * self.domain.dimensions)
         places = self.queries * self.domain.dimensions
         return 8 * (cells + places + 3 * BLOCK) + self.reading.most_bytes
-
-    @property
-    def largest_entry(self) -> int:
-        return ONE
 
     @cached_property
     def places(self) -> np.ndarray:

@@ -78,6 +78,7 @@ class Trigonometric(KernelSketch):
     )
     name: ClassVar[str] = "trigonometric"
     described: ClassVar[str] = "release of trigonometric polynomials"
+    largest_entry = AMPLITUDE
 
     def _check(self) -> None:
         super()._check()
@@ -103,10 +104,6 @@ class Trigonometric(KernelSketch):
     @property
     def setup_bytes(self) -> int:
         return BYTES_A_NODE * (AT_ONCE + NODES[self.domain.dimensions] ** self.domain.dimensions)
-
-    @property
-    def largest_entry(self) -> int:
-        return AMPLITUDE
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         low, high = self.domain.bounds(self.metric)

@@ -85,6 +85,8 @@ class Directions(LinearSketch):
     name: ClassVar[str] = "directions"
     described: ClassVar[str] = "sketch of directions"
     class_rules: ClassVar[tuple[str, ...]] = ("direction", "likelihood", "posterior")  # type: ignore[assignment]
+    metric = "l2"
+    largest_entry = UNITS
 
     def _check(self) -> None:
         super()._check()
@@ -99,20 +101,12 @@ class Directions(LinearSketch):
         return self.domain.dimensions if self.projection is None else self.projection.target
 
     @property
-    def metric(self) -> str:
-        return "l2"
-
-    @property
     def shape(self) -> tuple[int]:
         return (self.dimensions,)
 
     @property
     def setup_bytes(self) -> int:
         return 16 * self.domain.dimensions + (0 if self.projection is None else self.projection.setup_bytes)
-
-    @property
-    def largest_entry(self) -> int:
-        return UNITS
 
     def reseeded(self, seed: int) -> Self:
         return self if self.projection is None else replace(self, projection=replace(self.projection, seed=seed))

@@ -86,6 +86,7 @@ class Distance(LinearSketch):
     described: ClassVar[str] = "distance sum"
     answers: ClassVar[str] = "distance"
     by_column: ClassVar[bool] = True
+    metric = "l1"
 
     def _check(self) -> None:
         super()._check()
@@ -105,10 +106,6 @@ class Distance(LinearSketch):
     @property
     def distance_norm(self) -> str:
         return self.norm
-
-    @property
-    def metric(self) -> str:
-        return "l1"
 
     @property
     def profile(self) -> Profile:

@@ -91,6 +91,7 @@ class Moments(LinearSketch):
     distance_norm: ClassVar[str] = "squared"  # type: ignore[assignment]
     has_means: ClassVar[bool] = True
     takes_rows: ClassVar[bool] = True
+    metric = "l2"
 
     def _check(self) -> None:
         super()._check()
@@ -98,10 +99,6 @@ class Moments(LinearSketch):
         self._settle(radius=inside(self.radius, self._furthest))
         if (self.count_weight is None) != (self.square_weight is None):
             raise RequestError("The two weights of moments are given together, or both left to the forecast.")
-
-    @property
-    def metric(self) -> str:
-        return "l2"
 
     @property
     def shape(self) -> tuple[int]:

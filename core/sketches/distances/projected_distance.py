@@ -87,6 +87,7 @@ class ProjectedDistance(LinearSketch):
     answers: ClassVar[str] = "distance"
     free_of_bounds: ClassVar[bool] = False
     distance_norm: ClassVar[str] = "l2"  # type: ignore[assignment]
+    metric = "l2"
 
     def _check(self) -> None:
         super()._check()
@@ -115,10 +116,6 @@ class ProjectedDistance(LinearSketch):
         """The domain of a group's projected points: that many coordinates, between bounds that hold nearly all."""
         bound = self.radius * min(1.0, TAIL / math.sqrt(self.domain.dimensions))
         return Domain((Vector("projected", count, -bound, bound),))
-
-    @property
-    def metric(self) -> str:
-        return "l2"
 
     @property
     def shape(self) -> tuple[int, ...]:

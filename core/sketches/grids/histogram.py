@@ -95,6 +95,7 @@ class Histogram(KernelSketch):
     described: ClassVar[str] = "histogram"
     takes_circles: ClassVar[bool] = True
     on_grid: ClassVar[bool] = True
+    setup_bytes = 0
 
     def _check(self) -> None:
         super()._check()
@@ -212,10 +213,6 @@ class Histogram(KernelSketch):
             parts.append(table[start : start + math.prod(sides)].reshape(sides))
             start += math.prod(sides)
         return parts
-
-    @property
-    def setup_bytes(self) -> int:
-        return 0
 
     @property
     def scale(self) -> int:

@@ -110,6 +110,7 @@ class ChosenTables(Adaptive):
     name: ClassVar[str] = "tables"
     asked_for: ClassVar[str] = "tables"
     needs_records: ClassVar[bool] = False
+    metric = METRIC
 
     def _check(self) -> None:
         check_points(self.domain)  # circles have cells of their own
@@ -121,10 +122,6 @@ class ChosenTables(Adaptive):
             raise RequestError(f"Of {columns:,} columns there are {most:,} pairs, so no {self.pairs:,} can be chosen.")
         if self.sized:
             _ = self.first  # refuses tables that are too large
-
-    @property
-    def metric(self) -> str:
-        return METRIC
 
     @property
     def sized(self) -> bool:

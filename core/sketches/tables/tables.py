@@ -121,6 +121,7 @@ class Tables(LinearSketch):
     described: ClassVar[str] = "set of tables"
     count_share: ClassVar[Fraction] = Fraction(1, 1000)
     needs_records: ClassVar[bool] = False
+    metric = METRIC
 
     def _check(self) -> None:
         super()._check()
@@ -203,10 +204,6 @@ class Tables(LinearSketch):
     @property
     def pairs(self) -> list[Columns]:
         return [table for table in self.tables or () if len(table) == 2]
-
-    @property
-    def metric(self) -> str:
-        return METRIC
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
