@@ -148,13 +148,7 @@ class Capabilities(Validated):
 
 
 def check_points(domain: object, kernel: Kernel | None = None) -> None:
-    """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made.
-
-    Raises
-    ------
-    RequestError
-        One sentence that says what has sets.
-    """
+    """Refuse records that are sets, and the kernel of sets: whatever needs coordinates checks this when it is made."""
     if not isinstance(domain, Domain):
         raise RequestError("A sketch is made of a domain: what is publicly known of the columns.")
     domain.check_coordinates()
@@ -169,11 +163,6 @@ def check_circles(domain: Domain, mechanism: str, takes: bool, kernel: Kernel | 
 
     `takes`: whether the mechanism takes them: by their coordinates alone, or value by value. `kernel`: its kernel, if
     any; one of the straight-line distance sees a circle in the plane.
-
-    Raises
-    ------
-    RequestError
-        One sentence that says what can be done instead.
     """
     if not domain.circles or (takes and (kernel is None or of_straight_lines(kernel))):
         return

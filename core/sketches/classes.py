@@ -9,6 +9,7 @@ in common cancel.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -101,6 +102,7 @@ class Classes(LinearSketch):
         """
         return Fraction(1, 100) if isinstance(self.inner, Directions) else Fraction(1, 25)
 
+    earlier: ClassVar[Mapping[str, Any]] = {"rule": None, "among": []}
     reads_mapped = of_inner("reads_mapped")
     answers = of_inner("answers")
     metric = of_inner("metric")
@@ -268,15 +270,8 @@ class Classes(LinearSketch):
         """The number of records of each class, float64 (K,)."""
         return np.array([self.inner.total(slab) for slab in table])
 
-    def parameters(self) -> dict[str, Any]:
-        """As every sketch has them; files of what was not chosen are as they were before there was a choice."""
-        chosen = {"rule": self.rule, "among": self.among}
-        return {name: value for name, value in super().parameters().items() if chosen.get(name, True)}
-
     @classmethod
     def from_parameters(cls, domain: Domain, parameters: object) -> Self:
-        if isinstance(parameters, dict):
-            parameters = {"rule": None, "among": []} | parameters
         facts = cls.read(parameters)
         label, inner = facts["label"], facts["inner"]
         if inner["mechanism"] == cls.name:

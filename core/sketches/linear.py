@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -57,6 +57,7 @@ class LinearMap(Capabilities, ABC):
     """
 
     chooses: ClassVar[Literal[False]] = False
+    earlier: ClassVar[Mapping[str, Any]] = {}  # Fields that files of earlier versions don't have, as they have them.
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""
@@ -124,6 +125,15 @@ class LinearMap(Capabilities, ABC):
 
         At encoded queries (n, d) as float64 (n,); without them a float, the average over queries inside the bounds.
         """
+
+    def written(self) -> dict[str, Any]:
+        """The declared fields for JSON; `earlier` ones only where they are otherwise than they were."""
+        facts = super().written()
+        return {name: fact for name, fact in facts.items() if name not in self.earlier or fact != self.earlier[name]}
+
+    @classmethod
+    def read(cls, value: object) -> dict[str, Any]:
+        return super().read({**cls.earlier, **value} if isinstance(value, dict) else value)
 
     def parameters(self) -> dict[str, Any]:
         """All public parameters but the domain, for JSON; with the domain they rebuild the sketch."""

@@ -164,20 +164,13 @@ class GridSums:
             yield queries[start : start + size]
 
     def _places(self, queries: np.ndarray) -> Iterator[Places]:
-        for start in range(0, len(queries), AT_ONCE):
-            yield from self._halved(queries[start : start + AT_ONCE])
+        terms, counts = len(self._products), self.cells.counts
 
-    def _halved(self, queries: np.ndarray) -> Iterator[Places]:
-        places = Places.of(queries, self.cells.axes)
-        terms = len(self._products)
-        factors = terms * max(places.distinct) * max(self.cells.counts)
-        largest = max(factors, places.numbers(self.cells.counts, terms * (terms + 1) // 2))
-        if largest <= BLOCK or len(queries) == 1:
-            yield places
-            return
-        half = len(queries) // 2
-        yield from self._halved(queries[:half])
-        yield from self._halved(queries[half:])
+        def fits(places: Places) -> bool:
+            factors = terms * max(places.distinct) * max(counts)
+            return max(factors, places.numbers(counts, terms * (terms + 1) // 2)) <= BLOCK
+
+        return Places.pieces(queries, self.cells.axes, AT_ONCE, fits)
 
     @staticmethod
     def _concatenated(parts: Iterator[np.ndarray]) -> np.ndarray:
@@ -329,14 +322,11 @@ def expected_error(sketch: GridSketch, budget: Budget, records: float) -> float:
 def discretisation(kernel: Kernel, cells: Cells) -> tuple[float, float]:
     """Standard error that cells give an answer among evenly spread records, relative to it; and their closeness.
 
+    Returns the relative error, and the average of the kernel over the bounds.
+
     With the width h of the cells along an axis and e the difference between the kernel and its value at the centre, an
     axis contributes h (integral of e^2) / (integral of K)^2, times h (integral of K^2) / (integral of K)^2 for every
     other axis: heaps in different cells are independent, and K is taken to be the product of its profiles.
-
-    Returns
-    -------
-    tuple[float, float]
-        Relative error, and the average of the kernel over the bounds.
     """
     ratios, spread, evenly = [], 1.0, 1.0
     for axis in cells.axes:

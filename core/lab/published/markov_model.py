@@ -114,6 +114,8 @@ def fitted_marginals(
 ) -> list[np.ndarray]:
     """Marginals of the fitted model, consistent with each other; RequestError where the package is missing.
 
+    Returns one table for each that is wanted, float64, in the shape of its axes, not negative.
+
     Parameters
     ----------
     counts : Sequence[int]
@@ -130,11 +132,6 @@ def fitted_marginals(
         The axes of each marginal that is asked for, in increasing order; None for those that were measured.
     iterations : int
         Steps at most.
-
-    Returns
-    -------
-    list[np.ndarray]
-        One table for each that is wanted, float64, in the shape of its axes, not negative.
     """
     check_installed()
     with warnings.catch_warnings():

@@ -42,13 +42,7 @@ _PLACES_TRIED = 65
 
 
 def check_torus(domain: Domain, kernel: Kernel, what: str) -> None:
-    """Refuse columns or a kernel that no sum of waves on a small torus stands for.
-
-    Raises
-    ------
-    RequestError
-        One sentence that says what a ``what`` needs.
-    """
+    """Refuse columns or a kernel that no sum of waves on a small torus stands for."""
     if domain.dimensions not in NODES or any(isinstance(column, Categorical) for column in domain.columns):
         raise RequestError(
             f"A {what} needs from 1 to {max(NODES)} coordinates, all of them numbers: its frequencies multiply with "
@@ -154,13 +148,10 @@ def _spectrum(torus: Torus) -> tuple[np.ndarray, np.ndarray]:
 def closed(domain: Domain, kernel: Kernel, period: tuple[float, ...] | None, mistaken: float) -> tuple[float, ...]:
     """The periods of a torus: as given, or the shortest that keep the ends of the box apart.
 
+    RequestError unless there is one number a coordinate, or None.
+
     `period`: in widths of the box, from 1 to 2 of them. `mistaken`: by how much the closeness of any two records may be
     off then, along one coordinate.
-
-    Raises
-    ------
-    RequestError
-        Unless there is one number a coordinate, or None.
     """
     if period is not None:
         if len(period) != domain.dimensions:

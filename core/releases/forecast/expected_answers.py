@@ -171,12 +171,9 @@ DROWNED, TIMES = 0.02, 10.0
 def column_errors(sketch: LinearSketch, noise: NoiseScale, records: float) -> dict[str, float]:
     """Standard deviation of the average distance along each column alone, as a share of the column's range.
 
-    `sketch`: of a settled size. `noise`: of its counters. `records`: how many there are at least.
+    Returns them by the columns' names, in their order; empty where distances along columns are not told apart.
 
-    Returns
-    -------
-    dict[str, float]
-        By the columns' names, in their order; empty where distances along columns are not told apart.
+    `sketch`: of a settled size. `noise`: of its counters. `records`: how many there are at least.
     """
     one, share = sketch.one_answer
     deviations = [math.sqrt(noise.variance * gain) for gain in one.column_gains]

@@ -12,10 +12,10 @@ fine one the details (`core.sketches.grids.smoothing`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from .splines import share_records
 
 MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
+CELLS = Several("The numbers of cells", Whole("The number of cells", 0, MAX_COUNTERS))
 # Numbers up to which it is recommended, unless every combination of their values has a counter of its own.
 MOST_SHARED = 6
 SCALE = 1 << 32  # What one record adds in all: shares are rounded to 2^-32 of a record.
@@ -83,11 +84,7 @@ class Histogram(KernelSketch):
 
     domain: Domain
     kernel: Kernel = parameter(KERNEL)
-    cells: Resolved[tuple[int, ...]] = parameter(
-        Several("The numbers of cells", Whole("The number of cells", 0, MAX_COUNTERS)),
-        None,
-        settled="how many cells it has",
-    )
+    cells: Resolved[tuple[int, ...]] = parameter(CELLS, None, settled="how many cells it has")
     halvings: int = parameter(Whole("The number of halvings between two grids", 0, MAX_HALVINGS), 0)
     fine: float = parameter(Number("The share of the fine grid"), 1.0)
     finest: float = parameter(Number("The narrowest bandwidth, in shares of the kernel's,", 2.0**-16, 1.0), 1.0)
@@ -95,6 +92,7 @@ class Histogram(KernelSketch):
     described: ClassVar[str] = "histogram"
     takes_circles: ClassVar[bool] = True
     on_grid: ClassVar[bool] = True
+    earlier: ClassVar[Mapping[str, Any]] = {"finest": 1.0}
     setup_bytes = 0
 
     def _check(self) -> None:
@@ -110,31 +108,26 @@ class Histogram(KernelSketch):
         if self.cells is not None:
             if len(self.cells) != len(self.numeric):
                 raise RequestError(f"The histogram needs {len(self.numeric)} numbers of cells, one a coordinate.")
-            self._check_values()
-            self._check_grids()
+            self._check_cells()
             if math.prod(self.shape) > MAX_COUNTERS:
                 raise RequestError(
                     f"{math.prod(self.shape):,} counters are more than {MAX_COUNTERS:,}, which is the most that a "
                     "histogram may have: use fewer cells or columns."
                 )
 
-    def _check_values(self) -> None:
+    def _check_cells(self) -> None:
         spacings = self.domain.spacings[list(self.numeric)]
         if any(count == 0 and spacing == 0.0 for count, spacing in zip(self.cells, spacings, strict=True)):
             raise RequestError(
                 "The number of cells must be at least 1 for a column without steps, as any number may occur there."
             )
-
-    def _check_grids(self) -> None:
         if self.halvings and all(axis.coarser(self.halvings).apart for axis in self.axes):
             raise RequestError(
                 "A grid of few values has no halvings, as there is nothing between two of them that anyone has."
             )
         if any(count % 2**self.halvings for count in self.cells):
             raise RequestError("The cells of a fine grid must be whole parts of the coarse grid's cells.")
-        if (self.halvings == 0 and self.fine != 1.0) or (
-            self.halvings > 0 and not LEAST_SHARE <= self.fine <= 1 - LEAST_SHARE
-        ):
+        if not (LEAST_SHARE <= self.fine <= 1 - LEAST_SHARE if self.halvings else self.fine == 1.0):
             raise RequestError(
                 f"Of two grids each needs a share of a record between {LEAST_SHARE} and {1 - LEAST_SHARE}; a single "
                 "grid has all of it."
@@ -147,11 +140,8 @@ class Histogram(KernelSketch):
 
     @cached_property
     def numeric(self) -> tuple[int, ...]:
-        kinds = np.repeat(
-            [not isinstance(column, Categorical) for column in self.domain.columns],
-            [column.width for column in self.domain.columns],
-        )
-        return tuple(int(coordinate) for coordinate in np.flatnonzero(kinds))
+        numbers = [not isinstance(column, Categorical) for column in self.domain.columns]
+        return tuple(np.flatnonzero(np.repeat(numbers, self.domain.widths)).tolist())
 
     @cached_property
     def splined(self) -> tuple[int, ...]:
@@ -223,9 +213,7 @@ class Histogram(KernelSketch):
         fine = round(self.fine * self.scale)
         return (fine, self.scale - fine) if self.halvings else (self.scale,)
 
-    @property
-    def largest_entry(self) -> int:
-        return self.scale
+    largest_entry = scale
 
     def sized_for(self, budget: Budget, records: float) -> Histogram:
         if self.sized:
@@ -304,18 +292,6 @@ class Histogram(KernelSketch):
             return (1.0,)
         widest = max(WIDEST_OFFERED * span / wide for span, wide in self._lengths)
         return around(self.finest if self.open_bandwidth else self.narrowest / NARROWEST, widest)
-
-    def parameters(self) -> dict[str, Any]:
-        facts = super().parameters()
-        if self.finest == 1.0:
-            del facts["finest"]
-        return facts
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, parameters: object) -> Self:
-        if isinstance(parameters, dict) and "finest" not in parameters:
-            parameters = parameters | {"finest": 1.0}
-        return super().from_parameters(domain, parameters)
 
     def add(self, table: np.ndarray, points: np.ndarray) -> None:
         for axes, scale, grid in zip(self._grids, self.scales, self.grids(table), strict=True):

@@ -14,7 +14,7 @@ and so are its powers. A non-negative least-squares fit finds a few dozen bandwi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
@@ -68,6 +68,23 @@ class Places:
             values.append(points[first])
             which.append(inverse.reshape(-1))
         return cls(tuple(values), tuple(which))
+
+    @classmethod
+    def pieces(
+        cls, points: np.ndarray, axes: Sequence[Placed], at_once: int, fits: Callable[[Places], bool]
+    ) -> Iterator[Places]:
+        """The places of as many queries at a time as fit, neighbours in a picture together; any single one fits."""
+        for start in range(0, len(points), at_once):
+            yield from cls._halved(points[start : start + at_once], axes, fits)
+
+    @classmethod
+    def _halved(cls, points: np.ndarray, axes: Sequence[Placed], fits: Callable[[Places], bool]) -> Iterator[Places]:
+        places, half = cls.of(points, axes), len(points) // 2
+        if not half or fits(places):
+            yield places
+            return
+        yield from cls._halved(points[:half], axes, fits)
+        yield from cls._halved(points[half:], axes, fits)
 
     @property
     def count(self) -> int:

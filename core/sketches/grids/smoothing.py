@@ -133,23 +133,16 @@ class Smoothing:
             yield points[start : start + size]
 
     def _places(self, points: np.ndarray) -> Iterator[Places]:
-        """The same, where the kernel is a sum of products of the axes; neighbours in a picture stay together."""
-        for start in range(0, len(points), AT_ONCE):
-            yield from self._halved(points[start : start + AT_ONCE])
-
-    def _halved(self, points: np.ndarray) -> Iterator[Places]:
-        places = Places.of(points, self.axes)
+        """The same, where the kernel is a sum of products of the axes."""
         terms = len(self._products) * len(self.scales)
         pairs = terms * (terms + 1) // 2
         widest = max(len(fit.nodes) + terms * fit.axis.counters for fit in self._fits) + pairs
-        factors = max(places.distinct) * widest
-        sums = places.numbers(tuple(axis.counters for axis in self.axes), pairs)
-        if (factors <= BLOCK_OF_FACTORS and sums <= BLOCK) or len(points) == 1:
-            yield places
-            return
-        half = len(points) // 2
-        yield from self._halved(points[:half])
-        yield from self._halved(points[half:])
+        counters = tuple(axis.counters for axis in self.axes)
+
+        def fits(places: Places) -> bool:
+            return max(places.distinct) * widest <= BLOCK_OF_FACTORS and places.numbers(counters, pairs) <= BLOCK
+
+        return Places.pieces(points, self.axes, AT_ONCE, fits)
 
     def _fitted(self, places: Places) -> list[Factors]:
         return [term._factors(places) for _, term in self._products]

@@ -15,7 +15,7 @@ contain it. What is asked of a release is in `core.sketches.tables.answers`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -116,6 +116,7 @@ class Tables(LinearSketch):
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = True
+    earlier: ClassVar[Mapping[str, Any]] = {"edges": "even", "choosing": "publicly"}
     asked_for: ClassVar[str] = "tables"
     drawn_from: ClassVar[str] = "tables"
     described: ClassVar[str] = "set of tables"
@@ -143,15 +144,6 @@ class Tables(LinearSketch):
             self._check_size()
         if self.weights is not None and len(self.weights) != len(self.layout.blocks):
             raise RequestError(f"The tables need {len(self.layout.blocks):,} weights, one a part.")
-
-    def written(self) -> dict[str, Any]:
-        """Without what files of earlier versions don't say, where it is as they have it."""
-        earlier = {"edges": "even", "choosing": "publicly"}
-        return {name: fact for name, fact in super().written().items() if name not in earlier or fact != earlier[name]}
-
-    @classmethod
-    def read(cls, value: object) -> dict[str, Any]:
-        return super().read({"edges": "even", "choosing": "publicly"} | value if isinstance(value, dict) else value)
 
     @property
     def is_cut(self) -> bool:

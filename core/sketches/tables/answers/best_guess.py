@@ -166,13 +166,10 @@ def _likelihood(spread: np.ndarray, squares: np.ndarray) -> Callable[[float], fl
 def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int, ...], np.ndarray]) -> np.ndarray:
     """Values without negative ones and with these margins, moved in proportion to how uncertain they are.
 
+    Returns float64, not negative; the last margins are met exactly, and the others nearly.
+
     `values`, `uncertain`: of one shape; the latter the variance of each value. `margins`: by the sides that are kept,
     what is left when the others are added up.
-
-    Returns
-    -------
-    np.ndarray
-        Float64, not negative; the last margins are met exactly, and the others nearly.
     """
     values = np.maximum(values, 0.0)
     uncertain = uncertain + 1e-9 * (uncertain.mean() + 1.0)
