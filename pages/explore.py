@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.figures.answer_sentences import BEYOND_RECORDS
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
 from core.ui.explore.centres_view import centres_view, has_centres
@@ -16,9 +17,19 @@ from core.ui.explore.sample_view import sample_view
 from core.ui.explore.sets_view import one_set_view, sets_view
 from core.ui.explore.sql_view import ask_view
 from core.ui.frame.charts import released_live_view, sample_of
+from core.ui.frame.marks import note
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
-from core.ui.released.chosen_view import VIEW, choose_bandwidth, choose_part, choose_question, drawable, start_with
+from core.ui.released.chosen_view import (
+    VIEW,
+    choose_bandwidth,
+    choose_part,
+    choose_population,
+    choose_question,
+    drawable,
+    of_same_population,
+    start_with,
+)
 from core.ui.released.kept_files import open_last
 from core.ui.released.opening_files import about, headline, open_first
 from core.ui.released.taking_along import dress_embedded, keep_address, no_report_yet, open_linked, report_action
@@ -87,14 +98,17 @@ def explore(visitor: Session, opened: Opened) -> None:
             label_visibility="collapsed",
         )
         st.space("stretch")
-        asked = choose_bandwidth(part)
-        about(visitor, opened)
+        asked = choose_population(choose_bandwidth(part))
+        whole = of_same_population(opened, asked)
+        about(visitor, whole)
+    if asked.release.population is not None:
+        note(BEYOND_RECORDS)
     compared = None
     if view == COMPARE:
         compared = difference_view(visitor, asked)
     else:
         VIEWS[view](asked)
-    report_action(opened, asked, compared)
+    report_action(whole, asked, compared)
 
 
 with frame(EXPLORE) as visitor:

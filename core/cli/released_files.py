@@ -216,6 +216,8 @@ def share(
         Path | None,
         Option("--out", "-o", metavar="OUT.html", help="Where to; without it, beside the file, under its name."),
     ] = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Make one HTML file in which anyone can look at a release, ask it and take it along, with no network.
 
@@ -226,6 +228,7 @@ def share(
     from ..figures.passport.described import read_public
     from ..figures.share.shared_page import share_html
     from ..formatting.numbers import size
+    from ..releases.release import Release
     from ..runtime.transient import unfinished
 
     try:
@@ -234,8 +237,13 @@ def share(
         raise RequestError(f"The file {str(file)!r} cannot be read: {problem.strerror or problem}.") from None
     place = file.with_suffix(".html") if out is None else out
     check_writable(place)
+    shared = read_public(data)
+    if population or alike != 1.0:
+        if not isinstance(shared, Release):
+            raise RequestError("--population is for releases; models and local reports have no such bands.")
+        shared = of_whom(shared, population, alike)
     with spinner("Drawing"):
-        page = share_html(read_public(data), data, file.name).encode()
+        page = share_html(shared, data, file.name).encode()
     try:
         with unfinished(place) as written:
             written.write(page)

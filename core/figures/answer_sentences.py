@@ -31,6 +31,10 @@ from .report import meaning
 from .report.label import PrivacyLabel
 from .report.meaning import clipped
 
+BEYOND_RECORDS = (
+    "Bands hold for the population that the records were drawn from at random, and not for the records alone: they "
+    "have the luck of the draw besides the noise."
+)
 SHARED_NOISE = (
     "All answers of a file share its noise, so their errors move together: a file that misses in one place may miss in "
     "many."

@@ -72,8 +72,8 @@ def script_for(exploration: Exploration) -> str:
 def imports(exploration: Exploration) -> list[str]:
     """Import lines of what the questions call."""
     names = {PACKAGE: {"load"}}
-    asked = [step.call.function for step in exploration.steps if not _is_method(step.call)]
-    for function in (table_of, *asked):
+    calls = [*exploration.parts, *(step.call for step in exploration.steps)]
+    for function in (table_of, *(call.function for call in calls if not _is_method(call))):
         names.setdefault(function.__module__, set()).add(function.__name__)
     return [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
 

@@ -28,7 +28,7 @@ from ...models.linear_models import LinearModel, NumberModel
 from ...models.model_file import ModelFile
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ..answer_sentences import SHARED_NOISE, one_line
+from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
 from ..passport.croissant import croissant, in_head
@@ -108,7 +108,8 @@ def _named(*names: str) -> str:
 def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
     """What is drawn of one population, as values for JSON; None where there is nothing to draw."""
     release = subject.release
-    found = regression_facts(release) or table_facts(release) or grid_facts(release) or lattice_facts(release, share)
+    grid = None if release.population is not None else grid_facts(release)  # the page knows the error of noise alone
+    found = regression_facts(release) or table_facts(release) or grid or lattice_facts(release, share)
     if found is None:
         return None
     distance = release.sketch.answers == "distance"
@@ -192,13 +193,18 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
         "name": name,
         "mime": "application/json" if isinstance(file, ModelFile) else "application/octet-stream",
         "papers": [list(paper) for paper in words.papers],
-        "sharedNoise": SHARED_NOISE,
+        "sharedNoise": " ".join((SHARED_NOISE, *([BEYOND_RECORDS] if _is_beyond(file) else []))),
         "subjects": contents(file),
         "start": "" if asked is None else asked.whom.replace(", ", SEPARATOR),
         "stills": stills,
     }
     packed = gzip.compress(json.dumps(payload, allow_nan=False).encode(), 9, mtime=0)
     return "\n".join(_document(words, _metadata(file, data, name), sections, _base64(packed), _base64(data))) + "\n"
+
+
+def _is_beyond(file: PublicFile) -> bool:
+    """Whether bands are for the population that the records were drawn from."""
+    return isinstance(file, Release) and file.population is not None
 
 
 def _metadata(file: PublicFile, data: bytes, name: str) -> Iterator[str]:

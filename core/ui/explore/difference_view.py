@@ -42,7 +42,7 @@ from ...releases.release import Release
 from ..frame.charts import picture_config
 from ..frame.marks import draw, note
 from ..frame.session import Opened, Session
-from ..released.chosen_view import choices, choose_columns, drawable, part_of, question_of
+from ..released.chosen_view import choices, choose_columns, drawable, of_same_population, part_of, question_of
 from ..released.public_answers import LEVEL, REMEMBERED
 from ..released.taking_along import take_along
 
@@ -259,7 +259,7 @@ def _alike(other: Opened, opened: Opened) -> Opened:
         if len(other.release.sketch.bandwidths) > 1:
             bandwidth = kernel.bandwidth
             other = replace(other, release=other.release.smoothed(bandwidth), bandwidth=bandwidth)
-    return other
+    return of_same_population(other, opened)
 
 
 def _title(release: Release, shares: bool) -> str:

@@ -103,6 +103,7 @@ class Opened:
     def identity(self) -> str:
         """What public answers are remembered by: the file, and which part of it is asked."""
         asked = [self.question, self.part, *([] if self.bandwidth is None else [self.bandwidth])]
+        asked += [] if self.release.population is None else ["population"]
         return self.fingerprint if asked == [None, None] else f"{self.fingerprint} {asked}"
 
     @property

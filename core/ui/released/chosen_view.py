@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ...analysis.beyond_records import for_population
 from ...domain import Domain, Items, Vector
 from ...errors import RequestError
 from ...figures.answer_sentences import has_groups
@@ -287,6 +288,27 @@ def part_of(opened: Opened, part: str) -> Opened:
     return replace(opened, release=release, part=part, grouped=opened.release)
 
 
+def choose_population(opened: Opened) -> Opened:
+    """Let the visitor say that the records are a sample of a larger population, which bands then hold for."""
+    try:
+        wider = for_population(opened.release)
+    except RequestError:  # it does not tell how far records vary
+        return opened
+    chosen = st.toggle(
+        "A sample of more",
+        key=f"explore-population-{opened.fingerprint[:12]}",
+        persist_state="session",
+        help="The records are a random sample of a larger population, which bands are to hold for: they have the luck "
+        "of the draw besides the noise.",
+    )
+    return replace(opened, release=wider) if chosen else opened
+
+
+def of_same_population(opened: Opened, asked: Opened) -> Opened:
+    """A file with bands for the population that what is asked of it has bands for."""
+    return replace(opened, release=replace(opened.release, population=asked.release.population))
+
+
 def part_calls(opened: Opened) -> tuple[Call, ...]:
     """How a program gets from the file to the part of it that is asked: the question, and then the group."""
     calls = [] if opened.question is None else [Call(Release.part, {"name": opened.question})]
@@ -295,6 +317,8 @@ def part_calls(opened: Opened) -> tuple[Call, ...]:
         calls.append(Call(Release.of_everyone, {}) if everyone else Call(Release.of_class, {"which": opened.part}))
     if opened.bandwidth is not None:
         calls.append(Call(Release.smoothed, {"bandwidth": opened.bandwidth}))
+    if opened.release.population is not None:
+        calls.append(Call(for_population, {}))
     return tuple(calls)
 
 

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, RequestError
+from core.analysis.beyond_records import for_population
 from core.domain import Dates, Numeric
+from core.figures.answer_sentences import BEYOND_RECORDS
 from core.figures.passport.described import read_public
 from core.figures.share.shared_page import share_html
 from core.geometry import kernels
@@ -183,3 +185,14 @@ def test_bundled_releases_fit_into_three_megabytes(name):
     (path,) = [path for one, path in bundled_releases() if one.name == name]
     data = path.read_bytes()
     assert len(share_html(read_public(data), data, path.name)) <= 3_000_000
+
+
+def test_a_page_for_the_population_has_longer_bands_that_were_drawn_beforehand():
+    domain = Domain((Numeric("x", 0, 1),))
+    sketch = Histogram(domain, kernels.Gaussian(0.1), (16,))
+    table = sketch.zeros()
+    sketch.add(table, np.asfortranarray(np.random.default_rng(1).random((400, 1))))
+    made = seal(sketch, ExactTable(table, 400), Budget(epsilon=5))
+    alone, beyond = (payload_of(share_html(one, made.to_bytes(), "x.npz")) for one in (made, for_population(made)))
+    assert [one["subjects"][0]["kind"] for one in (alone, beyond)] == ["grid", "lattice"]
+    assert BEYOND_RECORDS in beyond["sharedNoise"] and BEYOND_RECORDS not in alone["sharedNoise"]

@@ -1,10 +1,13 @@
 """Released files with groups on Explore: together, one by one, and as a program asks them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from core import Budget, Domain, release
+from core import Budget, Distance, Domain, release
+from core.analysis.beyond_records import for_population
 from core.domain import Dates
 from core.figures.report.exploration import Exploration
 from core.figures.report.programs import script_for
@@ -19,10 +22,11 @@ from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_groups
 from core.ui.explore.sample_view import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
 from core.ui.frame.session import KEY, Opened
-from core.ui.released.chosen_view import ONE, part_calls, part_of, question_of, whom
+from core.ui.released.chosen_view import ONE, of_same_population, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview
 from tests.depth import deep
 from tests.figures.report.explorations import report_of
+from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, labels, options, released, shown, view
 
 
@@ -126,3 +130,30 @@ def test_scripts_read_with_the_same_bandwidth():
     assert call.function is Release.smoothed
     assert call.of(made) == opened.release
     assert opened.identity != Opened("x.npz", b"", made).identity
+
+
+def test_a_sample_of_more_has_longer_bands_and_answers_that_are_remembered_apart():
+    made = table_release()
+    app = view(explore(made.to_bytes(teaching=True)), "Ask")
+    alone = app.dataframe[0].value
+    app.toggle(key=next(one.key for one in app.toggle if one.key.startswith("explore-population"))).set_value(True)
+    app.run()
+    assert not app.exception
+    beyond = app.dataframe[0].value
+    assert (beyond["people"] == alone["people"]).all()
+    wider = (beyond["people_high"] - beyond["people_low"]) > (alone["people_high"] - alone["people_low"])
+    assert wider.all()
+    plain = Opened("a.npz", made.to_bytes(teaching=True), made)
+    beside = replace(plain, release=for_population(made))
+    assert plain.identity != beside.identity and beside.identity == of_same_population(plain, beside).identity
+    (call,) = part_calls(beside)
+    assert call.of(made).population is not None
+    program = script_for(Exploration("a.npz", beside.fingerprint, (), (call,)))
+    assert "from core.analysis.beyond_records import for_population" in program
+    assert "release = for_population(release)" in program
+
+
+def test_distances_offer_no_sample_of_more():
+    made = release(Distance(Domain.of(x=(0, 1))), np.random.default_rng(0).random((60, 1)), Budget(5))
+    app = explore(made.to_bytes())
+    assert not app.exception and not [one for one in app.toggle if "population" in str(one.key)]
