@@ -11,35 +11,25 @@ role sees nothing but the way to sign in. What a role may do beyond looking at a
 from __future__ import annotations
 
 import math
+import re
 import stat
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
-from urllib.parse import urlsplit
+from typing import Annotated, Any, ClassVar
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from ..errors import RequestError
-from .section import (
-    GROUP,
-    LOOPBACK,
-    Section,
-    address,
-    flag,
-    folder,
-    header,
-    members,
-    metadata,
-    networks,
-    number,
-    one_line,
-    origin,
-    places,
-    secret,
-    whole,
-)
+
+GROUP = "group:"
+HEADER_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Role(StrEnum):
@@ -54,20 +44,11 @@ ANYONE = frozenset(Role)
 OWNERS = frozenset({Role.OWNER})
 
 # The roles of which one is enough to open a page, by its file.
+OF_OWNERS = ("data", "release", "train", "ledger", "compare", "local")
 NEEDS = MappingProxyType(
-    {
-        "app.py": ANYONE,
-        "pages/data.py": OWNERS,
-        "pages/release.py": OWNERS,
-        "pages/train.py": OWNERS,
-        "pages/ledger.py": OWNERS,
-        "pages/compare.py": OWNERS,
-        "pages/local.py": OWNERS,
-        "pages/explore.py": ANYONE,
-        "pages/classify.py": ANYONE,
-        "pages/learn.py": ANYONE,
-        "pages/approve.py": frozenset({Role.STEWARD}),
-    }
+    dict.fromkeys(("app.py", "pages/explore.py", "pages/classify.py", "pages/learn.py"), ANYONE)
+    | {f"pages/{name}.py": OWNERS for name in OF_OWNERS}
+    | {"pages/approve.py": frozenset({Role.STEWARD})}
 )
 
 
@@ -79,30 +60,156 @@ def may_open(page: str, roles: Collection[Role]) -> bool:
 SHORTEST_SECRET = 32
 
 
+def one_line(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("a text in one line")
+    return value
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def between(least: float, most: float, kind: type[int] | type[float] = float) -> BeforeValidator:
+    """A check for numbers between two, or for whole ones."""
+    wanted = f"a whole number from {least:,} to {most:,}" if kind is int else f"a number from {least:g} to {most:g}"
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | kind) or not least <= value <= most:
+            raise ValueError(wanted)
+        return kind(value)
+
+    return BeforeValidator(check)
+
+
+def network_address(value: Any) -> str:
+    try:
+        return str(ip_address(one_line(value)))
+    except ValueError:
+        raise ValueError("the number of an address of this computer, such as 127.0.0.1 or 0.0.0.0") from None
+
+
+def origin(value: Any) -> str:
+    parts = _parts(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise ValueError("the address that browsers show, such as https://frostglass.example.org")
+    if parts.path not in ("", "/") or parts.fragment:
+        raise ValueError("an address without a path, such as https://frostglass.example.org")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def metadata(value: Any) -> str:
+    parts = _parts(value)
+    local = parts.hostname in LOOPBACK
+    if not parts.hostname or not (parts.scheme == "https" or (local and parts.scheme == "http")):
+        raise ValueError("the https:// address of the provider's /.well-known/openid-configuration")
+    return str(value)
+
+
+def existing_folder(value: Any) -> Path:
+    if not _is_folder(one_line(value)):
+        raise ValueError("the whole path of a folder that exists")
+    return Path(value)
+
+
+def header(value: Any) -> str:
+    name = one_line(value).lower()
+    if not set(name) <= HEADER_SIGNS:
+        raise ValueError("the name of a header, such as X-Forwarded-Email")
+    return name
+
+
+def networks(value: Any) -> tuple[IPv4Network | IPv6Network, ...]:
+    wanted = "a list of addresses or networks, such as 127.0.0.1 or 10.0.3.0/24, narrower than everyone"
+    if not isinstance(value, list) or not value:
+        raise ValueError(wanted)
+    try:
+        networks = tuple(ip_network(one_line(one)) for one in value)
+    except ValueError:
+        raise ValueError(wanted) from None
+    if any(network.prefixlen == 0 for network in networks):
+        raise ValueError(wanted)
+    return networks
+
+
+def members(value: Any) -> frozenset[str]:
+    wanted = f"a list of e-mail addresses and of {GROUP}NAME"
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.isprintable() for one in value):
+        raise ValueError(wanted)
+    members = {one.strip() if one.startswith(GROUP) else one.strip().lower() for one in value}
+    for member in members:
+        if not (len(member) > len(GROUP) if member.startswith(GROUP) else "@" in member and member.isascii()):
+            raise ValueError(wanted)
+    return frozenset(members)
+
+
+def places(value: Any) -> tuple[str, ...]:
+    wanted = "a list of whole paths of folders that exist, and of addresses that end with a stroke, as s3://bucket/"
+    if not isinstance(value, list):
+        raise ValueError(wanted)
+    for one in value:
+        if re.fullmatch(r"[a-z0-9]+://[^/\s]+/(\S*/)?", one_line(one)):
+            continue
+        if not _is_folder(one) or Path(one) == Path("/"):
+            raise ValueError(wanted)
+    return tuple(value)
+
+
+def _parts(value: Any) -> SplitResult:
+    text = one_line(value)
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:  # a bracket that is open, or a port that there cannot be
+        raise ValueError("an address with a host and a port that there can be") from None
+    return parts
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return Path(path).is_absolute() and Path(path).is_dir()
+    except OSError:  # the system looks up no name that is too long
+        return False
+
+
+OneLine = Annotated[str, BeforeValidator(one_line)]
+
+
+class Table:
+    """A table of the file, in which a word that is not known is refused."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True)
-class SignIn:
+class SignIn(Table):
     """Signing in by an OpenID Connect provider."""
 
     # Address of its description, and what it knows this app as.
-    provider: str
-    client: str
-    # What the provider gave out with that name, and what sign-ins are signed by.
-    client_secret: str = field(repr=False)
-    cookie_secret: str = field(repr=False)
-    hours: float = 8.0  # that a sign-in lasts
-    groups_claim: str = "groups"
-    unverified_email: bool = False  # Whether addresses count that the provider has not verified.
+    provider: Annotated[str, BeforeValidator(metadata)]
+    client: OneLine
+    # What the provider gave out with that name, and what sign-ins are signed by; in the file, or in one that it names.
+    client_secret: OneLine = field(default="", repr=False)
+    cookie_secret: OneLine = field(default="", repr=False)
+    client_secret_file: OneLine = ""
+    cookie_secret_file: OneLine = ""
+    hours: Annotated[float, between(0.01, 720)] = 8.0  # that a sign-in lasts
+    groups_claim: OneLine = "groups"
+    unverified_email: Annotated[bool, BeforeValidator(flag)] = False  # whether addresses count that are not verified
 
 
 @dataclass(frozen=True)
-class Proxy:
+class Proxy(Table):
     """Signing in by a proxy, which says in headers who asks."""
 
-    addresses: tuple[IPv4Network | IPv6Network, ...]  # The proxies'; whatever comes from elsewhere is refused.
+    # The proxies'; whatever comes from elsewhere is refused.
+    addresses: Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(networks)]
     # Lower-case names of the headers; the second has groups between commas.
-    email_header: str
-    groups_header: str
-    hours: float = 8.0  # After so long an open page has to connect again, through the proxy.
+    email_header: Annotated[str, BeforeValidator(header)]
+    groups_header: Annotated[str, BeforeValidator(header)] = ""
+    hours: Annotated[float, between(0.01, 720)] = 8.0  # After so long an open page has to connect again, by the proxy.
 
     def trusts(self, address: str | None) -> bool:
         """Whether a connection from here is a proxy's."""
@@ -115,45 +222,53 @@ class Proxy:
 
 
 @dataclass(frozen=True)
-class Approval:
+class Approval(Table):
     """Which releases need the yes of someone else."""
 
-    epsilon: float = math.inf  # A release that spends more, or after which its data set has spent more, needs it.
-    people: int = 1  # So many stewards have to say yes, none of whom asked for it.
+    # A release that spends more, or after which its data set has spent more, needs it.
+    epsilon: Annotated[float, between(0, 100)] = math.inf
+    people: Annotated[int, between(1, 5, int)] = 1  # So many stewards have to say yes, none of whom asked for it.
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Table):
     """What one visitor, and all together, may use."""
 
     # Open pages of all visitors, and of one.
-    sessions: int = 200
-    sessions_each: int = 10
-    upload_megabytes: int = 200  # of one uploaded file
-    memory_megabytes: int = 8_000  # Of the server, above which no new page is opened.
-    releases_at_once: int = 4  # That each process makes; others wait.
-    forecasts_at_once: int = 2  # That each process works out; nobody has two of them.
+    sessions: Annotated[int, between(1, 10_000, int)] = 200
+    sessions_each: Annotated[int, between(1, 10_000, int)] = 10
+    upload_megabytes: Annotated[int, between(1, 10_000, int)] = 200  # of one uploaded file
+    memory_megabytes: Annotated[int, between(500, 10_000_000, int)] = 8_000  # of the server; above, no page opens
+    releases_at_once: Annotated[int, between(1, 1_000, int)] = 4  # That each process makes; others wait.
+    forecasts_at_once: Annotated[int, between(1, 1_000, int)] = 2  # that each process works out; nobody has two
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Server(Table):
+    """Where the app is served."""
+
+    address: Annotated[str, BeforeValidator(network_address)] = "127.0.0.1"
+    port: Annotated[int, between(1, 65_535, int)] = 8501
+    public: Annotated[str, BeforeValidator(origin)]  # What browsers see, such as ``https://frostglass.example.org``.
+    # Where releases, sign-outs and, unless it is elsewhere, the ledger are kept.
+    folder: Annotated[Path, BeforeValidator(existing_folder)]
+    ledger: OneLine = field(default="", repr=False)
+    # A second place, elsewhere, in which an older copy of the ledger is noticed; "" for none.
+    witness: OneLine = field(default="", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Server):
     """The file, read."""
 
-    address: str
-    port: int
-    public: str  # The origin that browsers see, such as ``https://frostglass.example.org``.
-    folder: Path  # Where releases, sign-outs and, unless it is elsewhere, the ledger are kept.
-    ledger: str = field(repr=False)
     # How people sign in: one of the two.
     sign_in: SignIn | None
     proxy: Proxy | None
     roles: Mapping[Role, frozenset[str]]  # E-mail addresses and ``group:NAME`` of those who have each.
     # Folders, and addresses of object stores, that an owner may name, by e-mail address or ``group:NAME``.
     data: Mapping[str, tuple[str, ...]]
-    approval: Approval = Approval()
-    limits: Limits = Limits()
-    # A second place, elsewhere, in which an older copy of the ledger is noticed; "" for none.
-    witness: str = field(default="", repr=False)
+    approval: Approval
+    limits: Limits
 
     @property
     def ledger_place(self) -> str | Path:
@@ -181,47 +296,65 @@ class Settings:
         return tuple(place for who, places in self.data.items() if who in called for place in places)
 
 
-def read_settings(path: Path) -> Settings:
-    """Read and check the whole file.
+@dataclass(frozen=True)
+class _File(Table):
+    """The tables of the file, of which `Settings` is made."""
 
-    Raises
-    ------
-    RequestError
-        Saying the first thing that is wrong with it; a secret is never repeated.
-    """
+    server: Server
+    sign_in: SignIn | None = None
+    proxy: Proxy | None = None
+    roles: Mapping[Role, Annotated[frozenset[str], BeforeValidator(members)]] = field(default_factory=dict)
+    data: Mapping[str, Annotated[tuple[str, ...], BeforeValidator(places)]] = field(default_factory=dict)
+    approval: Approval = Approval()
+    limits: Limits = Limits()
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check the whole file; RequestError says the first thing that is wrong, and never repeats a secret."""
     try:
         text, mode = path.read_text(encoding="utf-8"), path.stat().st_mode
         content = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is not text in UTF-8"
-        raise RequestError(f"The configuration {str(path)!r} cannot be read: {reason}.") from None
-    except tomllib.TOMLDecodeError as problem:
-        # The parser's own words end with where it is, and do not quote the line.
+        why = f"cannot be read: {getattr(problem, 'strerror', None) or 'it is not text in UTF-8'}"
+        raise RequestError(f"The configuration {str(path)!r} {why}.") from None
+    except tomllib.TOMLDecodeError as problem:  # whose words end with where it is, and do not quote the line
         raise RequestError(f"The configuration {str(path)!r} is not TOML: {problem}.") from None
     except (RecursionError, ValueError):  # of Python, which bounds both
-        raise RequestError(
-            f"The configuration {str(path)!r} cannot be read, as lists are too deep in it or a number is too long."
-        ) from None
-    everything = Section(content, "")
-    server, roles, data = (everything.section(name) for name in ("server", "roles", "data"))
+        why = "cannot be read, as lists are too deep in it or a number is too long"
+        raise RequestError(f"The configuration {str(path)!r} {why}.") from None
+    content.setdefault("server", {})
+    if isinstance(content.get("approval"), dict) and "epsilon" not in content["approval"]:
+        raise RequestError("The configuration lacks the setting epsilon in [approval], which has no default.")
+    try:
+        file = TypeAdapter(_File).validate_python(content)
+    except ValidationError as problem:
+        raise _refusal(problem) from None
     settings = Settings(
-        address=server.take("address", address, "127.0.0.1"),
-        port=server.take("port", whole(1, 65_535), 8501),
-        public=server.take("public", origin),
-        folder=server.take("folder", folder),
-        ledger=server.take("ledger", one_line, ""),
-        witness=server.take("witness", one_line, ""),
-        sign_in=_sign_in(everything.section("sign_in"), mode) if "sign_in" in content else None,
-        proxy=_proxy(everything.section("proxy")) if "proxy" in content else None,
-        roles=MappingProxyType({role: roles.take(role.value, members, frozenset()) for role in Role}),
-        data=MappingProxyType({name: data.take(name, places) for name in data.content}),
-        approval=_approval(everything.section("approval")) if "approval" in content else Approval(),
-        limits=_limits(everything.section("limits")) if "limits" in content else Limits(),
+        **vars(file.server),
+        sign_in=None if file.sign_in is None else _with_secrets(file.sign_in, mode),
+        proxy=file.proxy,
+        roles=MappingProxyType({role: file.roles.get(role, frozenset()) for role in Role}),
+        data=MappingProxyType(dict(file.data)),
+        approval=file.approval,
+        limits=file.limits,
     )
-    for section in (server, roles, everything):
-        section.end()
     _check_together(settings)
     return settings
+
+
+def _refusal(problem: ValidationError) -> RequestError:
+    """The first thing that is wrong, in a sentence that repeats no value."""
+    wrong = problem.errors(include_url=False, include_input=False)[0]
+    *above, name = (str(one) for one in wrong["loc"] if one != "[key]")
+    where = f" in [{above[0]}]" if above else ""
+    if wrong["type"] == "missing":
+        return RequestError(f"The configuration lacks the setting {name}{where}, which has no default.")
+    if wrong["type"] == "value_error":
+        return RequestError(f"The setting {name}{where} has to be {wrong['ctx']['error']}.")
+    shown = "".join(sign for sign in name if sign.isprintable())[:40]
+    if wrong["type"] in ("unexpected_keyword_argument", "extra_forbidden", "enum"):
+        return RequestError(f"The configuration has {shown!r}{where}, which is no setting of this version.")
+    return RequestError(f"The configuration needs a table [{shown}] where it has a value {shown}.")
 
 
 def _check_together(settings: Settings) -> None:
@@ -242,52 +375,28 @@ def _check_together(settings: Settings) -> None:
         raise RequestError("The configuration asks for stewards in [approval] and names none in [roles].")
 
 
-def _sign_in(section: Section, mode: int) -> SignIn:
-    inline = {"client_secret", "cookie_secret"} & section.content.keys()
+def _with_secrets(asked: SignIn, mode: int) -> SignIn:
+    """The same with what the files say that hold its secrets."""
+    inline = [name for name in ("client_secret", "cookie_secret") if getattr(asked, name)]
     if inline and mode & (stat.S_IROTH | stat.S_IWOTH):
         raise RequestError(
             f"The configuration has a secret in it ({min(inline)}) and everyone on this computer may read it; take "
             "that away with chmod o-rw, or name a file with the secret."
         )
-    found = SignIn(
-        provider=section.take("provider", metadata),
-        client=section.take("client", one_line),
-        client_secret=secret(section, "client_secret", 1),
-        cookie_secret=secret(section, "cookie_secret", SHORTEST_SECRET),
-        hours=section.take("hours", number(0.01, 720), 8.0),
-        groups_claim=section.take("groups_claim", one_line, "groups"),
-        unverified_email=section.take("unverified_email", flag, False),
-    )
-    section.end()
-    return found
+    client, cookie = _secret(asked, "client_secret", 1), _secret(asked, "cookie_secret", SHORTEST_SECRET)
+    return replace(asked, client_secret=client, cookie_secret=cookie)
 
 
-def _proxy(section: Section) -> Proxy:
-    found = Proxy(
-        addresses=section.take("addresses", networks),
-        email_header=section.take("email_header", header),
-        groups_header=section.take("groups_header", header, ""),
-        hours=section.take("hours", number(0.01, 720), 8.0),
-    )
-    section.end()
-    return found
-
-
-def _approval(section: Section) -> Approval:
-    found = Approval(section.take("epsilon", number(0, 100)), section.take("people", whole(1, 5), 1))
-    section.end()
-    return found
-
-
-def _limits(section: Section) -> Limits:
-    usual = Limits()
-    found = Limits(
-        sessions=section.take("sessions", whole(1, 10_000), usual.sessions),
-        sessions_each=section.take("sessions_each", whole(1, 10_000), usual.sessions_each),
-        upload_megabytes=section.take("upload_megabytes", whole(1, 10_000), usual.upload_megabytes),
-        memory_megabytes=section.take("memory_megabytes", whole(500, 10_000_000), usual.memory_megabytes),
-        releases_at_once=section.take("releases_at_once", whole(1, 1_000), usual.releases_at_once),
-        forecasts_at_once=section.take("forecasts_at_once", whole(1, 1_000), usual.forecasts_at_once),
-    )
-    section.end()
-    return found
+def _secret(asked: SignIn, name: str, shortest: int) -> str:
+    """A secret in the file itself, or in another one that it names."""
+    given, named = getattr(asked, name), getattr(asked, f"{name}_file")
+    if bool(named) == bool(given):
+        raise RequestError(f"The configuration needs one of {name} and {name}_file in [sign_in].")
+    if named:
+        try:
+            given = Path(named).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise RequestError(f"The file that {name}_file in [sign_in] names cannot be read.") from None
+    if len(given) < shortest:
+        raise RequestError(f"The {name} in [sign_in] has to have {shortest} characters at least.")
+    return str(given)
