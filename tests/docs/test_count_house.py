@@ -1,6 +1,7 @@
 """What the house was brought to stays so: no more knots, circles or names that say nothing than were left."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,12 @@ def test_imports_inside_functions_and_for_types_count(tmp_path, monkeypatch):
         monkeypatch.undo()
         for cached in (count_house.modules, count_house.tree, count_house.imports):
             cached.cache_clear()
+
+
+@pytest.mark.parametrize("paper", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_that_have_moved_were_still_named_to_builders(paper):
+    text = (count_house.ROOT / paper).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)*\w+\.py)`", text)
+    assert len(named) > 5
+    absent = [name for name in named if not any((count_house.ROOT / top / name).exists() for top in ("", "core"))]
+    assert absent == []
