@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
+import re
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,9 @@ from core.geometry.kernels import Gaussian
 from core.lab.comparison_methods import METHODS
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
+from core.sketches.adaptive import Adaptive
+from core.sketches.capabilities import Capabilities
+from core.sketches.linear import LinearSketch
 from core.ui.compare.choosing import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)
 
@@ -198,3 +204,48 @@ def test_a_card_says_enough_about_every_mechanism():
         assert card.make is not None or not (card.command or card.recommended)
         assert set(card.sizes) == set() or card.size is not None
         assert list(card.sizes) == sorted(card.sizes)
+
+
+ROOMS = ("core/sketches/", "core/lab/published/")
+
+
+def told_apart(text: str, classes: set[str], names: set[str]):
+    """Where a text looks at the class or the name of a mechanism: what it may do is asked instead."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            if classes & {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)}:
+                yield ast.unparse(node)
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            parts = [one for side in sides for one in ast.walk(side)]
+            of_class = [one for one in parts if isinstance(one, ast.Name) and one.id in classes]
+            kinds = [one for one in sides if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "type"]
+            by_name = [one for one in sides if isinstance(one, ast.Attribute) and one.attr == "name"]
+            named = [one for one in parts if isinstance(one, ast.Constant) and one.value in names]
+            if (of_class and (kinds or by_name)) or (named and by_name and "sketch" in ast.unparse(node)):
+                yield ast.unparse(node)
+
+
+def test_what_a_release_allows_is_asked_of_its_mechanism_and_not_told_by_its_class_or_name():
+    kinds = {LinearSketch, Adaptive}
+    for found in registry.cards().values():
+        kinds |= set() if found.sketch is None else set(found.sketch.__mro__) - set(Capabilities.__mro__)
+    classes = {kind.__name__ for kind in kinds} | {"Projected", "ChosenTables", "Parts", "Classes"}
+    names = set(registry.cards())
+    core = Path(registry.__file__).parents[1]
+    suspect = re.compile(rf"\b({'|'.join(classes)})\b|sketch\.name")
+    texts = {path: path.read_text(encoding="utf-8") for path in core.rglob("*.py")}
+    found = {
+        path.name: list(told_apart(text, classes, names))
+        for path, text in texts.items()
+        if not path.relative_to(core.parent).as_posix().startswith(ROOMS) and suspect.search(text)
+    }
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["isinstance(made, Race)", "type(made) is Race", "made.sketch.name == 'race'", "one.name != Race.name"]
+)
+def test_whoever_tells_a_mechanism_by_its_class_or_name_is_found(text):
+    assert list(told_apart(text, {"Race"}, {"race"})) == [text]
+    assert list(told_apart("made.sketch.has_cells and column.name == 'race'", {"Race"}, {"race"})) == []

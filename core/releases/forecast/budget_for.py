@@ -172,7 +172,7 @@ def budget_for(
     def of_sketch(budget: Budget, many: float) -> Sequence[Forecast]:
         return seen_of(cast("LinearSketch | Adaptive", sketch), budget, many, density, sample, set_size)
 
-    seen = of_sketch if isinstance(sketch, (LinearSketch, Adaptive)) else sketch
+    seen = sketch if callable(sketch) else of_sketch
     return _solved(goal, seen, known, delta, Neighbours(neighbours))
 
 
@@ -185,8 +185,8 @@ def seen_of(
     set_size: float | None = None,
 ) -> tuple[Forecast, ...]:
     """What to expect of every part of a release; of tables, of a cell of those that are known worst."""
-    if isinstance(sketch, Parts):
-        return tuple(forecast_parts(sketch, budget, records, density, sample, set_size).values())
+    if sketch.parts:
+        return tuple(forecast_parts(cast(Parts, sketch), budget, records, density, sample, set_size).values())
     if sketch.asked_for != "tables":
         return (forecast(sketch, budget, records, density, sample, set_size),)
     sized = sketch.sized_for(budget, records)
@@ -200,11 +200,11 @@ def seen_of(
 
 def _tables_alike(sized: LinearSketch | Adaptive, budget: Budget) -> tuple[Tables, Plan]:
     """Tables with their noise; where pairs are chosen under noise first, such as are as many and as noisy."""
-    if not isinstance(sized, ChosenTables):
+    if not sized.chooses:
         made = cast(Tables, sized)
         return made, plan(made, budget)
     chosen = sized.plan(budget)
-    return sized.alike, Plan(chosen.noises[0], chosen.count_noise, chosen.counts, chosen.cost)
+    return cast(ChosenTables, sized).alike, Plan(chosen.noises[0], chosen.count_noise, chosen.counts, chosen.cost)
 
 
 def _solved(goal: Goal, seen: Seen, records: float, delta: Number, neighbours: Neighbours) -> Solution:
