@@ -82,12 +82,7 @@ def decision_in_words(what: str, drawn: DecisionMap) -> str:
 def probability_figure(classes: Sequence[str], probabilities: np.ndarray, certain: bool) -> go.Figure:
     """The probability of each class at one place, a bar a class; hatched where the noise decides which is the largest.
 
-    Parameters
-    ----------
-    probabilities : np.ndarray
-        float64 (K,), which add up to 1.
-    certain : bool
-        Whether the largest one is surely the largest.
+    `probabilities`: float64 (K,), which add up to 1. `certain`: whether the largest one is surely the largest.
     """
     colours = [class_colour(code) for code in range(len(classes))]
     hint = [faded(colour, HINT) for colour in colours]

@@ -114,14 +114,8 @@ def errors_figure(
 ) -> go.Figure:
     """Error against ε on logarithmic axes; the legend goes from the least error to the greatest.
 
-    Parameters
-    ----------
-    curves : Sequence[ErrorCurve]
-        All of one measure, at most one a method.
-    present : float
-        The ε that is marked, and by which the legend is ordered.
-    span : tuple[float, float]
-        The least and the greatest ε, where the axis ends however little is known yet.
+    `curves`: All of one measure, at most one a method. `present`: the ε that is marked, and by which the legend is
+    ordered. `span`: the least and the greatest ε, where the axis ends however little is known yet.
     """
     ordered = sorted(curves, key=lambda curve: _rank(curve, present))
     lines = [_line(curve, marks[curve.method]) for curve in ordered]
@@ -261,10 +255,7 @@ def _between(counts: Sequence[int]) -> str:
 def advice_sentence(advice: Advice, curves: Sequence[ErrorCurve], epsilon: float, measured: bool) -> str:
     """What is recommended from public facts, and why; beside it what was measured, where that is known.
 
-    Parameters
-    ----------
-    measured : bool
-        Whether the curves are of measured errors, or of forecasts.
+    `measured`: whether the curves are of measured errors, or of forecasts.
     """
     said = f"Recommended of Frostglass's own mechanisms, by forecasts from public facts alone: {advice.reason}"
     errors = {curve.method: error_at(curve, epsilon) for curve in curves}
@@ -301,12 +292,8 @@ def curves_figure(
 ) -> go.Figure:
     """Released functions of one column on top of each other, over the exact one.
 
-    Parameters
-    ----------
-    exact : np.ndarray
-        Answers there without any noise, float64 (n,).
-    released : Mapping[str, np.ndarray]
-        Answers of one release of each method, float64 (n,), by its key.
+    `exact`: answers there without any noise, float64 (n,). `released`: answers of one release of each method, float64
+    (n,), by its key.
     """
     figure = go.Figure(line(x.values, exact, EXACT, INK.shape, 6, opacity=0.45))
     every = max(2, len(x.values) // STEPS_BETWEEN_SYMBOLS)
@@ -325,10 +312,7 @@ def curves_figure(
 def map_figure(x: Axis, y: Axis, values: np.ndarray, ends: tuple[float, float], answer: str) -> go.Figure:
     """One of several small maps; the same ends give them the same colours, so that they can be compared.
 
-    Parameters
-    ----------
-    values : np.ndarray
-        Answers, float64 (y places, x places); those beyond an end of the scale have its colour.
+    `values`: Answers, float64 (y places, x places); those beyond an end of the scale have its colour.
     """
     said = "%{x:,.4~r}, %{y:,.4~r}: %{z:,.0f} " + in_plotly(answer) + "<extra></extra>"
     figure = go.Figure(cells(x, y, values, zmin=ends[0], zmax=ends[1], showscale=False, hovertemplate=said))

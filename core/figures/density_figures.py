@@ -103,18 +103,9 @@ def density_figure(
 ) -> go.Figure:
     """The figure of a picture: a curve, bars or a map, as its columns need.
 
-    Parameters
-    ----------
-    picture : Curve | Heatmap
-        Answers over one or two columns of ``domain``.
-    noun : str
-        What is counted: "people" or "records".
-    marks : Marks | None
-        Modes; bars have none.
-    asked : tuple[object, ...] | None
-        The values of the picture's columns that are asked.
-    lines : tuple[np.ndarray, ...] | None
-        An outline under a map of coordinates; None for coasts and borders.
+    `picture`: answers over one or two columns of ``domain``. `noun`: what is counted: "people" or "records". `marks`:
+    Modes; bars have none. `asked`: the values of the picture's columns that are asked. `lines`: an outline under a map
+    of coordinates; None for coasts and borders.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):
@@ -130,10 +121,7 @@ def density_line(
 ) -> go.Figure:
     """The density along a column of numbers: a curve with its band, hatched where the noise hides it.
 
-    Parameters
-    ----------
-    marks : Marks | None
-        Modes; their ``y`` are kernel sums.
+    `marks`: Modes; their ``y`` are kernel sums.
     """
     x = Axis.of(column, curve.values)
     hidden = hidden_by_noise(curve)

@@ -38,10 +38,7 @@ def told(picture: Curve | Heatmap) -> np.ndarray:
 def difference_figure(picture: Curve | Heatmap, domain: Domain, title: str, shares: bool) -> go.Figure:
     """The figure of a difference along one column or over two.
 
-    Parameters
-    ----------
-    shares : bool
-        Whether they are shares, which are written as such.
+    `shares`: whether they are shares, which are written as such.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):

@@ -42,14 +42,8 @@ def distance_figure(
 ) -> go.Figure:
     """The figure of a picture of average distances: a curve, bars or a map, as its columns need.
 
-    Parameters
-    ----------
-    picture : Curve | Heatmap
-        Average distances, not sums, over one or two columns of ``domain``.
-    unit : str
-        Of distance, "" where there is none.
-    marks : Marks | None
-        Centres.
+    `picture`: Average distances, not sums, over one or two columns of ``domain``. `unit`: of distance, "" where there
+    is none. `marks`: Centres.
     """
     columns = {column.name: column for column in domain.columns}
     if isinstance(picture, Heatmap):

@@ -209,10 +209,7 @@ def picture_address(inside: str) -> str:
 def picture_style(key: str, pictures: list[tuple[str, str]]) -> str:
     """Style rules that put a picture on top of each option of the radio group with a key.
 
-    Parameters
-    ----------
-    pictures : list[tuple[str, str]]
-        For each option in order, the inside of its SVG and its text alternative.
+    `pictures`: For each option in order, the inside of its SVG and its text alternative.
     """
     rules = []
     for place, (inside, words) in enumerate(pictures, 1):

@@ -196,14 +196,8 @@ def targets(
 ) -> go.Scatter:
     """Points to be clicked. The ring is dark with a light middle, and so stands out from every shade of either theme.
 
-    Parameters
-    ----------
-    x, y : np.ndarray
-        float64 (n,), in axis units.
-    words : Sequence[str]
-        What hovering over each says.
-    asked : tuple[float, float] | None
-        x and y of one more point, which is ringed until another is clicked.
+    `x`, `y`: float64 (n,), in axis units. `words`: what hovering over each says. `asked`: x and y of one more point,
+    which is ringed until another is clicked.
     """
     chosen = []
     if asked is not None:

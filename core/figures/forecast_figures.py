@@ -41,14 +41,8 @@ def error_figure(
 ) -> go.Figure:
     """Typical error against ε on logarithmic axes: the chosen kind of promise in full, the other one faint.
 
-    Parameters
-    ----------
-    epsilons : Sequence[float]
-        Increasing, shape (n,).
-    pure, slack : Sequence[float]
-        Typical errors with and without a δ, as shares of ``whole``, shape (n,).
-    whole : str
-        What errors are shares of, "all records" or "the distance".
+    `epsilons`: Increasing, shape (n,). `pure`, `slack`: Typical errors with and without a δ, as shares of ``whole``,
+    shape (n,). `whole`: what errors are shares of, "all records" or "the distance".
     """
     chosen, other = (slack, pure) if has_slack else (pure, slack)
     names = ("with risk δ", "without risk δ") if has_slack else ("without risk δ", "with risk δ")
@@ -98,14 +92,8 @@ def possible_releases(
     kernel itself: errors are a Gaussian process with covariance ``standard_error² k(x, y)``. The draws are fixed ones
     (a public seed), so that moving a control changes the picture by its effect alone.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Of the sketch, for encoded points.
-    coordinates : np.ndarray
-        Encoded places along the column, float64 (PLACES, dimensions).
-    estimate, standard_error : float
-        Of a typical answer, from the forecast; the crowd is scaled to it.
+    `kernel`: of the sketch, for encoded points. `coordinates`: Encoded places along the column, float64 (PLACES,
+    dimensions). `estimate`, `standard_error`: of a typical answer, from the forecast; the crowd is scaled to it.
     """
     share = np.linspace(0, 1, PLACES)
     weights = imagined_crowd(share)
@@ -158,10 +146,7 @@ BINS = 13  # Columns over the whole range: few enough to stack, many enough to s
 def normal_outcomes(estimate: float, standard_error: float, dots: int = DOTS) -> np.ndarray:
     """Equally likely outcomes of a number known up to a normal error: its quantiles at (i − ½)/dots.
 
-    Parameters
-    ----------
-    estimate, standard_error : float
-        In the number's own unit; a standard error of 0 gives the same outcome every time.
+    `estimate`, `standard_error`: in the number's own unit; a standard error of 0 gives the same outcome every time.
     """
     unit = NormalDist()
     steps = np.array([unit.inv_cdf((i + 0.5) / dots) for i in range(dots)])
@@ -185,12 +170,8 @@ def stacked(outcomes: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndar
 def dots(outcomes: Sequence[float] | np.ndarray, name: str, colour: str = TEAL.shape) -> go.Figure:
     """A dot plot of equally likely outcomes.
 
-    Parameters
-    ----------
-    outcomes : Sequence[float] | np.ndarray
-        Shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases.
-    colour : str
-        ``#RRGGBB``; teal unless the number is private.
+    `outcomes`: Shape (n,), in the unit of ``name``; usually `normal_outcomes` or n simulated releases. `colour`:
+    ``#RRGGBB``; teal unless the number is private.
     """
     x, height = stacked(outcomes)
     # Room on both sides keeps the dots of a stack close to those of the next.
@@ -228,12 +209,8 @@ def possible_distances(
     An answer is linear in the table, so what noise does to it is the answer to a table of noise alone. The draws are
     fixed ones (a public seed), so that moving a control changes the picture by its effect alone.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of distances, with its size.
-    coordinates : np.ndarray
-        Encoded places along the column, float64 (PLACES, dimensions); the crowd stands on them.
+    `sketch`: of distances, with its size. `coordinates`: Encoded places along the column, float64 (PLACES, dimensions);
+    the crowd stands on them.
     """
     share = np.linspace(0, 1, PLACES)
     people = imagined_crowd(share)

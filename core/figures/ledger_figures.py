@@ -24,10 +24,7 @@ SHORTEST = timedelta(hours=1)  # Least span of a time line, so that releases of 
 def budget_bars(names: Sequence[str], totals: Sequence[float], spent: Sequence[float]) -> go.Figure:
     """One bar a data set, as long as its total ε; the part that is spent is amber.
 
-    Parameters
-    ----------
-    names, totals, spent : Sequence[str], Sequence[float], Sequence[float]
-        Shape (n,), drawn from top to bottom.
+    `names`, `totals`, `spent`: Shape (n,), drawn from top to bottom.
     """
     places = list(range(len(names)))
     left = [max(0.0, total - used) for total, used in zip(totals, spent, strict=True)]
@@ -49,18 +46,9 @@ def time_line(
 ) -> go.Figure:
     """Releases on a time line: what has been spent together after each of them, and the plain sum of their promises.
 
-    Parameters
-    ----------
-    since : datetime
-        When the total was promised.
-    when : Sequence[datetime]
-        Shape (n,), increasing, n at least 1.
-    promised : Sequence[float]
-        ε of each release by itself, shape (n,).
-    together : Sequence[float]
-        ε of all releases up to and with each one, shape (n,).
-    total : float
-        ε promised for ever, drawn as a line that is never crossed.
+    `since`: When the total was promised. `when`: Shape (n,), increasing, n at least 1. `promised`: ε of each release by
+    itself, shape (n,). `together`: ε of all releases up to and with each one, shape (n,). `total`: ε promised for ever,
+    drawn as a line that is never crossed.
     """
     figure = go.Figure()
     span = max(when[-1] - since, SHORTEST)
@@ -89,12 +77,7 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     Each of ``parts`` rows gives away ε/parts for or against one person, like a coin that is a little biased; the sum
     of so many coins stays near the middle.
 
-    Parameters
-    ----------
-    epsilon : float
-        Promised with certainty, all rows together.
-    spent : float
-        The ε that is hardly ever passed, at the ledger's δ.
+    `epsilon`: Promised with certainty, all rows together. `spent`: the ε that is hardly ever passed, at the ledger's δ.
     """
     step = epsilon / parts
     wins = np.arange(parts + 1)

@@ -27,15 +27,8 @@ TARGETS = 41  # Places along a side that can be clicked: every quarter of a unit
 def plane_figure(plane: Plane, row: int | None, asked: tuple[float, float] | None, met: int) -> go.Figure:
     """People as dots, the cuts of one row as lines, and the cells that were met by a question shaded.
 
-    Parameters
-    ----------
-    row : int | None
-        The row whose cuts are drawn; None draws none.
-    asked : tuple[float, float] | None
-        A place, marked by a cross.
-    met : int
-        Of how many rows, from the first, the cell that the place falls in is shaded; where several overlap it is
-        darker.
+    `row`: the row whose cuts are drawn; None draws none. `asked`: a place, marked by a cross. `met`: of how many rows,
+    from the first, the cell that the place falls in is shaded; where several overlap it is darker.
     """
     figure = go.Figure()
     plane_itself = np.array([(0, 0), (plane.side, 0), (plane.side, plane.side), (0, plane.side)], dtype=np.float64)

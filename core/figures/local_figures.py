@@ -29,12 +29,8 @@ def drawn_answers(table: pd.DataFrame) -> pd.DataFrame:
 def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = None) -> go.Figure:
     """Bars of shares in percent, hatched where the noise may be all there is.
 
-    Parameters
-    ----------
-    table : pd.DataFrame
-        As `core.local.local_release.LocalRelease.table` gives it.
-    truth : Sequence[int] | None
-        How many really gave each answer, of a made-up class that is revealed.
+    `table`: As `core.local.local_release.LocalRelease.table` gives it. `truth`: how many really gave each answer, of a
+    made-up class that is revealed.
     """
     shown = drawn_answers(table)[::-1]
     names = [in_plotly(shortened(str(value), 34)) for value in shown["value"]]

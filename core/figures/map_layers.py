@@ -30,10 +30,7 @@ FEWEST_CELLS = 3  # Cells of an area that has room for its name.
 def add_groups(figure: go.Figure, drawn: DecisionMap, axes: tuple[Axis, Axis]) -> go.Figure:
     """Outline where each group is surely the answer, in its colour and with its name.
 
-    Parameters
-    ----------
-    figure : go.Figure
-        A map of the same two columns; it is changed.
+    `figure`: a map of the same two columns; it is changed.
     """
     x, y = axes
     for code, name in enumerate(drawn.classes):
@@ -72,14 +69,8 @@ def _name(x: Axis, y: Axis, area: np.ndarray, name: str) -> dict:
 def add_distances(figure: go.Figure, heatmap: Heatmap, axes: tuple[Axis, Axis], unit: str) -> go.Figure:
     """Draw lines of equal average distance, each with its number.
 
-    Parameters
-    ----------
-    figure : go.Figure
-        A map of the same two columns; it is changed.
-    heatmap : Heatmap
-        Average distances, not sums.
-    unit : str
-        Of distance, "" where there is none.
+    `figure`: a map of the same two columns; it is changed. `heatmap`: Average distances, not sums. `unit`: of distance,
+    "" where there is none.
     """
     least, most = float(heatmap.estimate.min()), float(heatmap.estimate.max())
     step = round_step((most - least) / RINGS)
@@ -108,10 +99,7 @@ JITTER = 0.32  # How far points of one category are strewn, so that they do not 
 def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figure:
     """Synthetic points over two columns, or how they spread along one.
 
-    Parameters
-    ----------
-    points : pd.DataFrame
-        A column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
+    `points`: a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
     """
     axes = tuple(_axis(column) for column in columns)
     if len(axes) == 1:
@@ -127,14 +115,8 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
 def add_points(figure: go.Figure, points: pd.DataFrame, columns: tuple[Column, ...], unusual: np.ndarray) -> go.Figure:
     """Put a visitor's own points on top of a density: usual ones small, unusual ones as diamonds. Changes the figure.
 
-    Parameters
-    ----------
-    points : pd.DataFrame
-        n of them; `MAX_DRAWN` are drawn, unusual ones first.
-    columns : tuple[Column, ...]
-        The axes of the figure; on a curve, points lie along the bottom.
-    unusual : np.ndarray
-        bool (n,).
+    `points`: n of them; `MAX_DRAWN` are drawn, unusual ones first. `columns`: the axes of the figure; on a curve,
+    points lie along the bottom. `unusual`: bool (n,).
     """
     order = np.argsort(~unusual, kind="stable")[:MAX_DRAWN]
     axes = tuple(_axis(column) for column in columns)

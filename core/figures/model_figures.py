@@ -39,12 +39,8 @@ def named(row: object) -> str:
 def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
     """By how much each column moves the prediction over its range, with bands; those that noise hides are hollow.
 
-    Parameters
-    ----------
-    coefficients : pd.DataFrame
-        Of `Regression.coefficients`; without bands where its ends are NaN.
-    unit : str
-        What is predicted, with its unit.
+    `coefficients`: of `Regression.coefficients`; without bands where its ends are NaN. `unit`: what is predicted, with
+    its unit.
     """
     rows = strongest(coefficients).iloc[::-1]
     scale = np.where(rows.estimate == 0.0, 0.0, rows.carries / rows.estimate.replace(0.0, 1.0))
@@ -120,10 +116,7 @@ DOTTED = {"color": FAINT.shape, "width": 1, "dash": "dot"}
 def reliability_figure(found: Reliability, fitted: Reliability | None = None) -> go.Figure:
     """How often answers are right against how likely the model calls them; on the dotted line both are the same.
 
-    Parameters
-    ----------
-    fitted : Reliability | None
-        Of its probabilities after they were made to fit public records; not drawn when None.
+    `fitted`: of its probabilities after they were made to fit public records; not drawn when None.
     """
     figure = go.Figure(line([0, 1], [0, 1], None, FAINT.shape, 1, "dot"))
     if fitted is not None:
@@ -153,10 +146,7 @@ def reliability_in_words(found: Reliability) -> str:
 def numbers_figure(found: NumberVerdict, named: str) -> go.Figure:
     """The mean truth against the mean prediction, bin by bin, with the middle four fifths of the truth.
 
-    Parameters
-    ----------
-    named : str
-        What is predicted, with its unit.
+    `named`: what is predicted, with its unit.
     """
     ends = [float(min(found.low.min(), found.predicted.min())), float(max(found.high.max(), found.predicted.max()))]
     said = "predicted %{x:,.4~r}, true %{y:,.4~r}"
@@ -228,12 +218,8 @@ def training_figure(
 ) -> go.Figure:
     """Shares right, or explained, against ε on a logarithmic axis, between the least answer and hardly any noise.
 
-    Parameters
-    ----------
-    epsilons, right : Sequence[float]
-        Increasing ε, and the share right at each, shape (n,).
-    common, best : float
-        Shares right of always the most common answer, and of a model with hardly any noise.
+    `epsilons`, `right`: Increasing ε, and the share right at each, shape (n,). `common`, `best`: Shares right of always
+    the most common answer, and of a model with hardly any noise.
     """
     sizes = [11 if one == epsilon else 6 for one in epsilons]
     said = f"ε = %{{x:,.3~r}}: %{{y:.1%}} {measure.done}"

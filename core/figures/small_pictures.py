@@ -40,10 +40,7 @@ def pairs_matrix(pairs: Pairs, columns: Mapping[str, Column], near: bool = True,
     Each picture has a scale of its own: the darkest place of each is the one where most people are, or, of distances,
     the one that is nearest to everyone. What was clicked tells its columns in ``customdata``: one name, or x and y.
 
-    Parameters
-    ----------
-    near : bool
-        Whether the pictures say how many are near, and not how far everyone is.
+    `near`: whether the pictures say how many are near, and not how far everyone is.
     """
     names = pairs.columns
     size = len(names)
@@ -155,10 +152,8 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
     """The released density over one or two columns, averaged over the others; or average distances, through the place
     that is nearest to everyone.
 
-    Parameters
-    ----------
-    columns : Sequence[str]
-        Names of one or two columns, across and up; the first ones, numbers before categories, when none is named.
+    `columns`: names of one or two columns, across and up; the first ones, numbers before categories, when none is
+    named.
 
     Returns
     -------

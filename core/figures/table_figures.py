@@ -43,10 +43,7 @@ def rows_of(whole: Profile) -> np.ndarray:
 def column_figure(shown: Profile, whole: Profile) -> go.Figure:
     """The shares of the cells of one column, with their intervals: bars to click, several with Shift.
 
-    Parameters
-    ----------
-    shown : Profile
-        Of a part, or of everyone; ``customdata`` of a bar is the number of its cell.
+    `shown`: of a part, or of everyone; ``customdata`` of a bar is the number of its cell.
     """
     rows = rows_of(whole)
     upright = not whole.axis.categories

@@ -37,18 +37,9 @@ def film_figure(
 ) -> go.Figure:
     """A map that a slider takes from frame to frame, in the browser alone.
 
-    Parameters
-    ----------
-    pictures : Sequence[Heatmap]
-        One a frame, of the same cells.
-    words, names : Sequence[str]
-        What stands above each frame, and its mark on the slider.
-    prefix : str
-        What stands before the mark of the frame that is shown.
-    top : float | None
-        Where the colours end; None for the highest value that is seen on any of them.
-    marks : Marks | None
-        Modes, which lie on every frame.
+    `pictures`: One a frame, of the same cells. `words`, `names`: what stands above each frame, and its mark on the
+    slider. `prefix`: what stands before the mark of the frame that is shown. `top`: where the colours end; None for the
+    highest value that is seen on any of them. `marks`: Modes, which lie on every frame.
     """
     columns = {column.name: column for column in domain.columns}
     pair = (columns[pictures[0].x], columns[pictures[0].y])

@@ -131,10 +131,7 @@ def hatch(mask: np.ndarray, x: Axis, y: Axis, name: str = HATCHED, **where) -> g
     A single polygon of many rings: the browser draws it in one go, the lines keep their distance when the visitor
     zooms, and the legend shows the same pattern.
 
-    Parameters
-    ----------
-    mask : np.ndarray
-        bool (y places, x places).
+    `mask`: bool (y places, x places).
     """
     rows, first, last = _runs(mask)
     left, right = x.values[first] - x.half_step, x.values[last] + x.half_step

@@ -37,10 +37,7 @@ def run_trial(
 ) -> Trial:
     """Release, save, ask every held-out query, and compare with the truth.
 
-    Parameters
-    ----------
-    size : int | None
-        Of the method; None leaves it to public facts, as in a private release.
+    `size`: of the method; None leaves it to public facts, as in a private release.
     """
     made = _make(data, method, size, budget, repetition, tuning)
     start = perf_counter()

@@ -153,12 +153,8 @@ class RowErrors:
 def curve(epsilon: str, people: int, nearby: float, width: int) -> RowErrors:
     """The curve for made-up people who arrive during a day.
 
-    Parameters
-    ----------
-    nearby : float
-        The bandwidth in hours: who counts as near, and so how dense every place is.
-    width : int
-        W, the most columns of a row.
+    `nearby`: the bandwidth in hours: who counts as near, and so how dense every place is. `width`: W, the most columns
+    of a row.
     """
     budget, shape = Budget(epsilon), (nearby, width)
     one, roomy = _of_one_row(people, *shape), _of_one_row(people, nearby, AMPLE)

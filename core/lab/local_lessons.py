@@ -115,12 +115,8 @@ def counted_words() -> tuple[np.ndarray, np.ndarray]:
 def searched(search: str, people: int, epsilon: str) -> pd.DataFrame:
     """What a search finds when so many people report a word each, drawn from the text as often as it is there.
 
-    Parameters
-    ----------
-    search : str
-        The name of a search in `core.local.registries`.
-    people, epsilon : int, str
-        How many report, and the promise to each.
+    `search`: the name of a search in `core.local.registries`. `people`, `epsilon`: how many report, and the promise to
+    each.
 
     Returns
     -------

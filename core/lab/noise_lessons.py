@@ -135,10 +135,7 @@ BITS = 52  # w is a multiple of 2^-BITS.
 def textbook_laplace(uniform: float, scale: float) -> float:
     """Laplace noise as textbooks have it. Unsafe: for the lesson alone.
 
-    Parameters
-    ----------
-    uniform : float
-        A multiple of 2^-53 strictly between 0 and 1.
+    `uniform`: a multiple of 2^-53 strictly between 0 and 1.
     """
     half = uniform - 0.5
     return -math.copysign(1.0, half) * (scale * math.log(1.0 - 2.0 * abs(half)))

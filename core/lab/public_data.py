@@ -70,16 +70,9 @@ def of_points(
 ) -> PublicData:
     """Public data from encoded points: shuffled, some held out as queries, and the exact sums over the others.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, dimensions), encoded in the metric of the question.
-    records : int | None
-        Most that are kept; None keeps all.
-    queries : int
-        Most that are held out; a tenth of the points at most.
-    span : tuple[float, float] | None
-        Ends of the grid, in encoded units; the bounds when None.
+    `points`: float64 (n, dimensions), encoded in the metric of the question. `records`: most that are kept; None keeps
+    all. `queries`: most that are held out; a tenth of the points at most. `span`: Ends of the grid, in encoded units;
+    the bounds when None.
     """
     if len(points) < FEWEST_RECORDS:
         raise RequestError(f"A comparison needs at least {FEWEST_RECORDS} public records, and there are {len(points)}.")

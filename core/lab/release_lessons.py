@@ -170,10 +170,7 @@ class Attack:
 def attack(richest: int, epsilon: str, from_data: bool) -> Attack:
     """Release both data sets, and let the guesser play.
 
-    Parameters
-    ----------
-    from_data : bool
-        Whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
+    `from_data`: whether the owner takes the bounds from the data, which no mechanism of this library does by itself.
     """
     with_richest, without_richest = (
         release(

@@ -131,14 +131,8 @@ class Step(ABC):
 class Density(Step):
     """The density along one column or over two.
 
-    Parameters
-    ----------
-    at : Mapping[str, object]
-        Values of the columns that are held; the others are averaged over.
-    size : int
-        Places along a column of numbers.
-    level : float
-        Probability with which each interval holds the exact kernel sum.
+    `at`: values of the columns that are held; the others are averaged over. `size`: places along a column of numbers.
+    `level`: Probability with which each interval holds the exact kernel sum.
     """
 
     columns: tuple[str, ...]

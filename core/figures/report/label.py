@@ -96,11 +96,8 @@ class PrivacyLabel:
 def privacy_label(release: Release, file: bytes | mmap | None = None) -> PrivacyLabel:
     """The label of a release.
 
-    Parameters
-    ----------
-    file : bytes | mmap | None
-        Contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is written
-        anew for it, unless the table is mapped.
+    `file`: Contents of its file, in memory or mapped, for the fingerprint. Where they are not at hand the file is
+    written anew for it, unless the table is mapped.
     """
     privacy, sketch = release.privacy, release.sketch
     about = rounded(release.records, release.records_error)

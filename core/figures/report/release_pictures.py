@@ -38,12 +38,8 @@ def picture_figure(
 ) -> go.Figure:
     """The figure of a picture: a curve, bars or a map, as its columns need, of closeness or of average distances.
 
-    Parameters
-    ----------
-    marks : Marks | None
-        Modes or centres.
-    lines : tuple[np.ndarray, ...] | None
-        An outline under a map of coordinates, longitudes and latitudes; None for coasts and borders.
+    `marks`: Modes or centres. `lines`: an outline under a map of coordinates, longitudes and latitudes; None for coasts
+    and borders.
     """
     if release.sketch.answers == "distance":
         unit = distance_unit(release.sketch)
@@ -107,10 +103,7 @@ def nearest_values(
 ) -> tuple[object, ...]:
     """The values of the drawn columns where everyone is nearest, given what is held.
 
-    Parameters
-    ----------
-    centre : Mapping[str, object]
-        The nearest place of all; the picture's own nearest place is as coarse as its cells.
+    `centre`: the nearest place of all; the picture's own nearest place is as coarse as its cells.
     """
     if all(centre[name] == value for name, value in view.held):
         return tuple(centre[name] for name in view.columns)

@@ -190,10 +190,7 @@ NUMBERS = 150_000  # The most numbers in all pictures of a page, both ends of th
 def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None:
     """Curves and maps of a release of closeness or distances; None where no column can be drawn.
 
-    Parameters
-    ----------
-    share : float
-        Of the room that a page has for numbers, where there are several populations.
+    `share`: of the room that a page has for numbers, where there are several populations.
     """
     if release.domain.holds_sets:
         return None

@@ -327,10 +327,7 @@ def choose_several(
 ) -> list[str]:
     """Let the visitor pick some methods, in the order of the options; what was picked among others no longer counts.
 
-    Parameters
-    ----------
-    start : Sequence[str]
-        What is picked at first, and again whenever the options are others.
+    `start`: what is picked at first, and again whenever the options are others.
     """
     others = st.session_state.get(f"{key}-of", options) != options
     st.session_state[f"{key}-of"] = options

@@ -249,10 +249,7 @@ def trials_table(trials: Sequence[Trial]) -> pd.DataFrame:
 def save_action(chosen: Chosen, found: Callable[[], list[Trial]], measure: str, tuned: bool) -> None:
     """The main action, and what else can be taken along; files are made of what is known when they are asked for.
 
-    Parameters
-    ----------
-    measure, tuned : str, bool
-        Which curves the picture shows.
+    `measure`, `tuned`: which curves the picture shows.
     """
     subject = chosen.subject
     stem = f"comparison-{re.sub(r'[^a-z0-9]+', '-', subject.title.lower()).strip('-')}"

@@ -86,12 +86,7 @@ def measure_again(subject: Subject, further: bool) -> None:
 def measure_further(chosen: Chosen, some: bool, seconds: float) -> None:
     """Offer to measure what nobody has measured yet, which takes time that visitors of a sample did not ask for.
 
-    Parameters
-    ----------
-    some : bool
-        Whether some of it is known.
-    seconds : float
-        Of one core that it takes at most.
+    `some`: whether some of it is known. `seconds`: of one core that it takes at most.
     """
     what, rest = ("Some of this has", "the rest") if some else ("This has", "it")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
@@ -346,12 +341,8 @@ def tuning_sentence(
 ) -> str:
     """What its best setting is near an ε, how much better than the one that public facts choose, and at what cost.
 
-    Parameters
-    ----------
-    sizes : tuple[int | None, ...]
-        Settings to try, as far as they are known.
-    default, tuned : ErrorCurve | None
-        Its curves, as far as they are known; nothing is said where one is missing.
+    `sizes`: Settings to try, as far as they are known. `default`, `tuned`: its curves, as far as they are known;
+    nothing is said where one is missing.
     """
     if method.setting is None or len(sizes) == 1:
         return "Public facts choose its setting; there is none to tune."

@@ -54,10 +54,7 @@ class Picture:
 def picture_of(data: PublicData, show: Sequence[str]) -> Picture:
     """The picture of public data.
 
-    Parameters
-    ----------
-    show : Sequence[str]
-        The one or two columns to draw, where they have an axis.
+    `show`: the one or two columns to draw, where they have an axis.
     """
     columns = {column.name: column for column in data.domain.columns if not isinstance(column, Vector)}
     drawn = [columns[name] for name in show if name in columns]

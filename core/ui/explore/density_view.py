@@ -67,14 +67,8 @@ def coarse_first(
 ) -> DeltaGenerator:
     """The place for a figure, in which a coarse one is shown unless the fine one was worked out before.
 
-    Parameters
-    ----------
-    what : object
-        Tells pictures apart.
-    coarse : Callable[[], PICTURE | None]
-        Works the coarse one out; None where the fine one is as quick.
-    height : str
-        "stretch" where the figure fills the window.
+    `what`: Tells pictures apart. `coarse`: Works the coarse one out; None where the fine one is as quick. `height`:
+    "stretch" where the figure fills the window.
     """
     place, seen = st.empty(), st.session_state.setdefault(SEEN, set())
     if what not in seen:
@@ -97,12 +91,8 @@ def drawing(
 ) -> go.Figure:
     """The figure of a picture, with a ring around what is asked; it may be changed.
 
-    Parameters
-    ----------
-    opened, view : Opened, View
-        What is looked at: `answers.picture` of them is the ``picture``.
-    lines : tuple[np.ndarray, ...] | None
-        An outline that the visitor brought; a figure with it is made for them alone.
+    `opened`, `view`: what is looked at: `answers.picture` of them is the ``picture``. `lines`: an outline that the
+    visitor brought; a figure with it is made for them alone.
     """
     if isinstance(picture, Curve) or lines is not None:
         return picture_figure(opened.release, picture, marks, asked, lines)

@@ -118,10 +118,7 @@ def sample_of(release: Release) -> Sample | None:
 def live_view(one: Sample, key: str, epsilon: float = 1.0, field: str | None = None) -> None:
     """Draw the live picture of a sample, beginning at an ε.
 
-    Parameters
-    ----------
-    field : str | None
-        Key of a number that follows the slider once it is let go; None where nothing does.
+    `field`: Key of a number that follows the slider once it is let go; None where nothing does.
     """
     mark(Visibility.PUBLIC, f"{one.title}: public records, shown at every ε")
     start = min(range(len(EPSILONS)), key=lambda place: abs(float(EPSILONS[place]) / epsilon - 1.0))

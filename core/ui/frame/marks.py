@@ -99,12 +99,8 @@ def missing_sentence(missing: Sequence[str]) -> str:
 def main_action(label: str, missing: Sequence[str], key: str, note: str = "") -> bool:
     """The one main action of a page, at the foot of the window; True in the run after it was pressed.
 
-    Parameters
-    ----------
-    label : str
-        What the button does, its price included where it has one.
-    missing : Sequence[str]
-        What must be there before it can be pressed, each a few plain words; the button says so while it waits.
+    `label`: what the button does, its price included where it has one. `missing`: what must be there before it can be
+    pressed, each a few plain words; the button says so while it waits.
     """
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"action-{key}"):
         pressed = st.button(label, type="primary", key=key, disabled=bool(missing))
@@ -135,12 +131,7 @@ def offer(label: str, content: bytes | str | Callable[[], bytes | str], name: st
 def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
     """A bar filled by shares of it, from the left; the first is dark, those after it lighter.
 
-    Parameters
-    ----------
-    shares : Sequence[float]
-        Each between 0 and 1; what goes past the end is cut off.
-    words : str
-        The bar for those who do not see it.
+    `shares`: each between 0 and 1; what goes past the end is cut off. `words`: the bar for those who do not see it.
     """
     spans = "".join(f'<span style="width:{100 * max(0.0, min(1.0, share)):.2f}%"></span>' for share in shares)
     draw(

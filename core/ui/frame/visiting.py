@@ -138,12 +138,8 @@ def places() -> tuple[str, ...] | None:
 def foreign(address: str | None, hosts: Iterable[str], headers: Mapping[str, str]) -> str | None:
     """What about a request need not be of this computer, in a few words; None when all of it is.
 
-    Parameters
-    ----------
-    address : str | None
-        The server listens on it; None is every address.
-    headers : Mapping[str, str]
-        Of the request; one without a host comes from nobody.
+    `address`: the server listens on it; None is every address. `headers`: of the request; one without a host comes from
+    nobody.
     """
     named = {name.lower(): value for name, value in headers.items()}
     if not _here(address):

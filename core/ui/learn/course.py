@@ -71,10 +71,7 @@ class Sheet:
 def sheets_html(title: str, sheets: Sequence[Sheet], answers: bool = False) -> str:
     """Sheets as one HTML file that prints a page a lesson.
 
-    Parameters
-    ----------
-    answers : bool
-        Whether the answers stand below the questions, in place of lines to write on.
+    `answers`: whether the answers stand below the questions, in place of lines to write on.
     """
     body = "\n".join("\n".join(_sheet(sheet, answers)) for sheet in sheets)
     return PAGE.format(title=in_html(title), style=STYLE, sheets=body)

@@ -264,14 +264,8 @@ def worked_out(
 ) -> tuple[pa.Table, Any]:
     """The table and what the file says of it, worked out once and kept in the session, as the table may be private.
 
-    Parameters
-    ----------
-    key : str
-        Of the session's state, under which both are kept.
-    words : str
-        What is shown while it is worked out.
-    asked : object
-        What the visitor chose that the work depends on.
+    `key`: of the session's state, under which both are kept. `words`: what is shown while it is worked out. `asked`:
+    what the visitor chose that the work depends on.
     """
     known = (dropped.file_id, opened.identity, asked)
     if st.session_state.get(key, (None,))[0] != known:

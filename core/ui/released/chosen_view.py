@@ -113,12 +113,8 @@ def hold_others(
 ) -> View:
     """Let the visitor hold columns that are not drawn at a value; the rest is averaged over, or held at a centre.
 
-    Parameters
-    ----------
-    centre : Mapping[str, object] | None
-        A value for every column, at which those are held that the visitor does not hold; None averages over them.
-    chosen : Sequence[str] | None
-        The columns to be held, where they were chosen already.
+    `centre`: a value for every column, at which those are held that the visitor does not hold; None averages over them.
+    `chosen`: the columns to be held, where they were chosen already.
     """
     domain = opened.release.domain
     if chosen is None:

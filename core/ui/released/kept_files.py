@@ -211,18 +211,9 @@ def kept_releases(
 ) -> None:
     """List what is kept, with the ways to explore and to save each; nothing where nothing is.
 
-    Parameters
-    ----------
-    key : str
-        Of the page, part of every key.
-    title : str
-        What stands above the list, which only its owner sees: it names data sets.
-    ledger : Ledger | None
-        The only ledger whose releases are listed; None lists all.
-    dataset : str | None
-        The only data set that is listed; None lists all.
-    most : int
-        So many are listed, the latest.
+    `key`: of the page, part of every key. `title`: what stands above the list, which only its owner sees: it names data
+    sets. `ledger`: the only ledger whose releases are listed; None lists all. `dataset`: the only data set that is
+    listed; None lists all. `most`: So many are listed, the latest.
     """
     if ledger is None and dataset is None:
         shown_to_strangers(key, lambda shelf, entry: _explore(visitor, shelf, entry))

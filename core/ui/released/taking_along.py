@@ -49,22 +49,10 @@ def take_along(
 ) -> None:
     """Offer what a view shows as files; each is made when it is asked for.
 
-    Parameters
-    ----------
-    kind : str
-        One word for the view, fit for the name of a file.
-    table : Callable[[], pd.DataFrame]
-        Makes the table of answers.
-    steps : tuple[Step, ...]
-        What was asked, for the program and the notebook; none are offered without steps.
-    figure, title : go.Figure | None, str
-        The picture and what stands above it.
-    remark : str
-        What is good to know about the program.
-    typed : bool
-        Whether the table is offered with the types of its columns, too, and its texts as they are.
-    label : str
-        What the button says.
+    `kind`: One word for the view, fit for the name of a file. `table`: Makes the table of answers. `steps`: what was
+    asked, for the program and the notebook; none are offered without steps. `figure`, `title`: the picture and what
+    stands above it. `remark`: what is good to know about the program. `typed`: whether the table is offered with the
+    types of its columns, too, and its texts as they are. `label`: what the button says.
     """
     with st.popover(label):
         _file(opened, kind, "Answers (CSV)", "csv", lambda: csv_of(table()))
@@ -92,10 +80,7 @@ def no_report_yet() -> None:
 def report_action(opened: Opened, asked: Opened, compared: tuple[Comparison, str] | None = None) -> None:
     """The main action: the whole file in words and pictures, on one page that may be handed out.
 
-    Parameters
-    ----------
-    compared : tuple[Comparison, str] | None
-        What it is compared with on the page, and the name of that file.
+    `compared`: what it is compared with on the page, and the name of that file.
     """
     release, whole = asked.release, opened.release
     looked_at = Asked(overview(release), release, whom(asked), compared)

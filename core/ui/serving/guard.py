@@ -46,12 +46,8 @@ from .headers import answer, protecting
 def person_of(headers: list[tuple[bytes, bytes]], settings: Settings) -> Person | None:
     """Who sent a request, or None for nobody who is known.
 
-    Parameters
-    ----------
-    headers : list[tuple[bytes, bytes]]
-        Of a request whose sender was found to be a proxy already, where a proxy says who asks.
-    settings : Settings
-        How people sign in.
+    `headers`: of a request whose sender was found to be a proxy already, where a proxy says who asks. `settings`: how
+    people sign in.
     """
     read = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers]
     if settings.proxy is not None:
@@ -143,16 +139,9 @@ SECONDS_FOR_A_PIECE, SLOWEST = 30.0, 4_096
 class Guard:
     """An ASGI middleware around the app.
 
-    Parameters
-    ----------
-    door : Door
-        Who is in, and who may be.
-    downloaded : Callable[[str, str], None]
-        Told who is about to get which file, before they do; what it raises keeps the file back.
-    came : Callable[[Person], None]
-        Told who has opened a page.
-    sessions_with : Callable[[str], Collection[str]]
-        The sessions whose pages show or offer a file.
+    `door`: Who is in, and who may be. `downloaded`: Told who is about to get which file, before they do; what it raises
+    keeps the file back. `came`: Told who has opened a page. `sessions_with`: the sessions whose pages show or offer a
+    file.
     """
 
     def __init__(

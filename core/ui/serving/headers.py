@@ -16,16 +16,9 @@ NO_FRAME = "; frame-ancestors 'none'"  # No other page around this one.
 def protected(headers: Headers, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Headers:
     """The headers of an answer, with what browsers are told.
 
-    Parameters
-    ----------
-    sockets : str
-        Where pages may open sockets, beside where they come from: not every browser takes the one for the other.
-    secure : bool
-        Whether browsers reach the app over TLS alone.
-    shared : bool
-        Whether the answer is the same for everyone, so that it may be kept.
-    framed : bool
-        Whether another page may show this one inside itself.
+    `sockets`: where pages may open sockets, beside where they come from: not every browser takes the one for the other.
+    `secure`: whether browsers reach the app over TLS alone. `shared`: whether the answer is the same for everyone, so
+    that it may be kept. `framed`: whether another page may show this one inside itself.
     """
     frames = "" if framed else NO_FRAME
     said = {
