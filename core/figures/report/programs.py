@@ -140,10 +140,8 @@ installed, and nothing else. Written by {SOFTWARE}."""
 
 def notebook_for(exploration: Exploration) -> str:
     """The notebook that repeats an exploration, as the text of an .ipynb file."""
-    from .release_pictures import figure_of  # here, as a script needs no library of pictures
-
     draws = any(isinstance(step, Density) for step in exploration.steps)
-    drawing = [f"from {figure_of.__module__} import figure_of"] if draws else []
+    drawing = [f"from {PACKAGE}.figures.release_pictures import figure_of"] if draws else []
     setup = [
         "import sys",
         "from hashlib import sha256",

@@ -37,10 +37,10 @@ from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
 from ..difference_figures import difference_words, strength_words
 from ..distance_figures import distance_unit
+from ..release_pictures import drawn, height, in_units, in_words
 from ..report.exploration import Density, Step
 from ..report.label import PrivacyLabel
 from ..report.meaning import counted
-from ..report.release_pictures import drawn, height, in_units, in_words
 from ..table_figures import MOST_PAIRS, column_in_words, rows_of, share_words
 from .shared_pictures import category_facts, cells_facts, column_facts, numbers, packed
 

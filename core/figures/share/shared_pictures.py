@@ -34,7 +34,7 @@ from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
 from ..figure_axes import date_ticks
-from ..report.release_pictures import in_units
+from ..release_pictures import in_units
 
 
 def column_facts(box: Box, name: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from ...formatting.numbers import listed, percent, plural
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.public_tables import beside
-from ..frame.charts import for_screen, picture_config
+from ..frame.charts import BARE, for_screen, picture_config, show
 from ..frame.marks import Visibility, draw, main_action, mark, note, offer, side
 from ..frame.session import Opened
 from ..released.asked_points import LISTED, STRONG, AskedPoint, dropped_table, note_rest, read_table, value_field
@@ -159,11 +159,11 @@ def say_place(release: Release, place: dict[str, object], rule: str, level: floa
     sentence = STRONG.sub(r"<strong>\1</strong>", in_html(decision_sentence(found)))
     draw(f'<p class="fg-odds" role="status">{sentence}</p>')
     certain = bool(found.certain[0])
-    st.plotly_chart(
+    show(
         probability_figure(found.classes, found.probabilities[0], certain),
-        key="classify-bars",
-        alt=probability_in_words(found.classes, found.probabilities[0], certain),
-        config={"displayModeBar": False},
+        "classify-bars",
+        probability_in_words(found.classes, found.probabilities[0], certain),
+        BARE,
     )
 
 
@@ -280,9 +280,7 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
         st.error(in_markdown(error))
         return
     st.markdown(_right(made))
-    st.plotly_chart(
-        confusion_figure(made), key="classify-confusion", alt=confusion_in_words(made), config={"displayModeBar": False}
-    )
+    show(confusion_figure(made), "classify-confusion", confusion_in_words(made), BARE)
 
 
 def _right(made: Confusion) -> str:

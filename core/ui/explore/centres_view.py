@@ -12,12 +12,12 @@ from ...errors import RequestError
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import View
+from ...figures.release_pictures import drawn, in_words, marked, picture_figure
 from ...figures.report.exploration import Centres, Density, table_of
-from ...figures.report.release_pictures import drawn, in_words, marked, picture_figure
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import THOUSANDS_FROM, listed, percent, plural, rounded, rounded_range, significant
 from ...releases.release import Release
-from ..frame.charts import for_screen, picture_config
+from ..frame.charts import for_screen, picture_config, show
 from ..frame.marks import note
 from ..frame.session import Opened
 from ..released import public_answers
@@ -74,12 +74,7 @@ def centres_view(opened: Opened) -> None:
         title = f"{drawn(release)} over {listed(columns)}, with its {plural(count, 'centre')}"
         marks = marked(release, picture, [[centre.position[name] for name in columns] for centre in found])
         figure = picture_figure(release, picture, marks)
-        st.plotly_chart(
-            for_screen(figure),
-            key="explore-centres-picture",
-            alt=in_words(release, picture),
-            config=picture_config(opened),
-        )
+        show(for_screen(figure), "explore-centres-picture", in_words(release, picture), picture_config(opened))
         steps = (Density(columns, dict(view.held), public_answers.DISTANCE_MAP_SIZE), *steps)
     take_along(opened, "centres", lambda: table_of(found), steps, figure, title)
 

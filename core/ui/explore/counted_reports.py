@@ -15,6 +15,7 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
 from ...local.post_processing import SAID, still_valid
+from ..frame.charts import show
 from ..frame.marks import draw, note, offer, side
 from ..frame.session import Counted, Session
 
@@ -47,11 +48,11 @@ def local_view(visitor: Session, counted: Counted) -> None:
         ways = [name for name, way in POST.items() if way in release.ways]
         how = st.selectbox("Estimates", ways, key="explore-local-post", width=300)
         table = release.table(POST[how])
-        st.plotly_chart(
+        show(
             local_bars(table, people),
-            key="explore-local",
-            config={"displaylogo": False, "modeBarButtons": [["toImage"]]},
-            alt=local_in_words(table, people),
+            "explore-local",
+            local_in_words(table, people),
+            {"displaylogo": False, "modeBarButtons": [["toImage"]]},
         )
         if len(table) > MOST_BARS:
             note(f"The {MOST_BARS} largest of {len(table):,} answers are drawn; the file of estimates has all.")

@@ -39,7 +39,7 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import shortened
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ..frame.charts import picture_config
+from ..frame.charts import picture_config, show
 from ..frame.marks import draw, note
 from ..frame.session import Opened, Session
 from ..released.chosen_view import choices, choose_columns, drawable, of_same_population, part_of, question_of
@@ -174,7 +174,7 @@ def _draw_rows(heads: Sequence[str], lines: str) -> None:
 
 def _table_difference_shown(opened: Opened, figure: go.Figure, alt: str, words: str, frame: pd.DataFrame) -> None:
     """A picture with its words, and the way to take it along."""
-    st.plotly_chart(figure, key="explore-difference", alt=alt, config=picture_config(opened))
+    show(figure, "explore-difference", alt, picture_config(opened))
     note(words)
     take_along(opened, "difference", lambda: frame, (), figure, "Difference of two released files")
 
@@ -281,7 +281,7 @@ def _places(opened: Opened, other: Opened, compared: Comparison) -> None:
 
 
 def _shown(opened: Opened, figure: object, words: str) -> None:
-    st.plotly_chart(figure, key="explore-difference", alt=words, config=picture_config(opened))
+    show(figure, "explore-difference", words, picture_config(opened))
     note(words)
     note(CAVEAT)
 

@@ -28,7 +28,7 @@ from ...formatting.numbers import listed, percent, rounded_range, shortened, sig
 from ...releases.release import Release
 from ...sketches.tables.answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
-from ..frame.charts import ONE_TOOL
+from ..frame.charts import show
 from ..frame.marks import draw, note
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL, REMEMBERED
@@ -282,7 +282,7 @@ def _map(opened: Opened, answers: TableAnswers, state: _State) -> None:
         note(f"Everyone: places were not measured together with {listed([shortened(one) for one in others])}.")
         others = {}
     found = _together(opened.identity, opened.release, *places, tuple(sorted(others.items())))
-    st.plotly_chart(place_figure(found), key="overview-map", config=ONE_TOOL, alt=together_in_words(found))
+    show(place_figure(found), "overview-map", together_in_words(found))
 
 
 def _others(part: Mapping[str, tuple[int, ...]], names: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -330,7 +330,7 @@ def _pairs(opened: Opened, answers: TableAnswers, state: _State) -> None:
             note(f"Everyone: the two were not measured together with {listed([shortened(one) for one in others])}.")
             others = {}
         found = _together(opened.identity, opened.release, *names, tuple(sorted(others.items())))
-        st.plotly_chart(together_figure(found), key="overview-together", config=ONE_TOOL, alt=together_in_words(found))
+        show(together_figure(found), "overview-together", together_in_words(found))
         note(next(_told(*row) for row in ranked if row[:2] == names))
         note(association_words(_association(opened.identity, opened.release, *names)))
     _left_out(opened)

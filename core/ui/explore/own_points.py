@@ -21,15 +21,15 @@ from ...figures.density_figures import close_by
 from ...figures.distance_figures import distance_title, distance_unit
 from ...figures.figure_axes import View
 from ...figures.map_layers import MAX_DRAWN, add_points
+from ...figures.release_pictures import in_words, picture_figure
 from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Points, Step
-from ...figures.report.release_pictures import in_words, picture_figure
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count, listed, plural, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside
 from ...sources.samples import Sample, samples
-from ..frame.charts import for_screen, picture_config
+from ..frame.charts import for_screen, picture_config, show
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from ..released import public_answers
@@ -304,12 +304,7 @@ def _show(opened: Opened, table: pa.Table, scores: AnomalyScores) -> tuple[go.Fi
     picture = public_answers.picture(opened.identity, opened.release, View(columns))
     axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
     figure = add_points(picture_figure(opened.release, picture), table.to_pandas(), axes, scores.anomalous)
-    st.plotly_chart(
-        for_screen(figure),
-        key="explore-anomalies-picture",
-        alt=in_words(opened.release, picture),
-        config=picture_config(opened),
-    )
+    show(for_screen(figure), "explore-anomalies-picture", in_words(opened.release, picture), picture_config(opened))
     if table.num_rows > MAX_DRAWN:
         note(f"{MAX_DRAWN:,} points are drawn, unusual ones first.")
     return figure, f"Points on the density over {listed(columns)}"

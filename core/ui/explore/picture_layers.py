@@ -19,8 +19,8 @@ from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import Axis, View, is_map, read_outlines
 from ...figures.map_layers import add_distances, add_groups
+from ...figures.release_pictures import axes_of, in_units
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
-from ...figures.report.release_pictures import axes_of, in_units
 from ...figures.third_column import film_figure, with_buttons
 from ...formatting.escapes import in_markdown, in_plotly
 from ...formatting.numbers import percent, plural, rounded, rounded_range

@@ -14,7 +14,7 @@ from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed
-from ..frame.charts import for_screen, picture_config
+from ..frame.charts import for_screen, picture_config, show
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from ..released import public_answers
@@ -125,11 +125,11 @@ def _show(opened: Opened, points: pd.DataFrame) -> go.Figure:
     axes = tuple(domain.columns[domain.names.index(name)] for name in columns)
     shown = min(len(points), MAX_DRAWN) if len(columns) == 2 else len(points)
     figure = sample_figure(points, axes)
-    st.plotly_chart(
+    show(
         for_screen(figure),
-        key="explore-sample",
-        config=picture_config(opened),
-        alt=f"{shown:,} synthetic points over {listed(columns)}",
+        "explore-sample",
+        f"{shown:,} synthetic points over {listed(columns)}",
+        picture_config(opened),
     )
     if shown < len(points):
         note(f"The first {shown:,} points are drawn.")

@@ -19,6 +19,7 @@ from ...formatting.numbers import count, listed, percent_within, rounded, rounde
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside, told_apart
+from ..frame.charts import BARE, show
 from ..frame.marks import Visibility, mark, note
 from ..frame.session import Opened
 from ..released import public_answers
@@ -92,12 +93,7 @@ def _answer(opened: Opened, items: list[str]) -> None:
     )
     say(overlap_sentence(estimate, low, high, error))
     outcomes = quantile_dots(found, 0)
-    st.plotly_chart(
-        dots(outcomes, OVERLAP),
-        key="explore-dots",
-        alt=dots_in_words(outcomes, OVERLAP),
-        config={"displayModeBar": False},
-    )
+    show(dots(outcomes, OVERLAP), "explore-dots", dots_in_words(outcomes, OVERLAP), BARE)
     share = share_sentence(float(found.density[0]), low, estimate, error)
     note(" ".join(part for part in (f"Asked about {_counted(items)}.", EACH_DOT, share) if part))
     with st.popover("What is overlap?"):

@@ -5,6 +5,8 @@ The live picture of a sample is one of them: ε moves in the browser, and pictur
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -21,6 +23,7 @@ from .session import Opened
 
 PHONE, AROUND = 270, 130  # Pixels that a map has on a phone from side to side, and that axes and legend take below it.
 WIDE = 0.6  # Height by width below which a map is wider than the stage that it is on.
+BARE = {"displayModeBar": False}  # No tools.
 ONE_TOOL = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
@@ -76,9 +79,9 @@ def on_a_phone() -> bool:
     return headers.get("sec-ch-ua-mobile") == "?1" or "Mobi" in headers.get("user-agent", "")
 
 
-def show(figure: go.Figure, key: str, words: str) -> None:
-    """Draw a figure; ``words`` is its text alternative."""
-    st.plotly_chart(figure, key=key, config=ONE_TOOL, alt=words)
+def show(figure: go.Figure, key: str, words: str, tools: dict[str, Any] = ONE_TOOL) -> None:
+    """Draw a figure; `words` is its text alternative, `tools` which buttons it has."""
+    st.plotly_chart(figure, key=key, config=tools, alt=words)
 
 
 HEIGHT = 480  # Pixels: a window of 800 shows what is said of it, its slider and all of the picture.

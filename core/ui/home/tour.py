@@ -12,11 +12,11 @@ import streamlit as st
 
 from ...figures.answer_sentences import answer_sentence, noun
 from ...figures.figure_axes import View
-from ...figures.report.release_pictures import in_words, picture_figure
+from ...figures.release_pictures import in_words, picture_figure
 from ...formatting.escapes import in_html
 from ...releases.release import load
 from ...sources.samples import Sample, bundled_releases, sample
-from ..frame.charts import ONE_TOOL, for_screen, live_view
+from ..frame.charts import for_screen, live_view, show
 from ..frame.marks import draw
 from ..frame.navigation import DATA, EXPLORE
 from ..frame.session import Opened, Session
@@ -109,9 +109,7 @@ def _density(asked: dict[str, float] | None) -> None:
     picture = public_answers.picture(opened.identity, opened.release, View(opened.release.domain.names))
     figure = picture_figure(opened.release, picture, asked=tuple(asked.values()) if asked else None)
     figure.update_layout(height=HEIGHT)
-    st.plotly_chart(
-        for_screen(figure), key=f"tour-picture-{bool(asked)}", config=ONE_TOOL, alt=in_words(opened.release, picture)
-    )
+    show(for_screen(figure), f"tour-picture-{bool(asked)}", in_words(opened.release, picture))
 
 
 def _people(_: Session) -> None:

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...formatting.escapes import in_html
+from ..frame.charts import BARE, show
 from ..frame.marks import draw
 
 # The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address.
 EPSILON = "epsilon"
 EPSILONS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.8", "1", "1.5", "2", "3", "5", "10")
-FIXED = {"displayModeBar": False}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _written(step: object) -> str:
 
 def picture(figure: go.Figure, key: str, words: str) -> None:
     """A figure of an experiment, with its text alternative."""
-    st.plotly_chart(figure, key=f"learn-{key}", config=FIXED, alt=words)
+    show(figure, f"learn-{key}", words, BARE)
 
 
 def say(finding: str, meaning: str = "") -> None:

@@ -12,8 +12,9 @@ from ...formatting.numbers import rounded, significant
 from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...releases.release import Release
+from ..frame.charts import BARE
 from ..frame.marks import Visibility, draw, mark, note
-from .lesson import EPSILONS, FIXED, advance, choose_epsilon, picture, play_button, playing, say, slide
+from .lesson import EPSILONS, advance, choose_epsilon, picture, play_button, playing, say, slide
 
 # Keys of the controls, and their names in the address.
 PEOPLE, ASKED, COUNTED, CLICK, CROWD, NOISE, CUTS = "people", "ask", "rows", "click", "crowd", "noise", "cuts"
@@ -46,7 +47,7 @@ def _experiment() -> None:
         st.plotly_chart(
             figure,
             key=CHART,
-            config=FIXED,
+            config=BARE,
             selection_mode="points",
             on_select=_clicked,
             alt=plane_in_words(plane, row, asked),

@@ -20,10 +20,10 @@ from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
 from ...figures.forecast_figures import exact_figure
 from ...figures.model_figures import correlation_figure, correlations_in_words
+from ...figures.release_pictures import MOST_NAMED, picture_figure
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
-from ...figures.report.release_pictures import MOST_NAMED, picture_figure
 from ...figures.table_figures import column_figure, column_in_words
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...releases.engine.building import TableBuilder

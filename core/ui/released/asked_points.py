@@ -35,6 +35,7 @@ from ...sketches.answers import Answers
 from ...sources import Upload, open_source
 from ...sources.public_tables import read_queries
 from ...sources.source_opening import FILE_TYPES
+from ..frame.charts import BARE, show
 from ..frame.marks import draw, note
 from ..frame.session import Opened
 from .public_answers import answer, closeness
@@ -233,9 +234,7 @@ def say(sentence: str) -> None:
 
 
 def _show_dots(outcomes: np.ndarray, name: str) -> None:
-    st.plotly_chart(
-        dots(outcomes, name), key="explore-dots", alt=dots_in_words(outcomes, name), config={"displayModeBar": False}
-    )
+    show(dots(outcomes, name), "explore-dots", dots_in_words(outcomes, name), BARE)
 
 
 MAX_MEGABYTES = 50

@@ -19,9 +19,9 @@ from core.analysis.density import grid, pairs
 from core.figures.answer_sentences import answer_sentence
 from core.figures.density_figures import Marks
 from core.figures.figure_axes import NAME, Axis, View, for_areas
+from core.figures.release_pictures import picture_figure
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
-from core.figures.report.release_pictures import picture_figure
 from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.figures.traces import standalone
 from core.formatting.escapes import in_html

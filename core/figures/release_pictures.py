@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ...analysis.density import Curve, Heatmap
-from ...formatting.numbers import best_guess, listed, rounded, rounded_range, shown
-from ...releases.release import Release
-from ..answer_sentences import one_sided, place_words
-from ..density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
-from ..distance_figures import distance_figure, distance_unit
-from ..figure_axes import Axis, View
-from ..traces import on_paper
-from .exploration import table_of
-from .meaning import counted
+from ..analysis.density import Curve, Heatmap
+from ..formatting.numbers import best_guess, listed, rounded, rounded_range, shown
+from ..releases.release import Release
+from .answer_sentences import one_sided, place_words
+from .density_figures import UNSURE, Marks, close_by, density_figure, picture_in_words
+from .distance_figures import distance_figure, distance_unit
+from .figure_axes import Axis, View
+from .report.exploration import table_of
+from .report.meaning import counted
+from .traces import on_paper
 
 
 def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
