@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -33,7 +32,6 @@ from ...errors import RequestError
 from ...formatting.numbers import listed, significant
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
-from ...privacy.calibration import calibrate
 from ...runtime.array_types import Floats
 from ...sketches.grids.grid_axes import Axis
 from ...sketches.grids.histogram import Histogram
@@ -280,8 +278,7 @@ def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scal
 def _variance(domain: Domain, budget: Budget) -> float:
     """Of the noise in a counter, in records: the sensitivity is the same for all numbers of cells."""
     sketch = Histogram(domain, Gaussian(1.0), (1,) * sum(not isinstance(one, Cyclic) for one in domain.columns))
-    noise = calibrate(sketch.sensitivity(budget.neighbours), Fraction(budget.epsilon), Fraction(budget.delta))
-    return noise.variance / sketch.scale**2
+    return sketch.counter_noise(budget).variance / sketch.scale**2
 
 
 def unlike(domain: Domain) -> bool:
