@@ -101,6 +101,11 @@ def _exact_typed() -> None:
         st.session_state[STEP] = nearest_step(Decimal(str(st.session_state[EXACT])))
 
 
+def set_epsilon(epsilon: Decimal) -> None:
+    """Put an ε into the slider and the field, before they are drawn: in a callback."""
+    st.session_state[EXACT], st.session_state[STEP] = float(epsilon), nearest_step(epsilon)
+
+
 def choose_slack() -> bool:
     """The switch for δ, named by what it buys and costs; how much it buys is said once the forecasts are there."""
     return st.toggle(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -11,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...domain import Domain, Scalar
+from ...errors import RequestError
 from ...figures.forecast_figures import (
     PLACES,
     PossibleReleases,
@@ -25,10 +28,11 @@ from ...figures.forecast_figures import (
     possible_releases_figure,
     possible_releases_in_words,
 )
-from ...formatting.escapes import in_html, in_plotly
+from ...formatting.escapes import in_html, in_markdown, in_plotly
 from ...formatting.numbers import percent, shown, significant
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
+from ...releases.forecast.budget_for import budget_for, seen_of
 from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed
 from ...releases.forecast.expected_answers import (
     column_errors,
@@ -47,7 +51,7 @@ from ...sketches.linear import LinearSketch
 from ..frame.charts import show
 from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
 from ..frame.visiting import turn
-from ..own_data.privacy_loss import EPSILONS, SLACK
+from ..own_data.privacy_loss import EPSILONS, SLACK, set_epsilon
 
 CURVE = EPSILONS[::2]  # Where the error curve is computed; it is smooth enough in between.
 
@@ -166,6 +170,64 @@ def _headline(draft: Draft) -> None:
     hidden = drowned_columns(column_errors(draft.sketch, draft.noise, draft.records))
     if hidden:
         note(hidden)
+
+
+NEED, NEED_ERROR, NEED_VISIBLE = "release-need", "release-need-error", "release-need-visible"
+
+
+def offer_need(draft: Draft) -> None:
+    """From the end: let the owner say how exact it has to be, and find the smallest ε that does it."""
+    with st.popover("From what you need"):
+        whole = "all records" if draft.measures_closeness else "the distance"
+        st.number_input(
+            f"An answer may be off by (% of {whole})",
+            0.0,
+            99.0,
+            None,
+            key=NEED_ERROR,
+            persist_state="session",
+            help="One standard deviation: two of three answers are nearer, and 95 of 100 within twice of it.",
+        )
+        st.number_input(
+            f"Groups of so many {draft.counted} must be told from none",
+            0,
+            None,
+            None,
+            key=NEED_VISIBLE,
+            persist_state="session",
+        )
+        st.button("Find the smallest ε", on_click=_find, args=(draft,), key="release-need-find")
+        if NEED in st.session_state:
+            note(in_markdown(st.session_state[NEED]))
+
+
+def _find(draft: Draft) -> None:
+    """Solve for ε and put it in, or say why there is none."""
+    error, visible = st.session_state.get(NEED_ERROR), st.session_state.get(NEED_VISIBLE)
+    try:
+        with turn():
+            found = budget_for(
+                partial(_seen, draft),
+                records=draft.records,
+                error=error / 100.0 if error else None,
+                visible=visible or None,
+                delta=draft.promise.delta,
+                neighbours=draft.promise.neighbours,
+            )
+    except RequestError as problem:
+        st.session_state[NEED] = str(problem)
+        return
+    st.session_state[NEED] = found.sentence
+    set_epsilon(found.budget.epsilon)
+
+
+def _seen(draft: Draft, budget: Budget, records: float) -> Sequence[Forecast]:
+    """What the draft would give under another promise, of so many records."""
+    if draft.has_places:
+        sized = draft.sketch if draft.settled else choose_size(draft.sketch, budget, records, *draft.guessed[1:])
+        return seen_of(sized, budget, records, draft.density, draft.sample)
+    way = recommend(draft.domain, records, budget, draft.asked)[0]
+    return (way.outlook,) if draft.question == REGRESSION else seen_of(way.answering, budget, records)
 
 
 def draw_error_curve(draft: Draft) -> None:

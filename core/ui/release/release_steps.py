@@ -26,7 +26,7 @@ from .bought_first import counting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed
 from .public_sample import choose_sample
-from .release_forecast import draw_error_curve, possible_outcomes, side_panel, slack_sentence
+from .release_forecast import draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
 from .release_questions import choose_aim
 from .release_route import choose_way
 from .release_task import ReleaseRequest
@@ -90,6 +90,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     epsilon = choose_epsilon(live)
     if live and epsilon is not None:
         live_view(known, "release-live", float(epsilon), EXACT)
+    need = st.container()
     paying, front = st.container(), st.container()
     with st.expander("Fine-tune", key="release-fine-tune"):
         slack = choose_slack()
@@ -108,6 +109,9 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     with listed:
         show_added(draft, number)
     if draft.way is not None:
+        if draft.several is None:  # what is needed is said of one question
+            with need:
+                offer_need(draft)
         with another:
             offer_another(draft, own.domain, number)
     return draft.lacking(*missing, *refusal), gain, outcomes

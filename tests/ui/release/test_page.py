@@ -229,3 +229,19 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     domain = Domain((Numeric(hostile, 0, 100),), missing="refuse")
     said = confirmed(with_total(visit(domain, frame=frame))).error[0].value
     assert in_markdown(hostile) in said and hostile not in said
+
+
+@pytest.mark.parametrize("question", ["table", "density"])
+def test_the_smallest_epsilon_is_found_from_what_is_needed_and_put_into_the_field(question):
+    at = with_total(visit())
+    at.radio(key="release-question").set_value(question).run()
+    at.number_input(key="release-need-error").set_value(2.0).run()
+    at.button(key="release-need-find").click().run()
+    assert not at.exception and not at.error
+    (said,) = [one.value for one in at.markdown if "is the smallest promise for an error of 2" in one.value]
+    epsilon = at.number_input(key="release-epsilon-exact").value
+    assert f"ε = {epsilon:g}" in said.replace("\\", "") and 0 < epsilon < 1
+    at.number_input(key="release-need-error").set_value(0.001).run()
+    at.button(key="release-need-find").click().run()
+    assert not at.exception and at.number_input(key="release-epsilon-exact").value == epsilon
+    assert [one for one in at.markdown if "No promise up to" in one.value]
