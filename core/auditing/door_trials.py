@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..domain import Domain
+from ..domain import Categorical, Domain, Numeric, Reading
 from ..geometry.kernels import KERNELS
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -81,6 +81,47 @@ def sources(budget: Budget) -> Iterator[Trial]:
             return found.manifest
 
         yield Trial(said(f"a release of {name}", budget), POINTS, budget, made)
+
+
+# Names with letters that are no bytes of ASCII, and numbers with a comma.
+EXPORTED = Domain(
+    (
+        Categorical("city", ("Köln", "Bonn", "Zürich")),
+        Numeric("fee", 0.0, 10.0, reading=Reading(format="decimal_comma")),
+    )
+)
+
+
+def exported(budget: Budget) -> Iterator[Trial]:
+    """A file as programs export it, where whoever lives in Zürich is in Windows-1252 and all others are in UTF-8.
+
+    The bytes of a record hang on nothing but itself, and one may have the only ones that are no UTF-8.
+    """
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        path = world.folder / INPUT / "records.csv"
+        lines = ["city;fee", *map(_line, records["city"], records["fee"])]
+        path.write_bytes(b"".join(map(_encoded, lines)))
+        found = release(_race(EXPORTED, 2.0), path, budget, ledger=str(world.ledger), dataset=NAME)
+        found.save(world.out / "release.npz")
+        return found.manifest
+
+    def alone() -> Iterator[Pair]:
+        others = pd.DataFrame({"city": ["Köln", "Bonn"] * 4, "fee": np.arange(8.0)})
+        person = pd.DataFrame({"city": ["Zürich"], "fee": [1.5]})
+        beside = others.iloc[:1] if budget.neighbours == "replace_one" else others.iloc[:0]
+        yield Pair("the only bad byte", pd.concat([others, beside]), pd.concat([others, person]))
+
+    yield Trial(said("a release of an exported CSV", budget), EXPORTED, budget, made, alone)
+
+
+def _line(*values: object) -> str:
+    texts = ("" if value is None or value != value else str(value) for value in values)
+    return ";".join('"' + text.replace(".", ",").replace('"', '""') + '"' for text in texts)
+
+
+def _encoded(line: str) -> bytes:
+    return f"{line}\n".encode("cp1252" if "Zürich" in line else "utf-8", "replace")
 
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
@@ -195,6 +236,7 @@ def doors(main: Main | None, budgets: Sequence[Budget] = BUDGETS) -> Iterator[Tr
     """Every door; the command line where it is given, as it lies above an audit."""
     for budget in budgets:
         yield from sources(budget)
+        yield from exported(budget)
         yield from page(budget)
         yield from estimators(budget)
         if main is not None:

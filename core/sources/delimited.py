@@ -155,8 +155,12 @@ class DelimitedSource(QueriedSource):
         if any("\0" in text for text in texts):
             raise RequestError(f"What is in {location.label} is no text table: save it as CSV with the encoding UTF-8.")
         self._read_headers(texts, "\t" if re.search(r"\.tsv(\.gz)?$", name.lower()) else "")
-        self.guessed: dict[str, tuple[str, str]] = {}
-        self.empty = False
+        rows = [self._first_rows(text, len(head) == HEAD_BYTES) for text, head in zip(texts, heads, strict=True)]
+        self.empty = not any(rows)
+        columns = [pa.array(values, pa.large_string()) for values in zip(*rows[0], strict=True)] or [NONE] * len(
+            self.names
+        )
+        self.guessed = dict(zip(self.names, guessed(columns, self.delimiter == ";"), strict=True))
         super().__init__(self.location, self._text_table)
         self.columns = tuple(replace(column, format=self.guessed[column.name][1]) for column in self.columns)
 
@@ -222,16 +226,19 @@ class DelimitedSource(QueriedSource):
             f"compression = {packed}, auto_detect = false, columns = {{{columns}}})"
         )
 
-    def _describe(self, paths: Sequence[str]) -> dict[str, str]:
-        rows = min(FIRST, max(FEWEST, LOOKED_AT // len(self.names)))
+    def _first_rows(self, text: str, cut: bool) -> list[list[str]]:
+        """The first records as they look before anything reads them well, for a guess alone."""
+        lines = text.lstrip("\r\n").splitlines(keepends=True)[max(self.header - 1, 0) :]
+        found = csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote)
+        most = min(FIRST, max(FEWEST, LOOKED_AT // len(self.names))) + (self.header > 0)
         try:
-            first = self._first(paths, "*", rows)
-        except RequestError:
-            self._check_encoding()  # perhaps that is why
-            with self.location.opened() as paths:
-                first = self._first(paths, "*", rows)
-        self.empty = first.num_rows == 0
-        self.guessed = dict(zip(self.names, guessed(first.columns, self.delimiter == ";"), strict=True))
+            rows = list(islice(found, most + 1))
+        except csv.Error:  # a field without an end, of which reading will tell
+            return []
+        last = -1 if cut or len(rows) > most else len(rows)
+        return [row for row in rows[self.header > 0 : last] if len(row) == len(self.names)]
+
+    def _describe(self, paths: Sequence[str]) -> dict[str, str]:
         return dict.fromkeys(self.names, "VARCHAR")
 
     def _first(self, paths: Sequence[str], columns: str, rows: int) -> pa.Table:
@@ -358,7 +365,10 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def guessed(columns: Sequence[pa.ChunkedArray], comma: bool) -> Iterator[tuple[str, str]]:
+NONE = pa.array([], pa.large_string())
+
+
+def guessed(columns: Sequence[pa.Array], comma: bool) -> Iterator[tuple[str, str]]:
     """The kind of each column of texts as its first values look, and their format, for the owner's eyes alone.
 
     Parameters
@@ -366,10 +376,9 @@ def guessed(columns: Sequence[pa.ChunkedArray], comma: bool) -> Iterator[tuple[s
     comma : bool
         Whether a number that may have either mark before decimals has a comma, as in files separated by semicolons.
     """
-    texts = [pc.cast(column, pa.large_string()).combine_chunks() for column in columns]
-    sizes = np.cumsum([0, *map(len, texts)])
-    every = fitting(pa.concat_arrays(texts))
-    for place, values in enumerate(texts):
+    sizes = np.cumsum([0, *map(len, columns)])
+    every = fitting(pa.concat_arrays(columns))
+    for place, values in enumerate(columns):
         fits = every[sizes[place] : sizes[place + 1]]
         counts = {one.name: float(np.count_nonzero(fits >> bit & 1)) for bit, one in enumerate(FORMATS)}
         yield _kind_of(chosen(counts | {"records": len(fits)}, ("decimal_comma",) if comma else ()), values, fits)

@@ -14,9 +14,10 @@ import core.releases.bounded
 import core.releases.job
 import core.releases.seal
 import core.sketches.tables.chosen
+import core.sources.copies
 import core.sources.queried
 from core.auditing import door_trials, purchase_trials
-from core.auditing.door_trials import commands, estimators, page, sources
+from core.auditing.door_trials import commands, estimators, exported, page, sources
 from core.auditing.hostile import RECORDS
 from core.auditing.purchase_trials import PURCHASES, purchases
 from core.auditing.trials import BUDGETS, examine
@@ -25,6 +26,7 @@ from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
 from core.releases.payment import LedgerAccount
+from core.sources.copies import is_utf8
 from core.ui.release.release_task import ReleaseTask
 
 PURE, DELTA = BUDGETS[0], BUDGETS[1]
@@ -58,6 +60,7 @@ def main(arguments):
 
 def test_the_page_and_sources_of_every_kind_are_replayed():
     sound(islice([*sources(PURE), *page(PURE)], 0, None, 2))
+    sound(exported(PURE))
 
 
 def test_what_an_estimator_keeps_is_replayed():
@@ -166,6 +169,15 @@ def test_records_left_in_a_temporary_file_are_found(monkeypatch):
 
     monkeypatch.setattr(core.releases.job, "open_source", leaving)
     assert found(first(purchase_trials.classes(PURE)))
+
+
+def test_one_encoding_for_the_whole_file_is_found(monkeypatch):
+    def of_all(pieces, encoding):
+        content = b"".join(pieces)
+        yield content.decode("utf-8" if is_utf8([content]) else "cp1252").encode()
+
+    monkeypatch.setattr(core.sources.copies, "in_utf8", of_all)
+    assert found(first(exported(PURE)))
 
 
 def test_more_records_of_a_person_than_their_share_are_found(monkeypatch):
