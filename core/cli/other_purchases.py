@@ -268,6 +268,8 @@ def _announce(choice: Choice) -> None:
     names = [one.title for one in forecast.entrants]
     if choice.counts_alone:
         say("Nothing is worth its price under this promise: the classes are counted, and the largest is the answer.")
+    elif not forecast.compared:
+        say(f"Held-out records could not tell what is best under this promise: all of it goes to {names[0]}.")
     elif len(names) == 1:
         say(
             f"More than one would leave too little for each, so the whole promise goes to {names[0]}, compared on "

@@ -247,6 +247,8 @@ def _worth(choice: Choice) -> str:
     alone = listed([f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone])
     if choice.counts_alone:
         said = "Nothing is worth its price here: the classes would be counted, and everyone taken for the largest."
+    elif not forecast.compared:
+        said = f"All of the budget would go to {made[0]}: held-out records could not tell what is best."
     elif len(made) == 1:
         said = (
             f"All of the budget would go to {made[0]}, as several would leave too little for each, and held-out "

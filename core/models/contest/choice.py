@@ -83,7 +83,7 @@ class Choice:
         """What is worth making."""
         entrants = usual_entrants(self.domain, self.label, self.spread)
         found = prospect(entrants, self.budget, self.records, self.spread)
-        return replace(found, entrants=self.entrants) if self.as_priced else found
+        return replace(found, entrants=self.entrants, compared=True) if self.as_priced else found
 
     @cached_property
     def entrants(self) -> tuple[Entrant, ...]:
@@ -102,7 +102,8 @@ class Choice:
     @cached_property
     def _contest(self) -> Contest[File]:
         contestants = [Competing(one, self._held) for one in self.entrants]
-        beside = () if self.counts_alone else self._one_class_for_everyone()
+        compared = self.prospect.compared and not self.counts_alone
+        beside = self._one_class_for_everyone() if compared else ()
         return contest(contestants, self.budget, self.records, self.domain.unit, beside=beside)
 
     @property

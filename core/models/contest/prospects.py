@@ -5,9 +5,10 @@ promise that it would have among so many. What counts is how much it learns: wha
 common class, as a share of what there is beyond that, and nothing where it is worse, so that who drowns in noise is not
 judged by which class it happens to name. The set of entrants is taken whose winner learns most on average over the
 populations: more of them suit more shapes, and leave less for each. What the choice itself loses is counted too, as
-records held out are few and their counts noisy; that everyone is of the largest class is always chosen among. Where no
-set learns anything worth speaking of, counting the classes is left, with all of the promise and nothing held out. All
-of this is public.
+records held out are few and their counts noisy; that everyone is of the largest class is always chosen among. No choice
+is made that luck could decide (`RISK`), as it might fall on a class that is not the largest: then the best entrant has
+all of the promise and all records, where the forecast is sure of it, and otherwise the classes are counted so. All of
+this is public.
 
 Only the sets that would be best with the whole promise for each are tried with its shares, which takes from all alike.
 
@@ -201,7 +202,13 @@ WORTH = 0.02
 """Shares learnt by which one more entrant must better the forecast: less than that, a rehearsal cannot tell, and of
 those who are as near to the best one the smallest file is first."""
 WORTHLESS = -1.0
-"""Of a set that cannot be made."""
+"""Of a set that cannot be made, or not be chosen from."""
+RISK = 0.05
+"""How likely noise may let some way win a choice that is as far behind as the largest class is by forecast: where so
+little is to be learnt that it is likelier, a smaller class might be chosen for everyone, and no choice is made."""
+SURE = 0.1
+"""Shares learnt from which on one is made alone, of all records, where held-out ones could not tell it from a class for
+everyone; where less is to be learnt classes are counted with all of the promise, so that the answer is the largest."""
 MOST_WAYS = 16
 """That are chosen among in imagination."""
 DRAWS = 400
@@ -228,6 +235,7 @@ class Prospect:
     entrants: tuple[Entrant, ...]
     learnt: float
     alone: tuple[tuple[Entrant, float], ...]
+    compared: bool = True  # Whether held-out records compare them, and one class for everyone with them.
 
 
 def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread: float | None = None) -> Prospect:
@@ -269,6 +277,8 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
             learnt = _together(together, budget, records, spread)
             if learnt > best + WORTH:
                 chosen, best = together, learnt
+    if counts in chosen and ranked and means[ranked[0]] >= SURE:
+        return Prospect((ranked[0],), means[ranked[0]], tuple(means.items()), compared=False)
     return Prospect(chosen, best, tuple(means.items()))
 
 
@@ -322,6 +332,9 @@ def _together(entrants: tuple[Entrant, ...], budget: Budget, records: float, spr
     # Entrants, the largest class, and the others, each as large as what is left has room for: (ways, populations).
     others = (1.0 - common) / (len(entrants[0].categories) - 1)
     rights = np.array([*(own for own, _ in made), common, *[others] * (len(entrants[0].categories) - 1)][:MOST_WAYS])
+    lucky = math.log(len(rights) / RISK) / (choice_epsilon(budget) * records * held)
+    if float(np.mean(rights[: len(made)].max(axis=0) - common)) < lucky:
+        return WORTHLESS
     chance = np.sqrt(rights * (1.0 - rights) / (records * held)) + 1.0 / (choice_epsilon(budget) * records * held)
     luck = ndtri(PublicRandom(0, 32).uniforms(DRAWS, *rights.shape))
     taken = (rights + chance * luck).argmax(axis=1)

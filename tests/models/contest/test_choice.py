@@ -128,6 +128,25 @@ def test_nothing_is_chosen_that_is_right_less_often_than_the_largest_class(class
         assert np.mean(right) > max(shares) - 0.05
 
 
+@pytest.mark.parametrize("delta", draws(["1e-6"], ["1e-6", 0]))
+def test_no_smaller_class_is_chosen_by_luck_where_held_out_records_cannot_tell(delta, monkeypatch):
+    """Of four classes the second, with 30%, was the answer for everyone in half of all draws at (0.1, 1e-6)."""
+    kinds = (Logistic, NearestMeans, Counts)
+    monkeypatch.setattr(
+        "core.models.contest.choice.usual_entrants",
+        lambda domain, label, spread: [kind(domain, label) for kind in kinds],
+    )
+    domain = Domain.of(**{f"c{i}": (-6, 6) for i in range(6)}, kind=list("abcd"))
+    choice = Choice(domain, "kind", Promise("0.1", delta), 1500, 0.2)
+    assert not choice.prospect.compared or choice.counts_alone
+    asked = crowds(UNEVEN[4], 4, 1500)
+    (batch,) = open_source(asked).batches(domain)
+    for seed in range(draws(3, 12)):
+        file = choice.fit(open_source(asked), noise_source=SeededSource(seed))
+        right = np.array(list("abcd"))[said(file, domain_of(file).encode(batch))[0]] == asked["kind"]
+        assert np.mean(right) > max(UNEVEN[4]) - 0.03
+
+
 def test_where_nothing_is_worth_its_price_the_classes_are_counted_with_all_of_the_promise():
     choice = Choice(PLANE, "kind", Promise("0.01"), 60)
     assert choice.counts_alone and choice.prospect.learnt == 0
