@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,6 +112,30 @@ def place_among(names: Sequence[str]) -> tuple[str, str] | None:
     """The columns whose names say that they are latitude and longitude, where there is one of each."""
     found = [[name for name in names if tidy_name(name) in known] for known in (LATITUDES, LONGITUDES)]
     return (found[0][0], found[1][0]) if len(found[0]) == len(found[1]) == 1 else None
+
+
+def person_among(names: Sequence[str]) -> str | None:
+    """The first column whose name says that it tells people apart, such as customer_id or Lesernummer; or None."""
+    return next((name for name in names if _NUMBER_OF_PERSON.search(_plain(name))), None)
+
+
+def _plain(name: str) -> str:
+    """A name in the letters of ASCII, its words separated by underscores."""
+    return tidy_name(unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode())
+
+
+# Words for people whom a table counts, in the languages that exports come in, and what makes them a number of theirs.
+_PEOPLE = (
+    "person|user|customer|client|patient|member|subject|participant|respondent|student|pupil|employee|reader|borrower|"
+    "household|account|passenger|donor|visitor|voter|citizen|leser|kunden?|kundin|mitglieds?|teilnehmer|schueler|"
+    "schuler|mitarbeiter|nutzer|benutzer|versicherten|konto|haushalts?|patienten|besucher|adherent|lecteur|usager|"
+    "abonne|cliente|paciente|socio|usuario|lector|paziente|utente|lettore|klant|lid|kund|medlem|czytelnik|klient"
+)
+_NUMBER = "id|nr|no|num|number|nummer|numero|code|key|kennung|hash"
+_NUMBER_OF_PERSON = re.compile(
+    rf"^(?:\w+_)?(?:{_PEOPLE})s?_?(?:{_NUMBER})$|^(?:{_NUMBER})_(?:(?:de|di|du|del|der|des)_)?(?:{_PEOPLE})s?$|"
+    r"^(?:uid|pid|ssn)$"
+)
 
 
 def draft_text(entries: Sequence[Entry]) -> str:

@@ -226,7 +226,8 @@ class Job:
             with self._taken.pop_all() if self._secured else ExitStack() as room:
                 place = self._place_taken if self._secured else room.enter_context(self._place(self.kind))
                 held = paid_for(exact, self.kind.cost, self._spend)
-                made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known)
+                noised = self.kind.noised(held, self._reader, self._noise_source)
+                made = showing(noised, self._known, self.kind.cost)
                 if place is not None:
                     place.put(made)
             self.kept = None if place is None else place.path

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..privacy.accounting import Cost
+from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import total_rho
@@ -160,19 +160,44 @@ def _with_noise(table: np.ndarray, scale: NoiseScale, source: NoiseSource | None
     return noisy
 
 
-def promised_with(budget: Budget, costs: Iterable[Cost]) -> Budget:
-    """What a file promises that shows bounds which were paid for before it: the price, and theirs."""
-    paid = sum((Fraction(cost.epsilon) for cost in costs), Fraction(budget.epsilon))
-    return replace(budget, epsilon=exact_decimal(paid, "The promise"))
+def promised_with(
+    budget: Budget, costs: Iterable[Cost], within: Budget | None = None, own: Cost | None = None
+) -> Budget:
+    """What a file promises that shows what was paid for before it: the price, and theirs.
+
+    Promises add up, whoever chose them and why. Where what was paid for before was the first part of a promise that was
+    settled before it, and that one admits the release too, nothing beyond it is promised.
+
+    Parameters
+    ----------
+    within : Budget | None
+        Such a promise.
+    own : Cost | None
+        Of the release, once it is planned.
+
+    Raises
+    ------
+    RequestError
+        When no file can say so many digits.
+    """
+    costs = tuple(costs)
+    if within is not None and own is not None and admits_each((), (*costs, own), within.epsilon, within.delta):
+        return within
+    epsilon = sum((Fraction(cost.epsilon) for cost in costs), Fraction(budget.epsilon))
+    delta = sum((Fraction(cost.delta) for cost in costs), Fraction(budget.delta))
+    promised = exact_decimal(epsilon, "The promise"), exact_decimal(delta, "The promise")
+    return replace(budget, epsilon=promised[0], delta=promised[1])
 
 
-def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
-    """The release with a promise that covers its bounds too: whoever has its file has the bounds and the table.
+def covering_bounds(release: Release, costs: Iterable[Cost], promised: Budget | None = None) -> Release:
+    """The release with a promise that covers what it shows too: whoever has its file has that and the table.
 
     Parameters
     ----------
     costs : Iterable[Cost]
-        Of the bounds that it shows, each pure: what was paid for them, in whatever releases.
+        Of what it shows, such as bounds: what was paid for them, in whatever releases.
+    promised : Budget | None
+        What `promised_with` says of all together; None where all of them are pure.
     """
     privacy, costs = release.privacy, list(costs)
     if not costs:
@@ -182,14 +207,19 @@ def covering_bounds(release: Release, costs: Iterable[Cost]) -> Release:
     epsilon, overlap = (
         exact_decimal(Fraction(own) + paid, "The promise") for own in (privacy.epsilon, privacy.overlap_epsilon)
     )
+    delta = privacy.delta if promised is None else promised.delta
+    epsilon = epsilon if promised is None else promised.epsilon
+    later = exact_decimal(sum((Fraction(cost.delta) for cost in costs), Fraction(privacy.overlap_delta)), "The promise")
     rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
-    return replace(release, privacy=replace(privacy, epsilon=epsilon, overlap_epsilon=overlap, rho=rho))
+    overlaps = replace(privacy, overlap_epsilon=overlap, overlap_delta=later)
+    return replace(release, privacy=replace(overlaps, epsilon=epsilon, delta=delta, rho=rho))
 
 
-def showing(release: Release, known: Known | None) -> Release:
+def showing(release: Release, known: Known | None, own: Cost | None = None) -> Release:
     """The release with what was bought before it: its promise covers that, and it keeps the count of its own records.
 
-    A count of other records, as where bounds that were bought since leave some out, is not kept.
+    A count of other records, as where bounds that were bought since leave some out, is not kept. ``own`` is what the
+    release itself has cost.
     """
     if known is None:
         return release
@@ -197,7 +227,9 @@ def showing(release: Release, known: Known | None) -> Release:
         spent = total_rho(event for cost in known.costs for event in cost.events)
         release = promising(release, known.reserve.whole, release.privacy.rho + spent)
     else:
-        release = covering_bounds(release, known.costs)
+        privacy = release.privacy
+        alone = Budget(privacy.epsilon, privacy.delta, privacy.neighbours)
+        release = covering_bounds(release, known.costs, promised_with(alone, known.costs, known.within, own))
     if known.found is not None:
         return replace(release, finding=known.found.kept)
     count = known.of("count")

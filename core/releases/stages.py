@@ -96,6 +96,8 @@ class Known:
         How the promise is shared with what was bought first, where that is more than a sum; None where parts add up.
     found : Discovered | None
         What was found out of the columns, where nobody had said it.
+    within : Budget | None
+        The promise of which what was bought by itself was the first part, where there is one; see `promised_with`.
     """
 
     left: Budget
@@ -104,11 +106,20 @@ class Known:
     bought: tuple[Bought, ...] = ()
     reserve: Reserve | None = None
     found: Discovered | None = None
+    within: Budget | None = None
 
     @classmethod
-    def having_paid(cls, left: Budget, bounds: Iterable[Cost], records: float = 1.0) -> Known:
-        """What is known beside bounds that were bought by themselves, which the file shows and so promises for."""
-        return cls(left, records, bought=tuple(Bought("bounds", cost, None) for cost in bounds))
+    def having_paid(
+        cls,
+        left: Budget,
+        costs: Iterable[Cost],
+        records: float = 1.0,
+        within: Budget | None = None,
+        found: Discovered | None = None,
+    ) -> Known:
+        """What is known beside what was bought by itself, which the file shows and so promises for."""
+        bought = tuple(Bought("bounds", cost, None) for cost in costs)
+        return cls(left, records, bought=bought, within=within, found=found)
 
     @property
     def costs(self) -> tuple[Cost, ...]:

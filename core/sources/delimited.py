@@ -53,35 +53,40 @@ def is_looked_at(column: Column) -> TypeGuard[LookedAt]:
     return isinstance(column, (Numeric, Coordinate, Dates)) and column.as_written
 
 
-def check_first(column: LookedAt, texts: pa.Array, no_value: tuple[str, ...]) -> None:
-    """Refuse a column of numbers or dates when none of its first values is one.
+def check_first(columns: Sequence[LookedAt], first: pa.Table, no_value: tuple[str, ...]) -> None:
+    """Refuse columns of numbers or dates of which none of the first values is one: all of them at once.
 
     Parameters
     ----------
-    texts : pa.Array
-        Its first values, as they are written.
+    first : pa.Table
+        The first values of each, as they are written.
     no_value : tuple[str, ...]
         Texts that stand for no value in any column.
 
     Raises
     ------
     RequestError
-        One sentence that says what can be done, and repeats no value.
+        A sentence for each column that says what can be done, and repeats no value.
     """
+    texts = {column.name: pc.cast(first.column(column.field).combine_chunks(), pa.large_string()) for column in columns}
+    if refused := [words for column in columns if (words := _refusal(column, texts[column.name], no_value))]:
+        raise RequestError(" ".join(refused))
+
+
+def _refusal(column: LookedAt, texts: pa.Array, no_value: tuple[str, ...]) -> str:
+    """Why a column cannot be read as it is declared; "" where it may be."""
     words = column.missing if isinstance(column, Dates) else getattr(column.reading, "missing", ())
     present = ~to_numpy(pc.fill_null(are_words(texts, (*words, *no_value)), True))
     many = int(present.sum())
     if many < FEWEST or not np.isnan(column.numbers(texts.filter(pa.array(present)))).all():
-        return
+        return ""
     what, advice = "number", "declare it as what it is, such as a date or categories, or say which words mean missing"
     if isinstance(column, Dates):
         what, advice = (
             "date",
             "say how dates are written in it, such as day_first or %d.%m.%Y, or declare it as what it is",
         )
-    raise RequestError(
-        f"None of the first {many:,} values of the column {column.name!r} can be read as a {what}: {advice}."
-    )
+    return f"None of the first {many:,} values of the column {column.name!r} can be read as a {what}: {advice}."
 
 
 HEAD_BYTES = 1 << 20
@@ -286,8 +291,7 @@ class DelimitedSource(QueriedSource):
         self._check_encoding()
         with self.location.opened() as paths:
             first = self._first(paths, ", ".join(map(identifier, names)), FIRST)
-        for column in looked_at:
-            check_first(column, pc.cast(first.column(column.field).combine_chunks(), pa.large_string()), NO_NUMBER)
+        check_first(looked_at, first, NO_NUMBER)
 
     def value_sql(self, column: Column) -> str:
         name = identifier(column.field)

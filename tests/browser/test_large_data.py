@@ -5,6 +5,8 @@ from contextlib import closing
 
 import pytest
 
+from tests.browser.test_release import unfold
+
 ROWS = 200_000
 ROWS_VIEW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n{limit}) SELECT i % 100 AS age FROM n"
 """Rows that SQLite counts out one by one while they are read: a file of a few kilobytes that takes long to read."""
@@ -15,8 +17,7 @@ def describe(visit, table):
     visit.page.get_by_role("option", name=table, exact=True).click()
     visit.page.get_by_text(f"clinic.sqlite::{table}").first.wait_for()
     visit.settle()
-    visit.page.get_by_text("age", exact=True).first.click()
-    visit.settle()
+    unfold(visit, "age")
     visit.fill("Smallest age", "0")
     visit.fill("Largest age", "100")
     visit.click("button", "Use this data")

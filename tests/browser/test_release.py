@@ -17,11 +17,18 @@ def csv(seed=0):
     return ("age\n" + "\n".join(f"{value:.3f}" for value in values)).encode()
 
 
+def unfold(visit, column, kind=None):
+    """Unfold the line of a column on the page Data, and say what it is read as."""
+    visit.page.locator("[class*=st-key-fg-row-] summary").filter(has_text=column).first.click()
+    visit.settle()
+    if kind is not None:
+        visit.select(f"Read {column} as", kind)
+
+
 def describe(visit, name, content=None):
     visit.go("/data")
     visit.drop(f"{name}.csv", csv() if content is None else content)
-    visit.page.get_by_text("age", exact=True).first.click()
-    visit.settle()
+    unfold(visit, "age", "number")
     visit.fill("Smallest age", "0")
     visit.fill("Largest age", "100")
     visit.click("button", "Use this data")
@@ -208,9 +215,8 @@ def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, widt
     visit = visitor(width, theme)
     visit.go("/data")
     visit.drop(f"groups-{width}.csv", GROUPS)
-    for column in ("age", "kind"):
-        visit.page.get_by_text(column, exact=True).first.click()
-        visit.settle()
+    for column, kind in (("age", "number"), ("kind", "category")):
+        unfold(visit, column, kind)
     visit.fill("Smallest age", "0")
     visit.fill("Largest age", "100")
     visit.fill("Categories of kind", "young, old")

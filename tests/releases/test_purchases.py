@@ -1,19 +1,23 @@
-"""Bounds are paid for once, are never lost to a click, and are remembered by what they have cost."""
+"""What is found out is paid for once, is never lost to a click, and is remembered by what it has cost."""
+
+import json
 
 import pytest
 
 from core.errors import BudgetError
 from core.privacy.budget import Budget
-from core.privacy.choosing.private_bounds import Bounds, plan_bounds
+from core.privacy.choosing.private_bounds import plan_bounds
+from core.releases.manifest import Finding
 from core.releases.purchases import Purchase, Purchases
 
+KEPT = Finding("ε = 0.1", ("pay",), 100.0, 5.0, {}, 0.0)
 COST = plan_bounds(1, Budget("0.1")).cost
 
 
 def buying(paid, *names):
     def buy():
         paid.append(names)
-        return Purchase({name: Bounds(0.0, 1.0, True) for name in names}, COST)
+        return Purchase(names, COST, Budget(1), Budget("0.9"), "a tenth of ε = 1", KEPT)
 
     return buy
 
@@ -22,10 +26,18 @@ def test_the_same_is_bought_once_and_handed_out_again():
     purchases, paid = Purchases(), []
     purchases.once(1, ("pay", 1e6), buying(paid, "pay"))
     purchases.once(1, ("pay", 1e6), buying(paid, "pay"))
-    assert purchases.take_fresh(1) == {"pay": Bounds(0.0, 1.0, True)} and purchases.take_fresh(1) == {}
+    assert {one.columns for one in purchases.take_fresh(1)} == {("pay",)} and purchases.take_fresh(1) == []
     purchases.once(1, ("pay", 1e6), buying(paid, "pay"))
-    assert len(paid) == 1 and set(purchases.take_fresh(1)) == {"pay"}
-    assert purchases.paid_for(1, ["pay"]) == (COST,)
+    assert len(paid) == 1 and len(purchases.take_fresh(1)) == 1
+    assert [one.cost for one in purchases.made_of(1, ["pay"])] == [COST]
+
+
+def test_what_an_earlier_visit_bought_comes_back_with_its_price():
+    purchases, again = Purchases(), Purchases()
+    purchases.once(1, ("pay", 1e6), buying([], "pay"))
+    (one,) = purchases.made_of(1)
+    again.restore(3, Purchase.from_dict(json.loads(json.dumps(one.to_dict()))))
+    assert again.made_of(3, ["pay"]) == (one,) and again.take_fresh(3) == [] and again.made_of(1) == ()
 
 
 def test_other_records_other_columns_and_other_prices_are_bought_anew():
@@ -33,9 +45,9 @@ def test_other_records_other_columns_and_other_prices_are_bought_anew():
     for pick, what in ((1, ("pay", 1e6)), (2, ("pay", 1e6)), (1, ("pay", 1e9)), (1, ("age", 1e6))):
         purchases.once(pick, what, buying(paid, what[0]))
     assert len(paid) == 4
-    assert purchases.paid_for(1, ["pay", "age"]) == (COST,) * 3
-    assert purchases.paid_for(1, ["age", "city"]) == (COST,) and purchases.paid_for(2, ["age"]) == ()
-    assert set(purchases.take_fresh(2)) == {"pay"} and set(purchases.take_fresh(1)) == {"pay", "age"}
+    assert len(purchases.made_of(1, ["pay", "age"])) == 3
+    assert len(purchases.made_of(1, ["age", "city"])) == 1 and purchases.made_of(2, ["age"]) == ()
+    assert [one.columns for one in purchases.take_fresh(2)] == [("pay",)] and len(purchases.take_fresh(1)) == 3
 
 
 def test_what_was_refused_is_not_remembered():
@@ -45,6 +57,6 @@ def test_what_was_refused_is_not_remembered():
     purchases, paid = Purchases(), []
     with pytest.raises(BudgetError):
         purchases.once(1, ("pay",), refuse)
-    assert purchases.take_fresh(1) == {} and purchases.paid_for(1, ["pay"]) == ()
+    assert purchases.take_fresh(1) == [] and purchases.made_of(1) == ()
     purchases.once(1, ("pay",), buying(paid, "pay"))
     assert len(paid) == 1

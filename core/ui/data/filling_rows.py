@@ -1,4 +1,4 @@
-"""Filling the rows from what is known in public: a codebook, a declaration, or common knowledge of names."""
+"""Filling the lines from what is known in public: a codebook, a declaration, or common knowledge of names."""
 
 from __future__ import annotations
 
@@ -7,18 +7,37 @@ from typing import Any
 
 import streamlit as st
 
+from ...domain import Categorical, Column, Vector
 from ...domain.codebooks import codebook_in, read_codebook
-from ...domain.column_entries import PRESETS, preset_for, tidy_name
+from ...domain.column_entries import OTHER, PRESETS, preset_for, tidy_name
 from ...domain.drafts import drafted
+from ...domain.written import DECIMALS
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count, listed
-from ...sources import ColumnInfo
+from ...sources import ColumnInfo, Upload, open_source
+from ...sources.public_tables import public_facts
+from ...sources.samples import Sample
+from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import note
 from ..frame.session import Records
 from ..own_data.picking_records import is_own_file
-from .column_form import fill_entry, used_key
-from .declaration_draft import ColumnDraft, Declaration
+from .column_form import (
+    BY_LENGTH,
+    BY_NUMBER,
+    CATEGORY,
+    DATE_FORMATS,
+    DECLARED,
+    FIND,
+    KINDS,
+    LEFT_OUT,
+    NUMBER,
+    NUMBER_FORMATS,
+    READ_AS,
+    WHOLE,
+    field_key,
+)
+from .declaration_draft import Declaration, as_typed
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
 MOST_SHOWN = 6
@@ -37,19 +56,31 @@ Stata.
 
 
 def offer_codebook(records: Records) -> None:
-    """Let the owner fill all rows at once from a codebook, or a declaration that was saved before."""
+    """Let the owner fill all lines at once from a codebook, a declaration that was saved before, or a public table."""
     number = records.number
-    with st.expander("Fill the rows from a codebook", type="compact", key=f"codebook-{number}"):
-        note(
-            "A codebook says what anyone could have in each column, and declares a hundred of them at once. Use one "
-            "that was written for the data, never one that a program made of it: its smallest and largest values are "
-            "people's."
-        )
-        key = f"codebook-file-{number}"
-        st.file_uploader("A codebook or declaration", type=TYPES, key=key, on_change=_uploaded, args=(records, key))
-        pasted = f"codebook-text-{number}"
-        st.text_area("Or paste a data dictionary", key=pasted, height=110, persist_state="session", help=HOW)
-        st.button("Fill the rows", key="codebook-fill", on_click=_pasted, args=(records, pasted))
+    help_wanted = st.expander(
+        "Fill the lines from a codebook or a public table", type="compact", key=f"codebook-{number}", on_change="rerun"
+    )
+    if help_wanted.open:
+        with help_wanted:
+            note(
+                "A codebook says what anyone could have in each column, of a hundred columns at once. Use one that was "
+                "written for the data, never one that a program made of it: its smallest and largest values are "
+                "people's."
+            )
+            key = f"codebook-file-{number}"
+            st.file_uploader("A codebook or declaration", type=TYPES, key=key, on_change=_uploaded, args=(records, key))
+            pasted = f"codebook-text-{number}"
+            st.text_area("Or paste a data dictionary", key=pasted, height=110, persist_state="session", help=HOW)
+            st.button("Fill the lines", key="codebook-fill", on_click=_pasted, args=(records, pasted))
+            note(
+                "Or is there a published table with the same columns, last year's perhaps? What it holds is public "
+                "already, so its smallest and largest values may be. It fills what is empty."
+            )
+            key = f"public-file-{number}"
+            st.file_uploader(
+                "A public file", type=FILE_TYPES, key=key, on_change=_fill_from_public, args=(records, key)
+            )
     if trouble := st.session_state.pop(TROUBLE, None):
         st.error(in_markdown(trouble))
     if news := st.session_state.pop(NEWS, None):
@@ -60,9 +91,10 @@ def offer_common_knowledge(records: Records, declared: Declaration) -> None:
     """Offer to fill empty bounds of used columns whose names say what they are."""
     known = {
         draft.name: preset
-        for draft in declared.columns
-        if isinstance(draft, ColumnDraft) and not (draft.categorical or draft.vector)
-        if draft.low is None and draft.high is None and (preset := preset_for(draft.name))
+        for draft in declared.to_find
+        if draft.kind in ("", "number")
+        and not {"low", "high"} & set(draft.entry)
+        and (preset := preset_for(draft.name))
     }
     if not known:
         return
@@ -78,11 +110,35 @@ def _bounds_of(name: str, preset: str) -> str:
 
 
 def _fill_presets(records: Records, known: Mapping[str, str]) -> None:
-    for place, column in enumerate(records.source.columns):
-        if column.name in known and st.session_state.get(used_key(records.number, place)):
-            facts = PRESETS[known[column.name]].facts
-            for part, value in facts.items():
-                st.session_state[f"{part}-{records.number}-{place}"] = value if part == "unit" else float(str(value))
+    for place, column in enumerate(records.columns):
+        if column.name in known:
+            entry = {"kind": "number", **PRESETS[known[column.name]].facts}
+            fill_entry(records.number, place, column, [(column.name, entry)])
+
+
+def _fill_from_public(records: Records, key: str) -> None:
+    """Fill what is empty; a callback runs before the page is drawn, while widgets may still be given values."""
+    dropped = st.session_state.get(key)
+    if dropped is None:
+        return
+    if is_own_file(dropped.getvalue()):
+        st.session_state[TROUBLE] = (
+            "That is your own file, whose smallest and largest values would give people away; nothing was read from it."
+        )
+        return
+    number = records.number
+    places = {
+        column.name: place
+        for place, column in enumerate(records.columns)
+        if st.session_state.get(field_key("as", number, place)) != LEFT_OUT
+    }
+    try:
+        facts = public_facts(open_source(Upload(dropped.name, dropped.getvalue())), list(places))
+    except RequestError as error:
+        st.session_state[TROUBLE] = str(error)
+        return
+    for name, fact in facts.items():
+        fill_fields(number, places[name], fact)
 
 
 def _uploaded(records: Records, key: str) -> None:
@@ -100,16 +156,22 @@ def _pasted(records: Records, key: str) -> None:
 
 
 def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
-    """Fill the rows of all columns that a codebook describes; a callback runs before the page is drawn."""
+    """Fill the lines of all columns that a codebook describes; a callback runs before the page is drawn."""
     try:
-        filled, unfinished, lost = fill_rows(records.source.columns, records.number, read())
+        filled, unfinished, lost = fill_rows(records.columns, records.number, read())
     except RequestError as error:
         st.session_state[TROUBLE] = str(error)
         return
     if not filled and not unfinished:
         st.session_state[TROUBLE] = "The codebook names no column of this data; names must be the same."
         return
-    rest = f" Still to be said: {listed(unfinished, MOST_SHOWN)}." if unfinished else ""
+    rest = f" Not said in it: {listed(unfinished, MOST_SHOWN)}." if unfinished else ""
+    others = len(records.columns) - len(filled) - len(unfinished)
+    rest += (
+        f" {count(others, 'column')} that it does not name {'is' if others == 1 else 'are'} left out."
+        if others > 0
+        else ""
+    )
     gone = f" Missing, and no categories: {listed(lost, MOST_SHOWN)}." if lost else ""
     st.session_state[NEWS] = f"{count(len(filled), 'column')} filled in from the codebook.{gone}{rest}"
 
@@ -117,7 +179,7 @@ def _fill(records: Records, read: Callable[[], Mapping[str, Mapping[str, Any]]])
 def fill_rows(
     columns: Sequence[ColumnInfo], number: int, book: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Fill the rows that a codebook describes.
+    """Fill the lines that a codebook describes, and leave out the columns that it does not name.
 
     Parameters
     ----------
@@ -153,16 +215,119 @@ def fill_rows(
     for name, found in entries.items():
         fill_entry(number, *places[name], found)
         filled.append(name)
+    for name, (place, _) in places.items():
+        if name not in (*filled, *unfinished):
+            st.session_state[field_key("as", number, place)] = LEFT_OUT
     return filled, unfinished, lost
 
 
 def _fill_place(number: int, places: Mapping[str, tuple[int, ColumnInfo]], facts: Mapping[str, Any]) -> list[str]:
-    """Fill the rows of a latitude and a longitude."""
+    """Fill the lines of a latitude and a longitude."""
     for axis, ends in (("latitude", ("south", "north")), ("longitude", ("west", "east"))):
         place, _ = places[facts[axis]]
-        st.session_state[used_key(number, place)] = True
-        st.session_state[f"as-{number}-{place}"] = axis
+        st.session_state[field_key("as", number, place)] = axis
         for part, end in zip(("low", "high"), ends, strict=True):
             if end in facts:
-                st.session_state[f"{part}-{number}-{place}"] = float(facts[end])
+                st.session_state[field_key(part, number, place)] = float(facts[end])
     return [facts["latitude"], facts["longitude"]]
+
+
+def fill_entry(
+    number: int, place: int, column: ColumnInfo, entries: Sequence[tuple[str, Mapping[str, Any]]], mark: str = ""
+) -> None:
+    """Put entries of a declaration into the fields of their column, over what was typed; before these are drawn.
+
+    What the fields can say is put there, to be changed; what they cannot is kept as it is. With a ``mark``, which says
+    that it was found and for how much, what was typed in the fields of the same kind stays.
+    """
+    (_, entry), *further = entries
+    values = None if further else _as_fields(column, entry)
+    if values is None:
+        values = {"as": DECLARED, "declared": list(entries)}
+    before = {part: st.session_state.get(field_key(part, number, place)) for part in values}
+    if mark and before["as"] in (values["as"], NUMBER if values["as"] == WHOLE else None):
+        values |= {part: value for part, value in before.items() if value not in (None, "", []) and part != "as"}
+    for part, value in {**values, "found": [mark, values] if mark else None}.items():
+        st.session_state[field_key(part, number, place)] = value
+
+
+def leave_out(number: int, place: int, why: str) -> None:
+    """Leave a column out of which nothing was found that could be said; before its fields are drawn."""
+    st.session_state[field_key("as", number, place)], st.session_state[field_key("why", number, place)] = LEFT_OUT, why
+
+
+def _as_fields(column: ColumnInfo, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the fields of a column would hold for an entry, or None where they cannot say it.
+
+    Whether there is a category of missing values is left to the rule of the table.
+    """
+    facts = {part: value for part, value in entry.items() if part not in ("on_missing", "missing_category")}
+    kind = facts.pop("kind")
+    if KINDS.get(kind) not in READ_AS[column.kind] or isinstance(facts.get("values"), Mapping):
+        return None
+    if "preset" in facts:
+        facts = PRESETS[str(facts.pop("preset"))].facts | facts
+    values: dict[str, Any] = {"as": KINDS[kind], "missing": as_typed(facts.pop("missing", ()))}
+    for part in ("low", "high", "longest", *(["step"] if kind == "number" else [])):
+        if part in facts:
+            values[part] = float(facts.pop(part))
+    if kind == "number" and values.get("step") == 1.0:
+        values["as"] = WHOLE
+    if "longest" in values:
+        values["longest"] = int(values["longest"])
+    for part in ("first", "last", "unit"):
+        if part in facts:
+            values[part] = str(facts.pop(part))
+    if "values" in facts:
+        values["categories"] = as_typed(_listed(facts.pop("values"), entry))
+        values["others"] = facts.pop("unknown_category", "") == OTHER or facts.pop("on_unknown", "") == "category"
+    if "decimal" in facts and column.kind == "text":
+        decimal = facts.pop("decimal")
+        facts["format"] = next(name for name, mark in DECIMALS.items() if mark == decimal)
+    if "format" in facts and column.kind != "date":
+        part, formats = ("numbers", NUMBER_FORMATS) if kind == "number" else ("format", DATE_FORMATS)
+        form = str(facts.pop("format"))
+        values[part] = next((label for label, known in formats.items() if known == form), form)
+    return values | {"further": {"kind": kind, **facts} if facts else None}
+
+
+def _listed(values: Sequence[str], entry: Mapping[str, Any]) -> list[str]:
+    """The values of a category but those that stand for others and for none."""
+    return [value for value in values if value not in (entry.get("unknown_category"), entry.get("missing_category"))]
+
+
+def fill_fields(number: int, place: int, fact: Column, longest: float | None = None) -> None:
+    """Put public facts about a column where its fields are still empty; before they are drawn, or in a callback.
+
+    ``longest`` is what no vector of a column of vectors is longer than, where that is known.
+    """
+    if isinstance(fact, Categorical):
+        values: dict[str, Any] = {"as": CATEGORY, "categories": as_typed(fact.categories)}
+    elif longest is not None:
+        values = {"as": BY_LENGTH, "longest": longest}
+    else:
+        values = {"as": BY_NUMBER if isinstance(fact, Vector) else NUMBER}
+        values |= {"low": fact.low, "high": fact.high, "unit": fact.unit}
+    if isinstance(fact, Vector):
+        values = values | {"unit": fact.length}
+    for part, value in values.items():
+        key = field_key(part, number, place)
+        if st.session_state.get(key) in (None, "", FIND):
+            st.session_state[key] = value
+
+
+def start_from_sample(columns: Sequence[ColumnInfo], number: int, known: Sample) -> None:
+    """Start from what is publicly known about a sample; what is typed afterwards stays.
+
+    The column that says the group is described and not used: who asks about groups finds it on the Release page.
+    """
+    used = {column.name: column for column in known.domain.columns}
+    described = used if known.label is None else used | {known.label.name: known.label}
+    for place, column in enumerate(columns):
+        key = field_key("as", number, place)
+        if key not in st.session_state:
+            if column.name in described:
+                fill_fields(number, place, described[column.name], known.longest.get(column.name))
+            if column.name not in used:
+                st.session_state[key] = LEFT_OUT
+            st.session_state[field_key("others", number, place)] = False

@@ -24,10 +24,10 @@ def offer_commands(records: Records) -> None:
             "releases sets, and the page Explore asks the file that it makes."
         )
         note("Each row holds a whole set, in a list or in a text that is cut, say at every “;” with --separator ';'.")
-        st.code(basket_command(records.title, records.source.columns), language=None, wrap_lines=True)
-        if len(records.source.columns) > 1:
+        st.code(basket_command(records.title, records.columns), language=None, wrap_lines=True)
+        if len(records.columns) > 1:
             note("Each row says who and what, as the edges of a graph do; all rows of one person are one set.")
-            st.code(edges_command(records.title, records.source.columns), language=None, wrap_lines=True)
+            st.code(edges_command(records.title, records.columns), language=None, wrap_lines=True)
 
 
 def basket_command(title: str, columns: Sequence[ColumnInfo]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from ...geometry.kernels import Bandwidth
     from ...local.local_answers import LocalAnswers
     from ...privacy.accounting import Cost
-    from ...releases.purchases import Purchases
+    from ...privacy.budget import Budget
+    from ...releases.purchases import Purchase, Purchases
     from ...releases.release import Release
-    from ...sources import Source
+    from ...sources import ColumnInfo, Source
     from ...sources.source_opening import Found
 
 KEY = "frostglass"
@@ -60,6 +61,15 @@ class Records:
     sample: str | None = None
     found: Found | None = None
 
+    @cached_property
+    def columns(self) -> tuple[ColumnInfo, ...]:
+        """Names and kinds of the columns; of a text file all hold texts, as any other kind would be read off values."""
+        from ...sources.delimited import DelimitedSource
+
+        if self.sample is not None or not isinstance(self.source, DelimitedSource):
+            return self.source.columns
+        return tuple(replace(column, kind="text") for column in self.source.columns)
+
 
 @dataclass(frozen=True)
 class OwnData:
@@ -70,9 +80,19 @@ class OwnData:
     domain: Domain
     # Name of the bundled sample, or None for the visitor's own records; only a sample's truth may ever be shown.
     sample: str | None = None
-    bought: tuple[Cost, ...] = ()  # What bounds in the domain have cost; a file that shows them promises no less.
+    bought: tuple[Purchase, ...] = ()  # What was found out of its columns; a file that shows it promises no less.
     # What no vector of a column is longer than, by its name, where the owner said so: a public fact.
     longest: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What was paid for what its domain shows."""
+        return tuple(one.cost for one in self.bought)
+
+    @property
+    def within(self) -> Budget | None:
+        """The promise of which a single purchase was the first part; a release may be the rest of it."""
+        return self.bought[0].whole if len(self.bought) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -133,7 +153,7 @@ class Session:
 
     @cached_property
     def purchases(self) -> Purchases:
-        """Bounds that were bought."""
+        """What was found out for a price."""
         from ...releases.purchases import Purchases  # what prices them takes a while to load, and each page has a visit
 
         return Purchases()

@@ -18,7 +18,7 @@ from ...figures.drawings import (
     regression_picture,
     table_picture,
 )
-from ...figures.palette import AMBER, FAINT, INK, PAPER, TEAL, Colour
+from ...figures.palette import AMBER, FAINT, INK, PAPER, RED, TEAL, Colour
 
 
 def _variable(name: str, colour: Colour) -> str:
@@ -27,7 +27,9 @@ def _variable(name: str, colour: Colour) -> str:
 
 VARIABLES = "".join(
     _variable(name, colour)
-    for name, colour in [("amber", AMBER), ("teal", TEAL), ("ink", INK), ("faint", FAINT), ("paper", PAPER)]
+    for name, colour in zip(
+        ("amber", "teal", "ink", "faint", "paper", "wrong"), (AMBER, TEAL, INK, FAINT, PAPER, RED), strict=True
+    )
 )
 
 QUESTIONS = picture_style(

@@ -10,6 +10,7 @@ import streamlit as st
 from ...formatting.numbers import amount, percent
 from ...models.contest.prospects import class_kernel
 from ...privacy.accounting import Cost, PureParts
+from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD
@@ -96,7 +97,7 @@ def supposed(draft: Draft) -> Draft:
     return _usual(draft)
 
 
-def plan_of(draft: Draft, bought: tuple[Cost, ...]) -> PurchasePlan[Plain] | None:
+def plan_of(draft: Draft, bought: tuple[Cost, ...], within: Budget | None = None) -> PurchasePlan[Plain] | None:
     """What a finished draft buys first, and what it makes of that beside bounds that were bought; None where nothing.
 
     As the draft was settled for ordinary records, it is what is made where nothing better is known.
@@ -114,7 +115,7 @@ def plan_of(draft: Draft, bought: tuple[Cost, ...]) -> PurchasePlan[Plain] | Non
         seen = replace(draft, records=max(1, round(known.records)), budget=known.left)
         return Plain(_as_near(seen, known.spread, Spread.name in names).sketch_of(picked), known.left)
 
-    return PurchasePlan(stages, Known.having_paid(draft.total, bought, draft.records), made)
+    return PurchasePlan(stages, Known.having_paid(draft.total, bought, draft.records, within), made)
 
 
 def _as_near(draft: Draft, spread: float | None, finds: bool) -> Draft:

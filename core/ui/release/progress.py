@@ -56,8 +56,8 @@ def confirm(desk: ReleaseSession, order: ReleaseRequest, draft: Draft) -> None:
         st.markdown(f"It finds out first {parts}. {_may_change(draft)}")
     if order.bought:
         st.markdown(
-            f"The file also shows bounds that were bought and paid for before, so what it promises is "
-            f"**ε = {amount(order.promised)}**."
+            f"The file also shows what was found out and paid for before, so what it promises is "
+            f"**{price(order.promised)}**."
         )
     if order.total is not None:
         st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")

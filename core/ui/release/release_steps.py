@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
+from ...formatting.numbers import rounded_down
 from ...lab.live_pictures import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
@@ -68,8 +69,10 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
         total,
         note,
         own.sample,
-        own.bought,
-        plan_of(draft, own.bought),
+        own.costs,
+        own.within,
+        own.bought[-1] if own.bought else None,
+        plan_of(draft, own.costs, own.within),
     )
 
 
@@ -84,7 +87,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     listed = st.container()
     more = "else " if added(number) else ""
     st.header(f"1 · What {more}should people be able to ask?", anchor=False)
-    draft = choose_aim(Draft(own.domain, hash_seed(number)), number, known)
+    draft = choose_aim(_begun(own, number), number, known)
     st.header("2 · How much privacy?", anchor=False)
     live = known is not None and has_live_picture(known)
     epsilon = choose_epsilon(live)
@@ -103,6 +106,11 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     visitor.dataset = None if account is None else account.name
     draft = replace(draft, account=account)
     promised = None if epsilon is None else Budget(epsilon, SLACK if slack else 0, neighbours)
+    if promised is not None and promised == own.within:
+        left = own.bought[0].left
+        promised = replace(left, epsilon=rounded_down(left.epsilon))
+        with paying:
+            note("A tenth of it was spent on finding out. The release takes the rest, and the file promises all of it.")
     with front:
         st.header("3 · How fine?", anchor=False)
         draft, refusal = _refined(draft, promised, own, number, known, ledger, detail)
@@ -115,6 +123,19 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         with another:
             offer_another(draft, own.domain, number)
     return draft.lacking(*missing, *refusal), gain, outcomes
+
+
+def _begun(own: OwnData, number: int) -> Draft:
+    """A draft of which nothing is chosen yet; how many records there are is known where it was found out."""
+    draft = Draft(own.domain, hash_seed(number))
+    if not own.bought:
+        return draft
+    st.session_state.setdefault(f"release-records-said-{number}", True)
+    found = max(LEAST_FOUND, own.bought[-1].records)
+    return replace(draft, records=int(float(f"{found:.2g}")))
+
+
+LEAST_FOUND = 100.0  # Noise may find fewer records than there can be.
 
 
 def _refined(

@@ -10,12 +10,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ...errors import RequestError
 from ...privacy.budget import Budget
@@ -34,6 +33,8 @@ from ...sketches.adaptive import Adaptive
 if TYPE_CHECKING:
     from ...privacy.accounting import Cost
     from ...privacy.ledger.ledger import Ledger
+    from ...releases.found import Discovered
+    from ...releases.purchases import Purchase
     from ...sketches.linear import LinearSketch
     from ...sources import Source
 
@@ -60,6 +61,10 @@ class ReleaseRequest:
         Name of the bundled sample that is released, or None for anyone's own data.
     bought : tuple[Cost, ...]
         What the bounds in the sketch's domain have cost; paid already, and part of what the file promises.
+    within : Budget | None
+        The promise of which that was the first part, where there is one.
+    found : Purchase | None
+        What the file says was found out before it.
     first : PurchasePlan[Plain] | None
         What is bought first, out of the budget, and settles the sketch: `sketch` is that of ordinary records then.
     ticket : str
@@ -75,6 +80,8 @@ class ReleaseRequest:
     note: dict = field(default_factory=dict)
     sample: str | None = None
     bought: tuple[Cost, ...] = ()
+    within: Budget | None = None
+    found: Purchase | None = None
     first: PurchasePlan[Plain] | None = None
     ticket: str = field(default_factory=lambda: secrets.token_hex(16))
 
@@ -83,7 +90,9 @@ class ReleaseRequest:
         """How it is released."""
         if self.sketch.chooses:
             return Choosing(self.sketch, self.budget)
-        return Plain(self.sketch, self.budget) if self.first is None else self.first.forecast().made
+        if self.first is not None:
+            return self.first.forecast().made
+        return Plain(self.sketch, self.budget, gaussian_only=self.within is not None)
 
     @property
     def cost(self) -> Cost:
@@ -91,9 +100,9 @@ class ReleaseRequest:
         return self.kind.cost if self.first is None else self.first.cost
 
     @property
-    def promised(self) -> Decimal:
-        """The ε that the file promises: the price, and that of the bounds it shows; RequestError when no file can."""
-        return promised_with(self.budget, self.bought).epsilon
+    def promised(self) -> Budget:
+        """What the file promises: the price, and that of what it shows; RequestError when no file can."""
+        return promised_with(self.budget, self.bought, self.within, self.cost)
 
     def payer(self) -> LedgerAccount:
         """Who pays; for one release, as it remembers whether it has."""
@@ -102,7 +111,11 @@ class ReleaseRequest:
 
     def job(self, payer: LedgerAccount, say: Callable[[str], object]) -> Job:
         """What makes it."""
-        known = Known.having_paid(self.budget, self.bought) if self.first is None else None  # a plan knows it itself
+        # All that a file keeps of what was found is what `kept` says, which an earlier visit's purchase says, too.
+        found = cast("Discovered | None", self.found)
+        known = Known.having_paid(self.budget, self.bought, 1.0, self.within, found)
+        if self.first is not None:  # a plan knows itself what was paid before it
+            known = None if found is None else Known(self.budget, 1.0, found=found)
         return Job(self.first or self.kind, self.source, payer, known=known, say=say)
 
 

@@ -15,7 +15,7 @@ from core.domain.column_entries import NO, YES
 from core.domain.declarations import Declaration as DeclaredTable
 from core.domain.round_columns import position
 from core.sources import Source, open_source
-from core.ui.data.declaration_draft import HALF_PLACE, ColumnDraft, Declaration, EntryDraft
+from core.ui.data.declaration_draft import HALF_PLACE, ColumnDraft, Declaration
 from core.ui.data.filling_rows import fill_rows
 from core.ui.frame.navigation import DATA
 from core.ui.frame.session import KEY, Session
@@ -36,35 +36,39 @@ SOURCE = open_source(
         }
     )
 )
+DAY_FIRST = "31.12.2024, 31/12/24 or 31 Dec 2024"
+POINT = {"format": "decimal_point"}
 NAMES = [column.name for column in SOURCE.columns]
 
 
 def rows():
-    """The page's rows alone; a script of its own, as AppTest runs it."""
+    """The page's table alone; a script of its own, as AppTest runs it."""
     import streamlit as st
 
-    from core.ui.data.column_form import column_rows
+    from core.ui.data.column_form import column_table, used_columns
     from tests.ui.data.test_rows import SOURCE
 
-    st.session_state["drafts"] = column_rows(SOURCE.columns, 1, None)
+    drafts = used_columns(SOURCE.columns, 1, None)
+    column_table(SOURCE.columns, 1, drafts, None)
+    st.session_state["drafts"] = tuple(drafts.values())
 
 
 def app(**chosen: str) -> AppTest:
-    """The rows with some columns used and read as something."""
+    """The table with some columns unfolded and read as something, and all others left out."""
     at = AppTest.from_function(rows, default_timeout=60)
-    for name, kind in chosen.items():
-        at.session_state[f"use-1-{NAMES.index(name)}"] = True
-        at.session_state[f"as-1-{NAMES.index(name)}"] = kind
+    for place, name in enumerate(NAMES):
+        at.session_state[f"as-1-{place}"] = chosen.get(name, "left out")
+        at.session_state[f"line-1-{place}"] = name in chosen
     return at.run()
 
 
-def test_all_columns_are_used_with_one_click_and_read_as_their_names_say():
-    at = app()
-    at.button(key="use-all-1").click().run()
-    assert not at.exception and all(at.session_state[f"use-1-{place}"] for place in range(len(NAMES)))
-    read = {name: at.session_state[f"as-1-{NAMES.index(name)}"] for name in ("pay", "lat", "lon", "town")}
-    assert read == {"pay": "number", "lat": "latitude", "lon": "longitude", "town": "category"}
-    assert not [button for button in at.button if button.key == "use-all-1"]
+def test_all_columns_are_used_and_what_no_type_says_is_to_be_found_out():
+    at = AppTest.from_function(rows, default_timeout=60).run()
+    assert not at.exception and not [*at.selectbox, *at.text_input, *at.number_input], "no wall of empty fields"
+    read = {name: at.session_state[f"as-1-{NAMES.index(name)}"] for name in ("pay", "lat", "joined", "town")}
+    assert read == {"pay": "to be found out", "lat": "number", "joined": "date", "town": "to be found out"}
+    declared = Declaration(at.session_state["drafts"])
+    assert declared.still_missing() == [] and len(declared.to_find) == len(NAMES)
 
 
 def typed(at: AppTest, widgets: str, part: str, name: str, value: object) -> None:
@@ -73,15 +77,15 @@ def typed(at: AppTest, widgets: str, part: str, name: str, value: object) -> Non
 
 def declared(at: AppTest, **rules: str) -> Declaration:
     at.run()
-    assert not at.exception
-    return Declaration(at.session_state["drafts"], **rules)
+    assert not at.exception, at.exception[0].message
+    return Declaration(at.session_state["drafts"], **{"missing": "drop"} | rules)
 
 
 def test_a_whole_number_has_steps_of_one():
     at = app(pay="whole number")
     typed(at, "number_input", "low", "pay", 0.0)
     typed(at, "number_input", "high", "pay", 9.0)
-    assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(()), 1.0),)
+    assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(**POINT), 1.0),)
 
 
 def test_what_a_column_is_read_as_is_the_owners_choice():
@@ -97,13 +101,13 @@ def test_what_a_column_is_read_as_is_the_owners_choice():
         town="category",
     )
     assert HALF_PLACE not in declared(at).still_missing()
-    assert len(declared(at).still_missing()) == 7
+    assert len(declared(at).still_missing()) == 4 and len(declared(at).to_find) == 3
     for end, value in (("low", 0.0), ("high", 5000.0)):
         typed(at, "number_input", end, "pay", value)
     typed(at, "text_input", "missing", "pay", "n/a, -999")
     for end, value in (("first", "2020-01-01"), ("last", "2020-12-31")):
         typed(at, "text_input", end, "left", value)
-    typed(at, "selectbox", "format", "left", "31.12.2024")
+    typed(at, "selectbox", "format", "left", DAY_FIRST)
     for name, low, high in (("lat", 45.0, 46.0), ("lon", 4.0, 5.0)):
         typed(at, "number_input", "low", name, low)
         typed(at, "number_input", "high", name, high)
@@ -113,13 +117,13 @@ def test_what_a_column_is_read_as_is_the_owners_choice():
     domain = declared(at, missing="category").domain()
     assert domain.missing == "drop"
     assert domain.columns == (
-        Numeric("pay", 0, 5000, "", Reading(("n/a", "-999")), missing_category="missing"),
+        Numeric("pay", 0, 5000, "", Reading(("n/a", "-999"), **POINT), missing_category="missing"),
         Cyclic("joined", part="weekday"),
-        Dates("left", "2020-01-01", "2020-12-31", format="%d.%m.%Y", missing_category="missing"),
+        Dates("left", "2020-01-01", "2020-12-31", format="day_first", missing_category="missing"),
         Ordered("school", ("missing", "low", "mid", "high"), missing_category="missing"),
         Categorical("smokes", ("no", "yes", "missing"), (NO, YES, ()), (), "missing"),
         ChosenWords("said", ("refund", "broken", "other")),
-        Categorical("town", ("x", "y", "missing"), missing_category="missing"),
+        Categorical("town", ("x", "y", "other", "missing"), missing_category="missing", unknown_category="other"),
         *position("lat", "lon", 45, 46, 4, 5, Reading()),
     )
     assert DeclaredTable.of(declared(at).file()).domain.names == domain.names
@@ -134,22 +138,52 @@ def test_no_value_is_ever_shown_and_free_text_has_ways_out():
     assert "secret" not in str(at.main)
 
 
-@pytest.mark.parametrize(
-    ("draft", "words"),
-    [
-        (EntryDraft("d", {"kind": "date", "first": "", "last": ""}, {"first": "the first day"}), "the first day of d"),
-        (EntryDraft("d", {"kind": "date", "first": "2021-01-01", "last": "2020-01-01"}), "must come before"),
-        (EntryDraft("d", {"kind": "date", "first": "1.1.2020", "last": "2020-01-01"}), "written as 2024-12-31"),
-    ],
-)
-def test_a_wrong_entry_is_said_in_one_sentence_before_anything_is_used(draft, words):
-    (said,) = Declaration((draft,)).still_missing()
-    assert words in said
-    assert Declaration((draft,)).becomes_public()[0] == ("d", "not said completely yet")
+def test_a_wrong_day_is_said_before_anything_is_used():
+    at = app(left="date")
+    typed(at, "text_input", "first", "left", "one day")
+    (said,) = declared(at).still_missing()
+    assert said == "the first day of left as a day, such as 2015-01-01"
+    typed(at, "text_input", "first", "left", "2021-01-01")
+    typed(at, "text_input", "last", "left", "2020-01-01")
+    (said,) = declared(at).still_missing()
+    assert "must come before" in said
+
+
+def test_bounds_of_a_column_of_days_are_typed_as_its_days_are_written():
+    at = app(left="date")
+    typed(at, "selectbox", "format", "left", DAY_FIRST)
+    at.run()
+    assert at.text_input(key=f"last-1-{NAMES.index('left')}").placeholder == "such as 31/12/2024"
+    typed(at, "text_input", "first", "left", "2/1/2020")
+    typed(at, "text_input", "last", "left", "31/12/2020")
+    assert declared(at).domain().columns == (Dates("left", "2020-01-02", "2020-12-31", format="day_first"),)
+
+
+def test_the_list_of_date_formats_shows_whole_examples():
+    at = app(left="date")
+    options = at.selectbox(key=f"format-1-{NAMES.index('left')}").options
+    assert {DAY_FIRST, "12/31/2024 or Dec 31, 2024", "2024-12-31 or 2024/12/31 08:30"} <= set(options)
+
+
+def test_numbers_with_a_decimal_comma_can_be_said():
+    at = app(pay="number")
+    typed(at, "selectbox", "numbers", "pay", "1200,5, 1.200,50 or 12 EUR")
+    for end, value in (("low", 0.0), ("high", 9.0)):
+        typed(at, "number_input", end, "pay", value)
+    assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(format="decimal_comma")),)
+
+
+def test_a_column_that_is_folded_up_keeps_what_was_said():
+    at = app(pay="number")
+    typed(at, "number_input", "high", "pay", 9.0)
+    at.run()
+    at.session_state[f"line-1-{NAMES.index('pay')}"] = False
+    at.run()
+    assert not at.number_input and at.run() and declared(at).columns[0].entry["high"] == 9.0
 
 
 def test_half_a_place_waits_for_the_other_half():
-    half = EntryDraft("lat", {"kind": "latitude", "low": 45.0, "high": 46.0})
+    half = ColumnDraft("lat", {"kind": "latitude", "low": 45.0, "high": 46.0})
     assert Declaration((half,)).still_missing() == [HALF_PLACE]
 
 
@@ -173,13 +207,15 @@ def test_a_codebook_fills_the_rows(monkeypatch):
     monkeypatch.undo()
     assert sorted(done) == sorted(["age", "pay", "joined", "lat", "lon", "school", "town"])
     assert unfinished == ["said"] and lost == ["9 of town"]
+    assert {state[f"as-1-{NAMES.index(name)}"] for name in ("left", "smokes")} == {"left out"}, "it does not name them"
+    state |= {f"as-1-{NAMES.index('said')}": "left out", f"line-1-{NAMES.index('age')}": True}
     at = AppTest.from_function(rows, default_timeout=60)
     for key, value in state.items():
         at.session_state[key] = value
     domain = declared(at.run()).domain()
     assert domain.columns == (
         Numeric("age", 0, 110, "years", Reading(("-1",)), 1),
-        Numeric("pay", 0, 5000, "EUR", Reading(("n/a",))),
+        Numeric("pay", 0, 5000, "EUR", Reading(("n/a",), **POINT)),
         Dates("joined", "2015-01-01", "2024-12-31"),
         Ordered("school", ("low", "mid", "high")),
         Categorical("town", ("x town", "y town"), (("1",), ("2",)), ("9",)),
@@ -193,7 +229,7 @@ def test_a_declaration_comes_back_with_all_that_rows_cannot_say(monkeypatch):
     text = """columns:
       joined: {kind: date, first: 2015-01-01, last: 2024-12-31, step: hour}
       hour: {kind: cyclic, of: joined, part: hour}
-      pay: {kind: number, low: 0, high: 10, decimal: ","}
+      pay: {kind: number, low: 0, high: 10, format: decimal_comma}
       age: {kind: number, preset: age}
       place: {kind: position, latitude: lat, longitude: lon, south: 45, north: 46, west: 4, east: 5}
     """
@@ -222,38 +258,44 @@ def page(source: Source) -> tuple[AppTest, Session]:
 
 def test_common_knowledge_fills_bounds_on_a_click():
     at, session = page(open_source(pd.DataFrame({"age": np.arange(3), "x": np.arange(3)})))
-    at.checkbox(key="use-1-0").set_value(True).run()
+    at.session_state["as-1-1"] = "left out"
+    at.run()
     assert any("hardly anyone was ever older than 120" in one.value for one in at.markdown)
     at.button(key="presets-fill").click().run()
     assert not at.exception
-    assert at.number_input(key="high-1-0").value == 120
     at.button(key="data-use").click().run()
-    assert session.own.domain == Domain((Numeric("age", 0, 120, "years", None, 1),))
+    assert session.own.domain == Domain((Numeric("age", 0, 120, "years", Reading(), 1, "missing"),))
 
 
 def test_a_codebook_is_pasted():
     at, session = page(SOURCE)
+    at.session_state["codebook-1"] = True
+    at.run()
     at.text_area(key="codebook-text-1").set_value(BOOK)
     at.button(key="codebook-fill").click().run()
     assert not at.exception
     assert "7 columns filled in from the codebook. Missing, and no categories: 9 of town." in at.success[0].value
+    assert "Not said in it: said. 2 columns that it does not name are left out." in at.success[0].value
+    at.session_state[f"as-1-{NAMES.index('said')}"] = "left out"
+    at.run()
     at.button(key="data-use").click().run()
     assert len(session.own.domain.columns) == 7
     at, session = page(SOURCE)
-    at.button(key="codebook-fill").click().run()
+    at.session_state["codebook-1"] = True
+    at.run().button(key="codebook-fill").click().run()
     assert "nothing in the codebook" in at.error[0].value
 
 
 def test_a_number_of_texts_is_read_as_one():
-    assert ColumnDraft("pay", low=0.0, high=1.0, written=True).column().reading == Reading()
-    assert ColumnDraft("pay", low=0.0, high=1.0).column().reading is None
+    entry = {"kind": "number", "low": 0.0, "high": 1.0}
+    assert ColumnDraft("pay", entry).columns()[0].reading == Reading()
+    assert ColumnDraft("pay", entry, written=False).columns()[0].reading is None
 
 
-def test_truth_values_are_read_beside_a_group_of_those_that_miss_them(tmp_path):
+@pytest.mark.parametrize(("missing", "group"), [("category", ["missing"]), ("drop", [])])
+def test_truth_values_are_read_beside_a_group_of_those_that_miss_them(tmp_path, missing, group):
     (tmp_path / "t.csv").write_text("smokes\nyes\nno\n\nTrue\n0\n")
     source = open_source(tmp_path / "t.csv")
-    draft = ColumnDraft("smokes", categorical=True, categories="false, true")
-    for missing, expected in (("category", ["true", "false", "missing", "true", "false"]), ("drop", None)):
-        domain = Declaration((draft,), missing=missing).domain()
-        points = np.concatenate([domain.encode(batch) for batch in source.batches(domain)])
-        assert domain.decode_points(points)["smokes"].tolist() == (expected or ["true", "false", "true", "false"])
+    domain = Declaration((ColumnDraft("smokes", {"kind": "yes_no"}),), missing=missing).domain()
+    points = np.concatenate([domain.encode(batch) for batch in source.batches(domain)])
+    assert domain.decode_points(points)["smokes"].tolist() == ["yes", "no", *group, "yes", "no"]

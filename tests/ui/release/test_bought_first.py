@@ -25,7 +25,7 @@ def test_a_release_of_four_columns_asks_to_buy_its_distance_first(ledger):
     at = with_total(of_density())
     assert "finds out by itself" in words(at)
     asked = press(at).session_state[DESK].asked
-    assert asked.cost.epsilon == asked.promised == 1 and asked.kind.budget.epsilon < 1
+    assert asked.cost.epsilon == asked.promised.epsilon == 1 and asked.kind.budget.epsilon < 1
     assert "finds out first how many records there are (ε = 0.02 of it) and how far" in words(at)
     assert "the price stays the same" in words(at) and ledger.names() == []
 

@@ -215,7 +215,7 @@ def test_the_file_promises_what_its_bounds_have_cost_as_well(ledger):
     making = read(ReleaseTask(replace(order(ledger), bought=(bounds,))))
     making.finish()
     made = load(making.release.to_bytes())
-    assert made.privacy.epsilon == made.privacy.overlap_epsilon == making.order.promised == Decimal("1.1")
+    assert made.privacy.epsilon == made.privacy.overlap_epsilon == making.order.promised.epsilon == Decimal("1.1")
     assert made.privacy.rho == making.order.cost.rho + bounds.rho
     assert ledger.status(NAME).spent == pytest.approx(1)  # the bounds were paid for when they were bought
 

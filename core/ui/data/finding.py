@@ -1,0 +1,146 @@
+"""The third decision: how much privacy, out of which total; a tenth of it finds out what nobody has said.
+
+Finding out is a small release of its own, written into the ledger first. Every file that shows what was found has its
+price in its promise; see `core.releases.discovery`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ...domain.declarations import stated
+from ...errors import RequestError
+from ...formatting.escapes import in_markdown
+from ...formatting.numbers import amount, listed, significant
+from ...privacy.budget import Budget
+from ...privacy.ledger.account import Account
+from ...privacy.ledger.ledger import Ledger
+from ...releases.discovery import bought_alone
+from ...releases.discovery_stage import Discovery
+from ...releases.payment import LedgerAccount, unit_words
+from ...releases.purchases import Purchase
+from ..frame.marks import note
+from ..frame.session import Records, Session
+from ..own_data.paying import choose_payer, ledger_for
+from ..own_data.privacy_loss import SLACK, WITH_SLACK, choose_epsilon, choose_slack
+from .declaration_draft import Declaration
+from .filling_rows import fill_entry, leave_out
+
+PURE = (
+    "Without the one-in-a-million risk no values of categories can be found, as one that a single person has would "
+    "show that person: switch it on under Fine-tune, or type the categories."
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be found out, and who pays for it; ``missing`` says in a few words what it lacks."""
+
+    action: str
+    missing: tuple[str, ...]
+    consequence: str = ""
+    stage: Discovery | None = None
+    ledger: Ledger | None = None
+    account: Account | None = None
+
+
+def decide(visitor: Session, records: Records, declared: Declaration) -> Decision | None:
+    """Draw the third decision, where something is to be found out; None where nothing is.
+
+    Of a sample everything is known, and where everything is said the page Release asks.
+    """
+    if records.sample is not None:
+        return None
+    bought = visitor.purchases.made_of(records.number)
+    if not declared.to_find:
+        if bought:
+            st.header("3 · How much privacy?", anchor=False)
+            note(f"Found out for {listed([one.price for one in bought])}. To correct what was found costs nothing.")
+        return None
+    st.header("3 · How much privacy?", anchor=False)
+    epsilon = choose_epsilon()
+    paying = st.container()
+    with st.expander("Fine-tune", type="compact", key=f"fine-tune-{records.number}"):
+        st.session_state.setdefault(WITH_SLACK, True)  # without it no categories can be found
+        slack, fine = choose_slack(), st.container()
+    if not declared.each_row and not (declared.unit_column and declared.unit_records):
+        note("First say who one person is.")
+        return Decision("Find out", ())
+    try:
+        unit = unit_words(declared.unit)
+        ledger = ledger_for(visitor, None)
+        with paying:
+            neighbours, account, missing = choose_payer(
+                visitor, ledger, records, records.number, unit, slack, epsilon, fine
+            )
+    except RequestError as error:
+        note(str(error))
+        return Decision("Find out", (str(error).removesuffix("."),))
+    if epsilon is None:
+        return Decision("Find out", ("a privacy loss ε", *missing))
+    budget = Budget(epsilon, SLACK if slack else 0, neighbours)
+    try:
+        stage = Discovery.of_source(
+            records.source, budget, unit=declared.unit, columns=[column.name for column in declared.to_find]
+        )
+        note(_in_words(stage))
+    except RequestError as error:
+        note(str(error))
+        return Decision("Find out", (*missing, "something that can be found out"))
+    whole = f"ε = {amount(epsilon)}"
+    if account is not None and not account.has_room_for(stage.cost):
+        missing = (*missing, "room in the total for finding out")
+    consequence = f"A tenth of {whole} is spent; the rest is for the release."
+    return Decision(f"Find out, for a tenth of {whole}", missing, consequence, stage, ledger, account)
+
+
+def _in_words(stage: Discovery) -> str:
+    """What finding out gives, before it is paid for."""
+    least = stage.found_from()
+    if least is None:
+        return f"A tenth of it finds out formats and ranges. {PURE if stage.texts else ''}".strip()
+    return (
+        "A tenth of it finds out what nobody said: formats, ranges, and values that about "
+        f"{significant(least, 2)} rows share. Rarer ones become “other”."
+    )
+
+
+def find(visitor: Session, records: Records, decision: Decision) -> None:
+    """Spend, then count with noise; the fields are filled in the next run, as theirs are drawn already in this one.
+
+    A second click ends this run at the next word to Streamlit, be it after the price was paid. So there is none between
+    paying and remembering, and the run of that click finds everything found.
+    """
+    stage, account = decision.stage, decision.account
+
+    def buy() -> Purchase:
+        total = None if account.known else account.total
+        payer = LedgerAccount(decision.ledger, account.name, stage.budget, unit_words(stage.unit), total)
+        found = bought_alone(stage, records.source, payer)
+        names = tuple(one.name for one in found.columns if not one.said)
+        price = f"a tenth of ε = {amount(stage.budget.epsilon)}"
+        return Purchase(names, found.cost, stage.budget, found.left, price, found.kept, found)
+
+    try:
+        with st.spinner("Finding out"):
+            visitor.purchases.once(records.number, (stage.columns, stage.budget, stage.unit, account.name), buy)
+    except RequestError as error:
+        st.error(in_markdown(error))
+        return
+    visitor.dataset = account.name
+    st.rerun()
+
+
+def fill_found(visitor: Session, records: Records) -> None:
+    """Put what was just found into the fields; before they are drawn."""
+    places = {column.name: place for place, column in enumerate(records.columns)}
+    for purchase in visitor.purchases.take_fresh(records.number):
+        for one in () if purchase.found is None else purchase.found.columns:
+            if one.column is None:
+                leave_out(records.number, places[one.name], one.why)
+            else:
+                entries = list(stated((one.column,)).items())
+                place = places[one.name]
+                fill_entry(records.number, place, records.columns[place], entries, f"found, for {purchase.price}")
