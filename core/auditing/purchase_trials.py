@@ -36,7 +36,8 @@ from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import EACH_RECORD, Neighbours
 from ..releases.bounded import BoundsPurchase
 from ..releases.centred import CentrePurchase
-from ..releases.discovery import discover
+from ..releases.discovery import discover, release_after
+from ..releases.discovery_stage import Discovery
 from ..releases.job import release
 from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
@@ -50,6 +51,7 @@ from ..sketches.hashed.race import Race
 from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
+from ..sources import open_source
 from .hostile import Pair
 from .replaying import World
 from .trials import BUDGETS, Trial
@@ -263,8 +265,18 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
                 found = discover(data, budget, "0.5", unit=unit, said=told, ledger=str(world.ledger), dataset=NAME)
                 return {"declaration": found.text(), "kept": found.kept.to_dict(), "price": found.price}
 
+            def followed(records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit) -> object:
+                data = world.csv(records) if text else records
+                asked = Discovery.of_source(open_source(data), budget, "0.5", unit, known if budget.pure else None)
+                made = release_after(
+                    asked, Tables, data, ledger=roomy(world, budget, replace(POINTS, unit=unit)), dataset=NAME
+                )
+                made.save(world.out / "release.npz")
+                return made.manifest
+
             name = f"discovery of {whose} in {'texts' if text else 'a frame'}"
             yield Trial(said(name, budget), domain, own, alone, pairs, alone=True)
+            yield Trial(said(f"{name} before a release", budget), domain, budget, followed, pairs, alone=True)
 
 
 PURCHASES = (counts, bounds, centres, quantiles, tables, parts, classes, owners, kinds, discoveries, merged)
