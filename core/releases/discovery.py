@@ -7,7 +7,7 @@ purchase with a stated share of the promise finds them, as the first stage of a 
    each column's kind and format, how many records miss a value, and how many records there are. A twentieth of the
    share.
 2. *Values and ranges.* Of every column of categories, values that pass a noisy threshold, and in a third reading rarer
-   ones (`privacy.partition_selection`); what is rarer still becomes "other". Of numbers and dates, the cells of a
+   ones (`partition_selection`); what is rarer still becomes "other". Of numbers and dates, the cells of a
    public grid of powers of two, or of years, that stand out of the noise: their ends are the range; and what their
    values are whole multiples of.
 

@@ -291,6 +291,8 @@ class Discovery(Stage):
         progress: Progress,
     ) -> Discovered:
         """Votes with noise; then, by what they say, the second reading and its noise."""
+        if isinstance(source, DelimitedSource):
+            source.found_out = True
         noisy = add_noise(exact, self.votes_noise, noise_source)
         exact[...] = 0
         error = math.sqrt(self.votes_noise.variance)

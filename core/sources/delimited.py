@@ -166,6 +166,8 @@ class DelimitedSource(QueriedSource):
             self.names
         )
         self.guessed = dict(zip(self.names, guessed(columns, self.delimiter == ";"), strict=True))
+        # Whether formats were found out under a promise: to refuse them by values would tell more than was paid for.
+        self.found_out = False
         super().__init__(self.location, self._text_table)
         self.columns = tuple(replace(column, format=self.guessed[column.name][1]) for column in self.columns)
 
@@ -285,7 +287,7 @@ class DelimitedSource(QueriedSource):
             raise RequestError(f"There is a single line in {self.label}, and it does not name the columns asked for.")
         super().check_columns(domain)
         looked_at = [column for column in domain.columns if is_looked_at(column)]
-        if not looked_at:
+        if not looked_at or self.found_out:
             return
         names = list(dict.fromkeys(column.field for column in looked_at))
         self._check_encoding()

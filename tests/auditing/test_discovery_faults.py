@@ -1,0 +1,108 @@
+"""Faults planted in how things are found out, one at a time: exact replay finds each of them."""
+
+import pytest
+
+from core.auditing import purchase_trials
+from core.auditing.trials import BUDGETS, examine
+from core.privacy.accounting import Reserve
+from core.privacy.choosing import partition_selection
+from core.releases import discovery_reading, discovery_stage
+
+FRAMES = 0
+BEFORE = 1
+
+
+def trial(place=FRAMES):
+    """Discovery of records in a frame under a delta, or before a release."""
+    return list(purchase_trials.discoveries(BUDGETS[1]))[place]
+
+
+def too_low(monkeypatch):
+    real = partition_selection.least_threshold
+    monkeypatch.setattr(partition_selection, "least_threshold", lambda *facts: real(*facts) // 4)
+
+
+def shown_alone(monkeypatch):
+    real = discovery_stage.shown_values
+
+    def shown(counts, selection, source=None):
+        found = real(counts, selection, source)
+        rarest = [min(column, key=lambda name: (column[name], name), default=None) for column in counts]
+        return [one if name is None else one | {name: 1} for one, name in zip(found, rarest, strict=True)]
+
+    monkeypatch.setattr(discovery_stage, "shown_values", shown)
+
+
+def kinds_of_exact_counts(monkeypatch):
+    exact, drawn, formats = [], discovery_stage.add_noise, discovery_reading.Votes.formats
+
+    def kept(table, scale, source=None):
+        exact.append(table.copy())
+        return drawn(table, scale, source)
+
+    def chosen(votes, noisy, error):
+        found = formats(votes, noisy, error)
+        odd = exact[-1][-1] // votes.weight % 2
+        return dict(list(found.items())[:-1]) if odd else found
+
+    monkeypatch.setattr(discovery_stage, "add_noise", kept)
+    monkeypatch.setattr(discovery_reading.Votes, "formats", chosen)
+
+
+def counts_used_twice(monkeypatch):
+    real = discovery_stage.shown_values
+
+    def shown(counts, selection, source=None):
+        for _ in range(8):  # all but one for nothing
+            real(counts, selection, source)
+        return real(counts, selection, source)
+
+    monkeypatch.setattr(discovery_stage, "shown_values", shown)
+
+
+def ordered_by_exact_counts(monkeypatch):
+    real = discovery_stage.shown_values
+
+    def shown(counts, selection, source=None):
+        found = real(counts, selection, source)
+        return [
+            dict(sorted(one.items(), key=lambda it: exact[it[0]] % 2)) for one, exact in zip(found, counts, strict=True)
+        ]
+
+    monkeypatch.setattr(discovery_stage, "shown_values", shown)
+
+
+def how_many_without_noise(monkeypatch):
+    real = discovery_stage.add_noise
+
+    def noised(table, scale, source=None):
+        noisy = real(table, scale, source)
+        noisy[-1] = table[-1]
+        return noisy
+
+    monkeypatch.setattr(discovery_stage, "add_noise", noised)
+
+
+@pytest.mark.parametrize("fault", [too_low, shown_alone], ids=lambda fault: fault.__name__)
+def test_a_value_that_one_person_alone_has_and_that_may_be_shown_is_found(monkeypatch, fault):
+    fault(monkeypatch)
+    assert not examine(trial(), 2).passed
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "fault",
+    [kinds_of_exact_counts, counts_used_twice, ordered_by_exact_counts, how_many_without_noise],
+    ids=lambda fault: fault.__name__,
+)
+def test_a_fault_in_finding_out_is_found(monkeypatch, fault):
+    fault(monkeypatch)
+    assert not examine(trial(), turned=True).passed
+
+
+@pytest.mark.deep
+def test_a_promise_that_is_spent_twice_is_found(monkeypatch):
+    """What is found out is paid for, and the release after it takes the whole promise once more."""
+    monkeypatch.setattr(Reserve, "later_mu", property(lambda reserve: 4 * reserve.mu))
+    monkeypatch.setattr(Reserve, "rest", property(lambda reserve: reserve.first_cost.events[0]))
+    assert not examine(trial(BEFORE), 2).passed
