@@ -26,26 +26,13 @@ PATIENCE = 600.0
 
 @dataclass(frozen=True)
 class Outlook:
-    """What an oracle would give.
+    """What an oracle would give."""
 
-    Attributes
-    ----------
-    oracle : Oracle
-        The oracle.
-    people : int
-        How many report.
-    error : float
-        Standard deviation of an estimated count that is small.
-    bits : int
-        Of a report.
-    device_seconds, collector_seconds : float
-        Rough times of one core.
-    """
-
-    oracle: Oracle
-    people: int
-    error: float
-    bits: int
+    oracle: Oracle  # The oracle.
+    people: int  # How many report.
+    error: float  # Standard deviation of an estimated count that is small.
+    bits: int  # Of a report.
+    # Rough times of one core.
     device_seconds: float
     collector_seconds: float
 

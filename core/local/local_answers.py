@@ -44,24 +44,15 @@ FORMAT = "frostglass-local"
 
 
 class LocalAnswers(ABC):
-    """Reports of a survey, summed up.
-
-    Attributes
-    ----------
-    survey : Survey | OpenSurvey | TextSurvey
-        The question and how it was answered.
-    refused : int
-        How many reports no device sends.
-    created, software : str
-        When (ISO 8601) and by which program it was made.
-    """
+    """Reports of a survey, summed up."""
 
     format_version: ClassVar[int]
     ways: ClassVar[tuple[str, ...]]
     """How estimates may be made plausible."""
 
-    survey: Any
-    refused: int
+    survey: Any  # The question and how it was answered.
+    refused: int  # How many reports no device sends.
+    # When (ISO 8601) and by which program it was made.
     created: str
     software: str
 
@@ -169,33 +160,19 @@ class LocalAnswers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SketchRelease(LocalAnswers):
-    """A sketch of reports, and candidates.
-
-    Attributes
-    ----------
-    survey : OpenSurvey
-        The question and the sketch.
-    tally : Tally
-        Of all reports that fit.
-    refused : int
-        How many did not.
-    created, software : str
-        When (ISO 8601) and by which program it was made.
-    candidates : tuple[str, ...]
-        Public texts that are asked about; none of them is read off anybody.
-    beside : tuple[str, ...]
-        Others that were asked before: frequent ones are taken off the cells that they share with candidates.
-    """
+    """A sketch of reports, and candidates."""
 
     format_version = 2
     ways = ("base", "base-pos")
 
-    survey: OpenSurvey
-    tally: Tally
-    refused: int
+    survey: OpenSurvey  # The question and the sketch.
+    tally: Tally  # Of all reports that fit.
+    refused: int  # How many did not.
+    # When (ISO 8601) and by which program it was made.
     created: str
     software: str
-    candidates: tuple[str, ...]
+    candidates: tuple[str, ...]  # Public texts that are asked about; none of them is read off anybody.
+    # Others that were asked before: frequent ones are taken off the cells that they share with candidates.
     beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -279,34 +256,19 @@ def told_from(found: pd.DataFrame, level: float) -> pd.Series:
 
 @dataclass(frozen=True, eq=False)
 class FoundRelease(LocalAnswers):
-    """Texts with estimates and the ends of their intervals.
-
-    Attributes
-    ----------
-    survey : TextSurvey
-        The question, the alphabet and the search.
-    searched : int
-        How many reports were searched.
-    refused : int
-        How many others no device sends.
-    created, software : str
-        When (ISO 8601) and by which program it was made.
-    level : float
-        Probability with which an interval holds a count.
-    found : pd.DataFrame
-        value, estimate, low and high, the most frequent text first.
-    """
+    """Texts with estimates and the ends of their intervals."""
 
     format_version = 2
     ways = ("base", "base-pos")
 
-    survey: TextSurvey
-    searched: int
-    refused: int
+    survey: TextSurvey  # The question, the alphabet and the search.
+    searched: int  # How many reports were searched.
+    refused: int  # How many others no device sends.
+    # When (ISO 8601) and by which program it was made.
     created: str
     software: str
-    level: float
-    found: pd.DataFrame
+    level: float  # Probability with which an interval holds a count.
+    found: pd.DataFrame  # value, estimate, low and high, the most frequent text first.
 
     def __post_init__(self) -> None:
         if not 0 < check_number(self.level, "The level of intervals") < 1:

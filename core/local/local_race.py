@@ -77,18 +77,10 @@ FIELDS = ("mechanism", "parameters", "domain", "oracle")
 
 @dataclass(frozen=True)
 class CellReports:
-    """How a record is reported: one row of a sketch, and the record's cell there by an oracle.
+    """How a record is reported: one row of a sketch, and the record's cell there by an oracle."""
 
-    Attributes
-    ----------
-    sketch : Race
-        Public hash functions over public bounds, of a settled number of rows.
-    cells : Oracle
-        What reports a cell; its values are the columns of the sketch.
-    """
-
-    sketch: Race
-    cells: Oracle
+    sketch: Race  # Public hash functions over public bounds, of a settled number of rows.
+    cells: Oracle  # What reports a cell; its values are the columns of the sketch.
 
     def __post_init__(self) -> None:
         if not self.sketch.has_cells:

@@ -22,18 +22,10 @@ WORD_BITS = 64
 
 @dataclass(frozen=True)
 class RowReports:
-    """How a row and a report are sent as one, and counted.
+    """How a row and a report are sent as one, and counted."""
 
-    Attributes
-    ----------
-    rows : int
-        How many there are to draw from.
-    cells : Oracle
-        What reports a cell of a row.
-    """
-
-    rows: int
-    cells: Oracle
+    rows: int  # How many there are to draw from.
+    cells: Oracle  # What reports a cell of a row.
 
     def __post_init__(self) -> None:
         if not self.cells.report_words and self.rows * self.cells.outcomes > 1 << WORD_BITS:

@@ -127,18 +127,10 @@ class Survey(Written):
 
 @dataclass(frozen=True)
 class TextSurvey(Written):
-    """A question that is answered by a text.
+    """A question that is answered by a text."""
 
-    Attributes
-    ----------
-    question : str
-        As people read it.
-    oracle : Finder
-        How a text is reported, and how frequent ones are found.
-    """
-
-    question: str
-    oracle: Finder
+    question: str  # As people read it.
+    oracle: Finder  # How a text is reported, and how frequent ones are found.
 
     def __post_init__(self) -> None:
         check_text(self.question, "The question")
@@ -157,18 +149,10 @@ class TextSurvey(Written):
 
 @dataclass(frozen=True)
 class OpenSurvey(Written):
-    """A question that is answered by any text, of which any text may be asked how many gave it.
+    """A question that is answered by any text, of which any text may be asked how many gave it."""
 
-    Attributes
-    ----------
-    question : str
-        As people read it.
-    oracle : LocalSketch
-        How a text is reported, by its key.
-    """
-
-    question: str
-    oracle: LocalSketch
+    question: str  # As people read it.
+    oracle: LocalSketch  # How a text is reported, by its key.
 
     def __post_init__(self) -> None:
         check_text(self.question, "The question")
@@ -198,18 +182,10 @@ class OpenSurvey(Written):
 
 @dataclass(frozen=True)
 class RecordSurvey(Written):
-    """A question that is answered by a record: a row of numbers and categories.
+    """A question that is answered by a record: a row of numbers and categories."""
 
-    Attributes
-    ----------
-    question : str
-        As people read it.
-    oracle : CellReports
-        How a record is reported.
-    """
-
-    question: str
-    oracle: CellReports
+    question: str  # As people read it.
+    oracle: CellReports  # How a record is reported.
 
     def __post_init__(self) -> None:
         check_text(self.question, "The question")

@@ -59,25 +59,14 @@ from .oracles.oracle import Oracle, Pure
 
 @dataclass(frozen=True)
 class Trust:
-    """Errors of a share, as standard deviations, and who needs how many people.
+    """Errors of a share, as standard deviations, and who needs how many people."""
 
-    Attributes
-    ----------
-    epsilon : float
-        The promise of both.
-    people : int
-        How many take part.
-    owner, local : float
-        Error with an owner, and with local reports.
-    needed : float
-        How many people local reports need for the owner's error.
-    """
-
-    epsilon: float
-    people: int
+    epsilon: float  # The promise of both.
+    people: int  # How many take part.
+    # Error with an owner, and with local reports.
     owner: float
     local: float
-    needed: float
+    needed: float  # How many people local reports need for the owner's error.
 
 
 def of_counts(local: Outlook) -> Trust:
@@ -130,23 +119,12 @@ STEPS = 60
 
 @dataclass(frozen=True)
 class Shuffled:
-    """n shuffled reports.
+    """n shuffled reports."""
 
-    Attributes
-    ----------
-    odds : float
-        E, the largest ratio of one report.
-    people : int
-        n.
-    clones : float
-        How likely one of the others draws each of the two labels.
-    labelled, sure : float, float
-        How likely the person has a label, and how likely it is that of their value.
-    """
-
-    odds: float
-    people: int
-    clones: float
+    odds: float  # E, the largest ratio of one report.
+    people: int  # n.
+    clones: float  # How likely one of the others draws each of the two labels.
+    # How likely the person has a label, and how likely it is that of their value.
     labelled: float
     sure: float
 

@@ -101,22 +101,13 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class Perturbed:
-    """How every problem is perturbed.
+    """How every problem is perturbed."""
 
-    Attributes
-    ----------
-    deviation, curvature : Fraction
-        s and k.
-    second : NoiseScale
-        The noise on the result, in steps of the grid.
-    bits : int
-        The step of the grid is 2^-bits.
-    """
-
+    # s and k.
     deviation: Fraction
     curvature: Fraction
-    second: NoiseScale
-    bits: int
+    second: NoiseScale  # The noise on the result, in steps of the grid.
+    bits: int  # The step of the grid is 2^-bits.
 
 
 @dataclass(frozen=True)

@@ -45,86 +45,45 @@ LEAST_SHARE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """A test file as a model sees it.
+    """A test file as a model sees it."""
 
-    Attributes
-    ----------
-    scores : np.ndarray
-        float64 (n, rows).
-    truth : np.ndarray
-        The places of the true classes, int64 (n,), or the true numbers in the column's own unit, float64 (n,).
-    left_out : int
-        Rows that miss something, or lie where the public rule leaves records out.
-    """
-
-    scores: np.ndarray
+    scores: np.ndarray  # float64 (n, rows).
+    # The places of the true classes, int64 (n,), or the true numbers in the column's own unit, float64 (n,).
     truth: np.ndarray
-    left_out: int
+    left_out: int  # Rows that miss something, or lie where the public rule leaves records out.
 
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Whether probabilities mean what they say: answers in bins of how likely the model calls them.
+    """Whether probabilities mean what they say: answers in bins of how likely the model calls them."""
 
-    Attributes
-    ----------
-    said : np.ndarray
-        The mean probability that the model gave to its answers in each bin that has any, float64 (b,).
-    right : Rate
-        The share of them that was right, with its interval, (b,).
-    counts : np.ndarray
-        How many there are, int64 (b,).
-    off : float
-        The mean distance between both, by answers: 0 where probabilities mean what they say.
-    log_loss : float
-        Mean of minus the logarithm of the probability that the true class got.
-    """
-
-    said: np.ndarray
-    right: Rate
-    counts: np.ndarray
-    off: float
-    log_loss: float
+    said: np.ndarray  # The mean probability that the model gave to its answers in each bin that has any, float64 (b,).
+    right: Rate  # The share of them that was right, with its interval, (b,).
+    counts: np.ndarray  # How many there are, int64 (b,).
+    off: float  # The mean distance between both, by answers: 0 where probabilities mean what they say.
+    log_loss: float  # Mean of minus the logarithm of the probability that the true class got.
 
 
 @dataclass(frozen=True, eq=False)
 class ClassVerdict:
-    """How good a model of classes is.
+    """How good a model of classes is."""
 
-    Attributes
-    ----------
-    confusion : Confusion
-        What was said of each true class.
-    reliability : Reliability
-        Whether its probabilities mean what they say.
-    common : float
-        The share that is right of always the most common class of the file.
-    """
-
-    confusion: Confusion
-    reliability: Reliability
-    common: float
+    confusion: Confusion  # What was said of each true class.
+    reliability: Reliability  # Whether its probabilities mean what they say.
+    common: float  # The share that is right of always the most common class of the file.
 
 
 @dataclass(frozen=True, eq=False)
 class NumberVerdict:
-    """How good a model of numbers is, in the unit of its column.
+    """How good a model of numbers is, in the unit of its column."""
 
-    Attributes
-    ----------
-    typical, absolute, above : float
-        Root of the mean squared error, mean of its size, and by how much predictions are too high on average.
-    of_mean : float
-        The first of always the mean of the file.
-    predicted, true, low, high : np.ndarray
-        In bins of equal size, float64 (b,): the mean prediction, the mean of the truth, and its tenth and ninetieth
-        percentile.
-    """
-
+    # Root of the mean squared error, mean of its size, and by how much predictions are too high on average.
     typical: float
     absolute: float
     above: float
-    of_mean: float
+    of_mean: float  # The first of always the mean of the file.
+    # In bins of equal size, float64 (b,): the mean prediction, the mean of the truth, and its tenth and ninetieth
+    # percentile.
     predicted: np.ndarray
     true: np.ndarray
     low: np.ndarray

@@ -29,51 +29,27 @@ LARGEST_COEFFICIENT = 1 << 62
 
 @dataclass(frozen=True)
 class Perturbation:
-    """How every problem is perturbed.
+    """How every problem is perturbed."""
 
-    Attributes
-    ----------
-    rate : Fraction
-        r; the noise vector's density is proportional to exp(-r|b|).
-    curvature : Fraction
-        k, of the term k|f|²/2.
-    """
-
-    rate: Fraction
-    curvature: Fraction
+    rate: Fraction  # r; the noise vector's density is proportional to exp(-r|b|).
+    curvature: Fraction  # k, of the term k|f|²/2.
 
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """Coefficients that anyone may use for ever, under one promise.
+    """Coefficients that anyone may use for ever, under one promise."""
 
-    Attributes
-    ----------
-    domain : Domain
-        The public facts about the records, the class among them.
-    label : str
-        The column of classes.
-    radius : float
-        Of the features.
-    rows : tuple[tuple[int, ...], ...]
-        Coefficients in grid units, features first and the constant last; one row for two classes, which speaks for the
-        second, otherwise one a class.
-    budget : Budget
-        The promise.
-    perturbation, constants : Perturbation, str
-        How it is kept.
-    private : bool
-        False for what was made with seeded noise.
-    """
-
-    domain: Domain
-    label: str
-    radius: float
+    domain: Domain  # The public facts about the records, the class among them.
+    label: str  # The column of classes.
+    radius: float  # Of the features.
+    # Coefficients in grid units, features first and the constant last; one row for two classes, which speaks for the
+    # second, otherwise one a class.
     rows: tuple[tuple[int, ...], ...]
-    budget: Budget
+    budget: Budget  # The promise.
+    # How it is kept.
     perturbation: Perturbation
     constants: str
-    private: bool
+    private: bool  # False for what was made with seeded noise.
 
     @cached_property
     def features(self) -> Domain:

@@ -44,14 +44,9 @@ LEAST_VARIANCE = 1e-12
 
 
 class Fitted(ABC, Generic[Model]):
-    """A way to make a model of records under a promise: subclasses say what it costs, reads and draws.
+    """A way to make a model of records under a promise: subclasses say what it costs, reads and draws."""
 
-    Attributes
-    ----------
-    name, described : str
-        What programs and people call it.
-    """
-
+    # What programs and people call it.
     name: ClassVar[str]
     described: ClassVar[str]
 
@@ -108,18 +103,10 @@ class Fitted(ABC, Generic[Model]):
 
 @dataclass(frozen=True)
 class Trained(Task, Fitted[Model]):
-    """A way to train a model of a `Task`, which can be rehearsed on public records.
+    """A way to train a model of a `Task`, which can be rehearsed on public records."""
 
-    Attributes
-    ----------
-    theorem : str
-        Why the promise is kept, in a sentence for the file.
-    unit : int
-        What 1 counts where records are read.
-    """
-
-    theorem: ClassVar[str]
-    unit: ClassVar[int]
+    theorem: ClassVar[str]  # Why the promise is kept, in a sentence for the file.
+    unit: ClassVar[int]  # What 1 counts where records are read.
     rank: ClassVar[int] = 9  # Its place in lists, small ones first.
     advantage: ClassVar[str] = ""  # What speaks for it beside its forecast, as a clause.
     composable: ClassVar[bool] = True  # Whether a ledger admits others beside it.

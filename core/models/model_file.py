@@ -42,37 +42,18 @@ TEACHING = "A teaching file: its noise protects nobody."
 
 @dataclass(frozen=True, eq=False)
 class ModelFile(ABC):
-    """Coefficients that anyone may use for ever, under one promise.
+    """Coefficients that anyone may use for ever, under one promise."""
 
-    Attributes
-    ----------
-    task : Task
-        What is predicted from what: public.
-    kind : str
-        How scores become answers; each subclass lists its own.
-    scale : float
-        A score is scale · 2^-20 · <row, z>.
-    rows : np.ndarray
-        int64 (rows, d + 1), that of the 1 in front first.
-    budget : Budget
-        The promise.
-    method, theorem : str
-        How the model was trained, and why that keeps the promise.
-    details : Mapping[str, str]
-        Exact numbers of the noise and of the training, as text.
-    private : bool
-        False for what protects nobody: its noise was seeded, or shorter than the promise asks.
-    """
-
-    task: Task
-    kind: str
-    scale: float
-    rows: np.ndarray
-    budget: Budget
+    task: Task  # What is predicted from what: public.
+    kind: str  # How scores become answers; each subclass lists its own.
+    scale: float  # A score is scale · 2^-20 · <row, z>.
+    rows: np.ndarray  # int64 (rows, d + 1), that of the 1 in front first.
+    budget: Budget  # The promise.
+    # How the model was trained, and why that keeps the promise.
     method: str
     theorem: str
-    details: Mapping[str, str] = field(default_factory=dict)
-    private: bool = True
+    details: Mapping[str, str] = field(default_factory=dict)  # Exact numbers of the noise and of the training, as text.
+    private: bool = True  # False for what protects nobody: its noise was seeded, or shorter than the promise asks.
     software: str = SOFTWARE
     kinds: ClassVar[tuple[str, ...]] = ()
 

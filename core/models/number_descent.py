@@ -102,25 +102,14 @@ SHORTEST, LONGEST = 1.0 / 64.0, 4.0
 
 @dataclass(frozen=True)
 class Goals:
-    """Where what is predicted lies, between -1 and 1, and how well it was learnt.
+    """Where what is predicted lies, between -1 and 1, and how well it was learnt."""
 
-    Attributes
-    ----------
-    middle, length : float
-        A goal of 1 is middle + length.
-    deviation : float
-        The standard deviation, as far as is known.
-    records : float
-        How many there are, as far as is known.
-    residual : float | None
-        Root of the mean squared residual; None where noise hides it.
-    """
-
+    # A goal of 1 is middle + length.
     middle: float
     length: float
-    deviation: float
-    records: float
-    residual: float | None = None
+    deviation: float  # The standard deviation, as far as is known.
+    records: float  # How many there are, as far as is known.
+    residual: float | None = None  # Root of the mean squared residual; None where noise hides it.
 
 
 @dataclass(frozen=True)
@@ -234,24 +223,12 @@ SPAN = 2.0
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts, and the link from scores to what is expected, which all records share.
+    """Counts, and the link from scores to what is expected, which all records share."""
 
-    Attributes
-    ----------
-    whole : np.ndarray
-        The counts in 2^-12 of a length, int64 (n,).
-    most : float
-        The upper end of the counts, in lengths.
-    start : float
-        The logarithm of their mean as a share of the upper end.
-    factor : float
-        What a score of 1 adds to the logarithm.
-    """
-
-    whole: np.ndarray
-    most: float
-    start: float
-    factor: float
+    whole: np.ndarray  # The counts in 2^-12 of a length, int64 (n,).
+    most: float  # The upper end of the counts, in lengths.
+    start: float  # The logarithm of their mean as a share of the upper end.
+    factor: float  # What a score of 1 adds to the logarithm.
 
     def __getitem__(self, here: slice) -> Counted:
         """Some of the records."""

@@ -86,18 +86,11 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is public before a record is read.
+    """What is public before a record is read."""
 
-    Attributes
-    ----------
-    moved : float
-        How far apart two runs of one problem may end, in steps of the grid and before they are rounded to it.
-    noise : NoiseScale
-        Of every coefficient.
-    """
-
+    # How far apart two runs of one problem may end, in steps of the grid and before they are rounded to it.
     moved: float
-    noise: NoiseScale
+    noise: NoiseScale  # Of every coefficient.
 
 
 @dataclass(frozen=True)
@@ -213,18 +206,12 @@ class PermutationSGD(Method):
 
 @dataclass(frozen=True)
 class Walk:
-    """The steps of one problem, from a public number of records.
+    """The steps of one problem, from a public number of records."""
 
-    Attributes
-    ----------
-    passes, batches : int
-        How many.
-    rate, ridge : float
-        The longest step, and λ.
-    """
-
+    # How many.
     passes: int
     batches: int
+    # The longest step, and λ.
     rate: float
     ridge: float
 

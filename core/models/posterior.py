@@ -89,25 +89,14 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class Draw:
-    """What is public about a draw before anything is read.
+    """What is public about a draw before anything is read."""
 
-    Attributes
-    ----------
-    order, room : float
-        α, and what the draw may lose at it.
-    noise : NoiseScale
-        Of every number that is bought.
-    margin : int
-        What a number is moved to the safe side by.
-    shrunk : Fraction
-        1; of a rehearsal, how many records there are for each that they stand for.
-    """
-
+    # α, and what the draw may lose at it.
     order: float
     room: float
-    noise: NoiseScale
-    margin: int
-    shrunk: Fraction = Fraction(1)
+    noise: NoiseScale  # Of every number that is bought.
+    margin: int  # What a number is moved to the safe side by.
+    shrunk: Fraction = Fraction(1)  # 1; of a rehearsal, how many records there are for each that they stand for.
 
 
 @dataclass(frozen=True)

@@ -90,40 +90,20 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class Start:
-    """What the bought sums of answers say.
+    """What the bought sums of answers say."""
 
-    Attributes
-    ----------
-    records : float
-        How many there are, at least 1.
-    scores : np.ndarray
-        Where the search starts: of every record alike, in natural scores, float64 (rows,).
-    spread : float
-        How many natural scores one of the search's is.
-    """
-
-    records: float
-    scores: np.ndarray
-    spread: float = 1.0
+    records: float  # How many there are, at least 1.
+    scores: np.ndarray  # Where the search starts: of every record alike, in natural scores, float64 (rows,).
+    spread: float = 1.0  # How many natural scores one of the search's is.
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a descent came to.
+    """What a descent came to."""
 
-    Attributes
-    ----------
-    rows : np.ndarray
-        Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (rows, m).
-    details : dict[str, str]
-        For the file.
-    residual : float | None
-        How far off a record typically is, in natural scores, as far as was bought.
-    """
-
-    rows: np.ndarray
-    details: dict[str, str]
-    residual: float | None
+    rows: np.ndarray  # Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (rows, m).
+    details: dict[str, str]  # For the file.
+    residual: float | None  # How far off a record typically is, in natural scores, as far as was bought.
 
 
 @dataclass(frozen=True)

@@ -51,18 +51,10 @@ AT_ONCE = 1 << 12
 
 @dataclass(frozen=True)
 class Scale:
-    """What was bought, in whole units of the records.
+    """What was bought, in whole units of the records."""
 
-    Attributes
-    ----------
-    centre : np.ndarray
-        Of the features, int64 (d,).
-    length : int
-        What counts as 1 from now on.
-    """
-
-    centre: np.ndarray
-    length: int
+    centre: np.ndarray  # Of the features, int64 (d,).
+    length: int  # What counts as 1 from now on.
 
 
 def centre_sensitivity(neighbours: Neighbours, radius: float, unit: int, size: int) -> Sensitivity:

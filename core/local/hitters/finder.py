@@ -37,22 +37,14 @@ FAMILY = 0x535452
 
 @dataclass(frozen=True)
 class Alphabet(Validated):
-    """The characters of texts, and how many of them count.
-
-    Attributes
-    ----------
-    characters : str
-        Each once; a text may have no others.
-    length : int
-        Longer texts are cut to it, shorter ones are filled up.
-    seed : int
-        Public; by it texts become keys of 32 bits where they are more.
-    """
+    """The characters of texts, and how many of them count."""
 
     described = "alphabet"
 
-    characters: str = parameter(Text("The alphabet"))
+    characters: str = parameter(Text("The alphabet"))  # Each once; a text may have no others.
+    # Longer texts are cut to it, shorter ones are filled up.
     length: int = parameter(Whole("The length of texts", 2, 62))
+    # Public; by it texts become keys of 32 bits where they are more.
     seed: int = parameter(Seed("The seed of the keys"), None)
 
     def _check(self) -> None:
@@ -142,17 +134,7 @@ MOST_CANDIDATES = 1 << 20
 
 @dataclass(frozen=True)
 class Finder(Validated):
-    """A search for texts.
-
-    Attributes
-    ----------
-    alphabet : Alphabet
-        Which texts there are.
-    epsilon : Decimal
-        The promise to whoever reports once, for all that the report holds together.
-    step : int
-        By how many characters the search goes on at a time.
-    """
+    """A search for texts."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -160,9 +142,10 @@ class Finder(Validated):
     described: ClassVar[str] = "search"
     report_words: ClassVar[int]
 
-    alphabet: Alphabet = parameter(Described("The alphabet", Alphabet))
+    alphabet: Alphabet = parameter(Described("The alphabet", Alphabet))  # Which texts there are.
+    # The promise to whoever reports once, for all that the report holds together.
     epsilon: Decimal = parameter(LocalEpsilon())
-    step: int = parameter(Whole("The step", 1, 8), 2)
+    step: int = parameter(Whole("The step", 1, 8), 2)  # By how many characters the search goes on at a time.
 
     @property
     def report_type(self) -> np.dtype:

@@ -193,29 +193,17 @@ Ask = Callable[[int, int], Array]
 
 @dataclass(frozen=True)
 class PrivTrie(Validated):
-    """A search in rounds.
-
-    Attributes
-    ----------
-    alphabet : Alphabet
-        Which texts there are.
-    epsilon : Decimal
-        The promise to each person who is asked once.
-    threshold : float
-        The share of people from which a text is looked for.
-    step : int
-        By how many characters the trie grows.
-    kept_apart : float
-        The share of people who are left for the estimates.
-    """
+    """A search in rounds."""
 
     name = "privtrie"
     described = "search"
 
-    alphabet: Alphabet = parameter(Described("The alphabet", Alphabet))
-    epsilon: Decimal = parameter(LocalEpsilon())
+    alphabet: Alphabet = parameter(Described("The alphabet", Alphabet))  # Which texts there are.
+    epsilon: Decimal = parameter(LocalEpsilon())  # The promise to each person who is asked once.
+    # The share of people from which a text is looked for.
     threshold: float = parameter(Number("The threshold", 1e-6, 1.0), 0.01)
-    step: int = parameter(Whole("The step", 1, 8), 1)
+    step: int = parameter(Whole("The step", 1, 8), 1)  # By how many characters the trie grows.
+    # The share of people who are left for the estimates.
     kept_apart: float = parameter(Number("The share kept apart", 0.05, 0.95), 0.25)
 
     @cached_property

@@ -36,24 +36,15 @@ FAMILY = 0x464C48
 
 @dataclass(frozen=True)
 class FastHashing(LocalHashing):
-    """A report is one number: that of the function times g, and the cell.
-
-    Attributes
-    ----------
-    functions : int
-        k'.
-    seed : int
-        Public; the functions follow from it.
-    scattered : int
-        1 where values are scattered before they are hashed; 0 in surveys of earlier versions.
-    """
+    """A report is one number: that of the function times g, and the cell."""
 
     name = "flh"
     title = "fast local hashing"
     paper = "Cormode, Maddock, Maple 2021"
 
-    functions: int = parameter(Whole("The number of hash functions", 1, 1 << 20), 1000)
-    seed: int = parameter(Seed("The seed of the hash functions"), None)
+    functions: int = parameter(Whole("The number of hash functions", 1, 1 << 20), 1000)  # k'.
+    seed: int = parameter(Seed("The seed of the hash functions"), None)  # Public; the functions follow from it.
+    # 1 where values are scattered before they are hashed; 0 in surveys of earlier versions.
     scattered: int = parameter(Whole("Whether values are scattered", 0, 1), 1)
 
     @classmethod

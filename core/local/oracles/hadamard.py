@@ -133,18 +133,13 @@ MOST_WRITTEN_OUT = 1 << 14
 
 @dataclass(frozen=True)
 class Hadamard(Oracle):
-    """A report is one word: t coefficients, and a sign for each.
-
-    Attributes
-    ----------
-    coefficients : int
-        t; by its variance where it is not said.
-    """
+    """A report is one word: t coefficients, and a sign for each."""
 
     name = "hm"
     title = "Hadamard mechanism"
     paper = "Bassily, Nissim, Stemmer, Thakurta 2017; Cormode, Maddock, Maple 2021"
 
+    # t; by its variance where it is not said.
     coefficients: Resolved[int] = parameter(
         Whole("The number of coefficients", 1, 32), None, settled="how many coefficients a report has"
     )

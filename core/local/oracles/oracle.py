@@ -37,18 +37,10 @@ from ...runtime.array_types import Array, Floats, Integers, Truths
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Sums over reports; those of several machines are added.
+    """Sums over reports; those of several machines are added."""
 
-    Attributes
-    ----------
-    table : np.ndarray
-        int64, of the shape that the oracle says.
-    people : int
-        How many reports were added.
-    """
-
-    table: np.ndarray
-    people: int
+    table: np.ndarray  # int64, of the shape that the oracle says.
+    people: int  # How many reports were added.
 
     def __add__(self, other: Tally) -> Tally:
         if self.table.shape != other.table.shape:
@@ -102,23 +94,16 @@ Matrix = list[list[Fraction]]
 
 @dataclass(frozen=True)
 class Oracle(Validated, ABC):
-    """How one of `domain` values is reported with a local `epsilon`.
-
-    Attributes
-    ----------
-    domain : int
-        How many values there are; a value is a whole number below it.
-    epsilon : Decimal
-        The promise to whoever reports once.
-    """
+    """How one of `domain` values is reported with a local `epsilon`."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     described: ClassVar[str] = "frequency oracle"
 
+    # How many values there are; a value is a whole number below it.
     domain: int = parameter(Whole("The number of values", 2, MOST_VALUES))
-    epsilon: Decimal = parameter(LocalEpsilon())
+    epsilon: Decimal = parameter(LocalEpsilon())  # The promise to whoever reports once.
 
     @cached_property
     def surplus(self) -> int:

@@ -43,18 +43,13 @@ LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25
 
 @dataclass(frozen=True)
 class ProjectiveGeometry(Pure):
-    """A report is a point.
-
-    Attributes
-    ----------
-    field, coordinates : int
-        q, a prime, and t; by their variance where they are not said.
-    """
+    """A report is a point."""
 
     name = "pgr"
     title = "projective geometry response"
     paper = "Feldman, Nelson, Nguyen, Talwar 2022"
 
+    # q, a prime, and t; by their variance where they are not said.
     field: Resolved[int] = parameter(Whole("The field", 2, LARGEST_FIELD), None, settled="its field")
     coordinates: Resolved[int] = parameter(Whole("The number of coordinates", 2, 26), None, settled="its coordinates")
 

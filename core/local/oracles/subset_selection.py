@@ -37,18 +37,13 @@ MOST_WRITTEN_OUT = 10_000
 
 @dataclass(frozen=True)
 class SubsetSelection(Pure):
-    """A bit for every value, k of them set.
-
-    Attributes
-    ----------
-    size : int
-        k; by its variance where it is not said.
-    """
+    """A bit for every value, k of them set."""
 
     name = "ss"
     title = "subset selection"
     paper = "Ye, Barg 2018"
 
+    # k; by its variance where it is not said.
     size: Resolved[int] = parameter(Whole("The size of sets", 1, MOST_VALUES), None, settled="how large its sets are")
 
     def _check(self) -> None:

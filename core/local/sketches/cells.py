@@ -51,22 +51,16 @@ FAMILY = 0x534B45
 
 @dataclass(frozen=True)
 class CellSketch(LocalSketch):
-    """Rows of cells.
-
-    Attributes
-    ----------
-    rows, width : int
-        k, and how many cells m each row has.
-    oracle : str
-        By which oracle cells are reported.
-    """
+    """Rows of cells."""
 
     signed: ClassVar[bool] = False
     """Whether a value is counted with a random sign, in a cell for each sign."""
     ways: ClassVar[tuple[str, ...]] = ("mean", "median")
 
+    # k, and how many cells m each row has.
     rows: int = parameter(Whole("The number of rows", 2, 1 << 16), 32)
     width: int = parameter(Whole("The width", 2, 1 << 22), 1024)
+    # By which oracle cells are reported.
     oracle: Resolved[str] = parameter(Choice("The oracle", tuple(ORACLES)), "olh")
 
     def _check(self) -> None:

@@ -56,23 +56,15 @@ ALIKE = 0.0
 
 @dataclass(frozen=True)
 class LocalSketch(Validated):
-    """A sketch of values up to 2^32 - 1.
-
-    Attributes
-    ----------
-    epsilon : Decimal
-        The promise to whoever reports once.
-    seed : int
-        Public; hash functions follow from it.
-    """
+    """A sketch of values up to 2^32 - 1."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     described: ClassVar[str] = "local sketch"
 
-    epsilon: Decimal = parameter(LocalEpsilon())
-    seed: int = parameter(Seed("The seed of the hash functions"), None)
+    epsilon: Decimal = parameter(LocalEpsilon())  # The promise to whoever reports once.
+    seed: int = parameter(Seed("The seed of the hash functions"), None)  # Public; hash functions follow from it.
 
     @property
     @abstractmethod
@@ -262,26 +254,13 @@ STEADY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What rows of cells hold, and where candidates lie in them.
+    """What rows of cells hold, and where candidates lie in them."""
 
-    Attributes
-    ----------
-    told : np.ndarray
-        Estimated counts of cells, float64 (rows, width).
-    people : np.ndarray
-        How many people each row has, float64 (rows,).
-    noise : np.ndarray
-        Standard deviation of a cell by the coins, float64 (rows,).
-    places : np.ndarray
-        The cells of each candidate, int64 (rows, h, k).
-    signs : np.ndarray | None
-        With which sign each candidate is counted in a row, (rows, k); None where all are counted with one.
-    """
-
-    told: Floats
-    people: Floats
-    noise: Floats
-    places: Integers
+    told: Floats  # Estimated counts of cells, float64 (rows, width).
+    people: Floats  # How many people each row has, float64 (rows,).
+    noise: Floats  # Standard deviation of a cell by the coins, float64 (rows,).
+    places: Integers  # The cells of each candidate, int64 (rows, h, k).
+    # With which sign each candidate is counted in a row, (rows, k); None where all are counted with one.
     signs: Integers | None = None
 
     @property

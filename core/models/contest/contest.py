@@ -30,21 +30,12 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Way(Generic[Kept]):
-    """One way to decide, of a contestant that was made; rules of decision share what was made, and are ways apart.
+    """One way to decide, of a contestant that was made; rules of decision share what was made, and are ways apart."""
 
-    Attributes
-    ----------
-    title : str
-        What people call it.
-    right : Callable[[int], bool]
-        Whether it predicts the record at a place right: by a function of that record and the way alone, bit for bit.
-    kept : Kept
-        What is kept where it wins.
-    """
-
-    title: str
+    title: str  # What people call it.
+    # Whether it predicts the record at a place right: by a function of that record and the way alone, bit for bit.
     right: Callable[[int], bool]
-    kept: Kept
+    kept: Kept  # What is kept where it wins.
 
 
 Maker = Callable[[np.ndarray], Sequence[Way[Kept]]]
@@ -61,27 +52,13 @@ class Contestant(ABC, Generic[Kept]):
 
 @dataclass(frozen=True)
 class Contest(Generic[Kept]):
-    """All that is settled before anything is read or spent.
+    """All that is settled before anything is read or spent."""
 
-    Attributes
-    ----------
-    cost : Cost
-        Of everything together, one entry in a ledger.
-    makers : tuple[Maker, ...]
-        Of the contestants.
-    plan : ChoicePlan | None
-        Of the choice; None where there is nothing to choose.
-    halvings : int
-        A record is held out with probability 2^-halvings.
-    beside : tuple[Way, ...]
-        Ways that are made of no record.
-    """
-
-    cost: Cost
-    makers: tuple[Maker[Kept], ...]
-    plan: ChoicePlan | None
-    halvings: int
-    beside: tuple[Way[Kept], ...] = ()
+    cost: Cost  # Of everything together, one entry in a ledger.
+    makers: tuple[Maker[Kept], ...]  # Of the contestants.
+    plan: ChoicePlan | None  # Of the choice; None where there is nothing to choose.
+    halvings: int  # A record is held out with probability 2^-halvings.
+    beside: tuple[Way[Kept], ...] = ()  # Ways that are made of no record.
 
     def run(
         self,

@@ -76,18 +76,10 @@ class Settled(ABC):
 
 
 class Entrant(ABC):
-    """A way to tell classes apart.
+    """A way to tell classes apart."""
 
-    Attributes
-    ----------
-    domain : Domain
-        The public facts about the records, the class among them.
-    label : str
-        The column of classes.
-    """
-
-    domain: Domain
-    label: str
+    domain: Domain  # The public facts about the records, the class among them.
+    label: str  # The column of classes.
     size_rank: ClassVar[float]
     """Its place among the kinds, by how few numbers they keep."""
 

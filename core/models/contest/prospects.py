@@ -71,24 +71,13 @@ ENDS = 40.0
 
 @dataclass(frozen=True)
 class Shape:
-    """How classes lie.
+    """How classes lie."""
 
-    Attributes
-    ----------
-    drawn : Callable
-        Points in so many directions, and their classes, of those that were drawn beforehand.
-    spread : float
-        How far points spread beside the usual.
-    hidden : int
-        Directions that columns follow, at most as many as there are columns.
-    own : float
-        What a column does by itself.
-    """
-
+    # Points in so many directions, and their classes, of those that were drawn beforehand.
     drawn: Callable[[PublicRandom, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
-    spread: float = 1.0
-    hidden: int = HIDDEN
-    own: float = LITTLE
+    spread: float = 1.0  # How far points spread beside the usual.
+    hidden: int = HIDDEN  # Directions that columns follow, at most as many as there are columns.
+    own: float = LITTLE  # What a column does by itself.
 
 
 def labelled_populations(domain: Domain, label: str, spread: float | None = None) -> tuple[np.ndarray, ...]:
@@ -219,21 +208,13 @@ MOST_WORK = 5 * 10**6
 
 @dataclass(frozen=True)
 class Prospect:
-    """Entrants that are worth making together.
+    """Entrants that are worth making together."""
 
-    Attributes
-    ----------
-    entrants : tuple[Entrant, ...]
-        From one to three of them, the one with the best forecast first.
-    learnt : float
-        How much the winner learns of the populations, on average: what it gets right beyond always the most common
-        class, as a share of what there is.
-    alone : tuple[tuple[Entrant, float], ...]
-        Of every entrant, how much it would learn by itself under the whole promise, the best first.
-    """
-
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[Entrant, ...]  # From one to three of them, the one with the best forecast first.
+    # How much the winner learns of the populations, on average: what it gets right beyond always the most common class,
+    # as a share of what there is.
     learnt: float
+    # Of every entrant, how much it would learn by itself under the whole promise, the best first.
     alone: tuple[tuple[Entrant, float], ...]
     compared: bool = True  # Whether held-out records compare them, and one class for everyone with them.
 
