@@ -18,10 +18,9 @@ from .oracles.oracle import Oracle
 from .registries import ORACLES, oracle
 
 LEVEL = 0.95
+# Oracles whose error is larger by no more than this are as good, and the one with the shortest reports is taken.
 AS_GOOD = 1.03
-"""Oracles whose error is larger by no more than this are as good, and the one with the shortest reports is taken."""
-PATIENCE = 600.0
-"""Seconds of the collector's processor that a recommendation may cost."""
+PATIENCE = 600.0  # Seconds of the collector's processor that a recommendation may cost.
 
 
 @dataclass(frozen=True)

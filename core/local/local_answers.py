@@ -47,8 +47,7 @@ class LocalAnswers(ABC):
     """Reports of a survey, summed up."""
 
     format_version: ClassVar[int]
-    ways: ClassVar[tuple[str, ...]]
-    """How estimates may be made plausible."""
+    ways: ClassVar[tuple[str, ...]]  # How estimates may be made plausible.
 
     survey: Any  # The question and how it was answered.
     refused: int  # How many reports no device sends.
@@ -244,8 +243,7 @@ COLUMNS = ("value", "estimate", "low", "high")
 MOST_FOUND = 10_000
 
 
-TOP = 20
-"""Texts that are looked for where nobody says how many."""
+TOP = 20  # Texts that are looked for where nobody says how many.
 
 
 def told_from(found: pd.DataFrame, level: float) -> pd.Series:

@@ -69,8 +69,8 @@ from .oracles.oracle import Matrix, Oracle, Tally
 from .registries import ORACLES, oracle
 from .rows import RowReports, by_row
 
+# Oracles whose variance is a line in the count of a cell, whatever the counts of the others.
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")
-"""Oracles whose variance is a line in the count of a cell, whatever the counts of the others."""
 MOST_COUNTERS = 1 << 26
 FIELDS = ("mechanism", "parameters", "domain", "oracle")
 
@@ -212,8 +212,6 @@ class CellReports:
 
         Parameters
         ----------
-        people : int
-            How many report.
         share : float | None
             The share of all people that is in the counter's cell; the average over the cells of a row when None.
         """
@@ -326,8 +324,8 @@ def _only(columns: Columns, row: int) -> Columns:
     )
 
 
+# Rows that reports are spread over unless more are asked for: beyond, chance in rows is small beside any noise.
 MOST_ROWS = 10_000
-"""Rows that reports are spread over unless more are asked for: beyond, chance in rows is small beside any noise."""
 
 
 def sized(
@@ -348,8 +346,6 @@ def sized(
         The local promise, and the oracle or "auto".
     people : float
         How many will report.
-    density, sample : float | None, object
-        As for `core.releases.forecast.forecast.forecast`.
     """
     if sketch.sized:
         return sketch
@@ -370,10 +366,6 @@ def forecast_reports(one: CellReports, people: float, density: float | None = No
     ----------
     one : CellReports
         How records are reported.
-    people : float
-        How many report.
-    density, sample : float | None, object
-        As for `core.releases.forecast.forecast.forecast`.
     """
     number = int(checked_records(people))
     typical = forecast_planned(one.sketch, one.plan(number), number, density, sample).density

@@ -26,13 +26,11 @@ from .survey import AnySurvey, OpenSurvey, RecordSurvey, Survey
 
 COLUMN = "report"
 MARK = b"frostglass-survey"
-KEPT = b"frostglass-kept"
-"""What marks a file of responses that devices keep, which are sent to nobody."""
+KEPT = b"frostglass-kept"  # What marks a file of responses that devices keep, which are sent to nobody.
 WHAT = {MARK: "reports", KEPT: "what devices keep"}
 REPORTS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 27
-Reporting = Oracle | Finder | LocalSketch | CellReports
-"""Whatever makes reports of a survey."""
+Reporting = Oracle | Finder | LocalSketch | CellReports  # Whatever makes reports of a survey.
 
 
 def report_schema(survey: AnySurvey, mark: bytes = MARK) -> pa.Schema:

@@ -84,15 +84,11 @@ from .model_file import BITS
 from .training_task import Task, whole_vectors
 
 CONSTANTS = ("sharp", "published")
-SECOND_SHARE = Fraction(1, 100)
-"""Of epsilon and delta, for the noise on what the solver found."""
-LARGEST_GRADIENT = Fraction(1, 1 << 20)
-"""γ: a public constant that double precision can check for millions of records."""
+SECOND_SHARE = Fraction(1, 100)  # Of epsilon and delta, for the noise on what the solver found.
+LARGEST_GRADIENT = Fraction(1, 1 << 20)  # γ: a public constant that double precision can check for millions of records.
 MARGIN = 1e-9
-READ_UNIT = 1 << 24
-"""What 1 counts where records are read: squared lengths, and entries times 2^30, fit 64 bits."""
-LARGEST_PUBLISHED = 10
-"""Epsilon up to which the paper's factor of the Gaussian mechanism is known to hold."""
+READ_UNIT = 1 << 24  # What 1 counts where records are read: squared lengths, and entries times 2^30, fit 64 bits.
+LARGEST_PUBLISHED = 10  # Epsilon up to which the paper's factor of the Gaussian mechanism is known to hold.
 THEOREM = (
     "The minimiser of a logistic loss with a Gaussian linear term, found to within a checked length of its gradient, "
     "is released with Gaussian noise for what is missing (approximate minima perturbation; Iyengar et al. 2019)."
@@ -116,15 +112,8 @@ class ApproximateMinima(Method):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     constants : str
         "sharp" or "published"; see the module.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
@@ -207,10 +196,6 @@ def near_minimiser(vectors: np.ndarray, plan: Perturbed, noise_source: NoiseSour
     ----------
     vectors : np.ndarray
         Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
-    plan : Perturbed
-        What is drawn.
-    noise_source : NoiseSource
-        Where it comes from.
     """
     second = plan.second.parameter
     law = ApproximateMinimum(plan.deviation, plan.curvature, LARGEST_GRADIENT, second, 1 << UNIT_BITS, 1 << plan.bits)
@@ -270,20 +255,7 @@ def published_constants(whole: float, epsilon: float, delta: float) -> tuple[Fra
 
 @dataclass(frozen=True)
 class TunedMinima(Method):
-    """The best of several models by approximate minima perturbation, each of records half as long as the last.
-
-    Parameters
-    ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`; the radius is the longest that is tried.
-    radii : int
-        How many radii.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or a person may have several records.
-    """
+    """The best of several models by approximate minima perturbation, each of records half as long as the last."""
 
     radii: int = parameter(Whole("The number of radii that are tried", 2, 8), 2)
     name: ClassVar[str] = "tuned-amp"

@@ -56,8 +56,8 @@ from itertools import count
 import numpy as np
 
 UNIT_BITS = 30
+# Coefficients are whole multiples of 2^-20: of vectors of length 1, so that a score is off by a millionth or so.
 GRID_BITS = 20
-"""Coefficients are whole multiples of 2^-20: of vectors of length 1, so that a score is off by a millionth or so."""
 UNIT_ROUNDOFF = 2.0**-53
 WEIGHT_ERROR = 2.0**-50
 SLACK = 1.01
@@ -70,8 +70,8 @@ WORD_BITS = 64
 ROWS_AT_ONCE = 1 << 14
 MOST_STEPS = 500
 
+# Least and greatest values of the entries of b, at a level of precision.
 Bounds = Callable[[int], tuple[Sequence[Fraction], Sequence[Fraction]]]
-"""Least and greatest values of the entries of b, at a level of precision."""
 
 
 def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> list[int]:
@@ -81,8 +81,6 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
     ----------
     vectors : np.ndarray
         int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
-    curvature : Fraction
-        k, above 0.
     linear : Bounds
         Bounds of b, which get narrower from level to level without end.
     """
@@ -100,8 +98,6 @@ def approximate_minimiser(
 
     Parameters
     ----------
-    vectors, curvature, linear : np.ndarray, Fraction, Bounds
-        As of `rounded_minimiser`.
     largest_gradient : Fraction
         Above 0; what is reached is checked, whatever the search did.
     """
@@ -266,13 +262,12 @@ def length_above(values: Sequence[Fraction]) -> Fraction:
     return Fraction(math.isqrt((squares.numerator << 2 * shift) // squares.denominator) + 1, 1 << shift)
 
 
+# Binary digits after the point of a solution, and how many more there are at every further level.
 FIRST_DIGITS, MORE_DIGITS = 128, 64
-"""Binary digits after the point of a solution, and how many more there are at every further level."""
-LIMB_BITS = 24
-"""Of a whole number that is multiplied with entries of records, below 2^14, and added up in 64 bits."""
+LIMB_BITS = 24  # Of a whole number that is multiplied with entries of records, below 2^14, and added up in 64 bits.
 
+# A right-hand side at a level of precision, and how far it is off at most, in length.
 Goal = Callable[[int], tuple[Sequence[Fraction], Fraction]]
-"""A right-hand side at a level of precision, and how far it is off at most, in length."""
 
 
 class Solver:
@@ -282,8 +277,6 @@ class Solver:
     ----------
     products : np.ndarray
         A sum of products of whole numbers, object (m, m).
-    ridge : int
-        λ, above 0.
     """
 
     def __init__(self, products: np.ndarray, ridge: int):

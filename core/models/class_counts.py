@@ -25,8 +25,7 @@ from .method import Method
 from .model_file import BITS
 from .training_task import Task
 
-SAME_FOR_ALL = "one class for everyone"
-"""What people call such an answer among others."""
+SAME_FOR_ALL = "one class for everyone"  # What people call such an answer among others.
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,6 @@ class LargestClass(Method):
     is left out instead moves less. With m records a person both norms are at most m times that, as norms of sums are at
     most sums of norms; m records of one class reach it. Noise of that sensitivity (`core.privacy.calibration`) keeps
     the promise, and what is made of noisy counts is post-processing.
-
-    Parameters
-    ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     """
 
     name: ClassVar[str] = "largest-class"

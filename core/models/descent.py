@@ -60,18 +60,17 @@ from .training_task import Task
 
 UNIT = 1 << 13
 COUNT_SHARE, CENTRE_SHARE, LENGTH_SHARE = Fraction(1, 100), Fraction(2, 100), Fraction(1, 100)
-LARGEST_WEIGHT = 1 << 28
-"""Of a coefficient, in multiples of 2^-20: beyond 256 it is cut."""
+LARGEST_WEIGHT = 1 << 28  # Of a coefficient, in multiples of 2^-20: beyond 256 it is cut.
 USUAL_STEPS = 100
+# A step's length times m²: far beyond what is safe for any data, as real curvature is far below its bound; and as long
+# as the noise of one step moves the score of a record of length m by no more than this.
 LONGEST_RATE, SCORE_NOISE = 512.0, 0.2
-"""A step's length times m²: far beyond what is safe for any data, as real curvature is far below its bound; and as long
-as the noise of one step moves the score of a record of length m by no more than this."""
+# Steps up to which more of them are taken, for as long as the noise leaves room for a rate that is not shorter.
 MOST_STEPS, SHORT_RATE = 300, 64.0
-"""Steps up to which more of them are taken, for as long as the noise leaves room for a rate that is not shorter."""
+# Steps times records, coordinates and rows, beyond which no more are taken than usual: some seconds of one core.
 MOST_WORK = 5 * 10**9
-"""Steps times records, coordinates and rows, beyond which no more are taken than usual: some seconds of one core."""
+# In bought lengths: larger ones let more noise in, smaller ones let records far beyond the border count less.
 CLIP = 0.3
-"""In bought lengths: larger ones let more noise in, smaller ones let records far beyond the border count less."""
 THEOREM = (
     "Sums of whole numbers with discrete Gaussian noise, one in each step of a gradient descent, compose by zCDP (Bun, "
     "Steinke 2016; Canonne, Kamath, Steinke 2020)."
@@ -84,19 +83,10 @@ class Descent(GaussianTables, Trained[Model]):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
-    steps : int
-        How many.
     rate : float | None
         Length of a step times the square of the bought length; None for the longest that the noise leaves room for.
     clip : float
         C, in bought lengths.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
@@ -106,13 +96,12 @@ class Descent(GaussianTables, Trained[Model]):
     unit: ClassVar[int] = UNIT
     solves: ClassVar[bool] = False
     longest_rate: ClassVar[float]
+    # The longest step, and how far the noise of one step may move the score of a record of the bought length.
     score_noise: ClassVar[float]
-    """The longest step, and how far the noise of one step may move the score of a record of the bought length."""
     farthest: ClassVar[float] = FARTHEST
-    seen: ClassVar[float] = 1.0
-    """The share of the records that a step is about."""
+    seen: ClassVar[float] = 1.0  # The share of the records that a step is about.
+    # The share of a step that the next one goes on with, so that its noise counts 1/(1 - momentum) times.
     momentum: ClassVar[float] = 0.0
-    """The share of a step that the next one goes on with, so that its noise counts 1/(1 - momentum) times."""
 
     @abstractmethod
     def residuals(self, scores: np.ndarray, goals: Any, most: np.ndarray) -> np.ndarray:
@@ -247,8 +236,6 @@ class Descent(GaussianTables, Trained[Model]):
 
         Parameters
         ----------
-        budget : Budget
-            The promise.
         records : float
             About how many there are.
         """
@@ -291,15 +278,8 @@ class NoisyDescent(Descent[LinearModel], Method):
 
     Parameters
     ----------
-    domain, label, radius, steps, rate, clip : Domain, str, float | None, int, float | None, float
-        As of `Descent`.
     loss : str
         "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the rest.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     loss: str = parameter(Choice("The loss", LOSSES), "logistic")
@@ -331,13 +311,7 @@ class NoisyDescent(Descent[LinearModel], Method):
 
 @dataclass(frozen=True)
 class SupportVectors(NoisyDescent):
-    """A linear support vector machine: the same descent on Huber's smooth hinge, each class against the rest.
-
-    Parameters
-    ----------
-    domain, label, radius, steps, rate, clip, loss : Domain, str, float | None, int, float | None, float, str
-        As of `NoisyDescent`.
-    """
+    """A linear support vector machine: the same descent on Huber's smooth hinge, each class against the rest."""
 
     loss: str = parameter(Choice("The loss", LOSSES), "svm")
     name: ClassVar[str] = "svm"

@@ -53,17 +53,10 @@ class FrankWolfe(Method):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     steps : int
         T, how many corners are chosen.
     ball : float
         C, how large coefficients of coordinates between -1 and 1 may be together.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     steps: int = parameter(Whole("The number of steps", 1, 1_000), 10)

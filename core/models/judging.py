@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 BINS = 10
 LEAST_TESTED = 2
-LEAST_SHARE = 1e-12
-"""Of a probability or a variance, so that nothing is infinite."""
+LEAST_SHARE = 1e-12  # Of a probability or a variance, so that nothing is infinite.
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +139,6 @@ def reliability(shares: np.ndarray, truth: np.ndarray, level: float = 0.95) -> R
         Probabilities, float64 (n, K).
     truth : np.ndarray
         The places of the true classes, int64 (n,).
-    level : float
-        Of the intervals.
     """
     answers = shares.argmax(axis=1)
     likely = shares[np.arange(len(shares)), answers]
@@ -174,10 +171,8 @@ def judge_numbers(model: NumberModel, tested: Tested) -> NumberVerdict:
     )
 
 
-WEIGHT = 1.0
-"""Of what was there before, in records."""
-LARGEST_STRETCH = 5.0
-"""Of the logarithm of the factor."""
+WEIGHT = 1.0  # Of what was there before, in records.
+LARGEST_STRETCH = 5.0  # Of the logarithm of the factor.
 
 
 def calibrated(model: LinearModel, tested: Tested) -> LinearModel:
@@ -185,8 +180,6 @@ def calibrated(model: LinearModel, tested: Tested) -> LinearModel:
 
     Parameters
     ----------
-    model : LinearModel
-        Of classes.
     tested : Tested
         Public records, by `read_test`.
     """
@@ -242,8 +235,6 @@ def model_map(
 
     Parameters
     ----------
-    model : LinearModel
-        Of classes.
     x, y : str
         Columns of numbers or categories.
     held : Mapping[str, object] | None

@@ -73,11 +73,6 @@ class FromProducts(NumberMethod):
     ----------
     domain, label, radius : Domain, str, float | None
         As of `Task`; records are never shortened, so the radius is that of a corner of the bounds.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     name: ClassVar[str] = "products"
@@ -181,11 +176,6 @@ class Boosted(Preconditioned, NumberMethod):
     ----------
     domain, label, radius, steps, clip : Domain, str, float | None, int, float | None
         As of `Preconditioned`; scores are in spreads of what is predicted.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     name: ClassVar[str] = "boosted"

@@ -28,8 +28,7 @@ from ..sketches.answers import check_level
 from .model_file import FIELDS, ModelFile, shortened
 from .training_task import MAX_COORDINATES, Task
 
-CALIBRATED = "calibrated on public records"
-"""The detail that says on how many."""
+CALIBRATED = "calibrated on public records"  # The detail that says on how many.
 KINDS = ("logistic", "multinomial", "one-vs-rest", "svm")
 
 
@@ -115,12 +114,11 @@ class LinearModel(ModelFile):
         )
 
 
+# A score is what is predicted, as a share of its bounds, or the logarithm of it, in its own unit.
 NUMBER_MODEL_KINDS = ("number", "count")
-"""A score is what is predicted, as a share of its bounds, or the logarithm of it, in its own unit."""
 LEVEL = 0.95
 ENDS = {"low": -1.0, "high": 1.0}
-MOST_IN_FILE = 256
-"""Coefficients up to which a file says how the noise of each hangs together with that of every other."""
+MOST_IN_FILE = 256  # Coefficients up to which a file says how the noise of each hangs together with that of every other
 FACTORS = (
     "Its coefficients are of a logarithm: columns multiply what is expected, and one of 0.1 makes it a tenth larger."
 )
@@ -315,8 +313,8 @@ OPENING_KINDS: dict[str, type[LinearModel] | type[NumberModel]] = {
     kind: model for model in (LinearModel, NumberModel) for kind in model.kinds
 }
 MOST_BYTES = 1 << 28
+# Bytes of a file: for a number with what stands before the next, and for all else but what is said of columns.
 A_NUMBER, BESIDE_THE_NUMBERS = 25, 1 << 20
-"""Bytes of a file: for a number with what stands before the next, and for all else but what is said of columns."""
 
 
 def model_of(facts: object) -> Model:

@@ -18,8 +18,8 @@ from ..privacy.calibration import parse_fraction
 from .certified_logistic import GRID_BITS, UNIT_BITS
 
 FORMAT, FORMAT_VERSION = "frostglass-logistic-regression", 1
+# Longest features and the constant beside them, in units: squares that add up to no more than a whole.
 FEATURE_SHARE, CONSTANT_SHARE = 4 * (1 << UNIT_BITS) // 5, 3 * (1 << UNIT_BITS) // 5
-"""Longest features and the constant beside them, in units: squares that add up to no more than a whole."""
 THEOREM = (
     "The coefficients are those of a logistic loss with a random linear term, of density proportional to "
     "exp(-rate times length), rounded to a grid (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9)."

@@ -31,16 +31,13 @@ from .model_file import BITS, LARGEST
 from .training_task import MOST_HALVINGS, Task
 
 Model = TypeVar("Model")
-FINE = 1 << 24
-"""What 1 counts where a model is judged by public records."""
+FINE = 1 << 24  # What 1 counts where a model is judged by public records.
+# What knots cost where lines are straight, in shares of what is right, for each more coordinate a record and for each
+# squared length of noise by squared records (made-up records of 3 and 10 columns, 1,000 to 18,000 of them, at pure 1
+# and at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring.
 SAMPLING, NOISE, LITTLE_LOST = 0.5, 200.0, 0.005
-"""What knots cost where lines are straight, in shares of what is right, for each more coordinate a record and for each
-squared length of noise by squared records (made-up records of 3 and 10 columns, 1,000 to 18,000 of them, at pure 1 and
-at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring."""
-MOST_HELD = 1 << 25
-"""Records times coordinates, beyond which curves would take a method's minutes."""
-LEAST_VARIANCE = 1e-12
-"""Of what is predicted, between -1 and 1, so that nothing is divided by zero."""
+MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
+LEAST_VARIANCE = 1e-12  # Of what is predicted, between -1 and 1, so that nothing is divided by zero.
 
 
 class Fitted(ABC, Generic[Model]):
@@ -80,10 +77,6 @@ class Fitted(ABC, Generic[Model]):
 
         Parameters
         ----------
-        source : Source
-            The private records.
-        budget : Budget
-            The promise.
         spend : Callable[[Cost], object] | None
             Writes the cost to a ledger, durably, or raises; called before any noise exists.
         noise_source : NoiseSource | None
@@ -304,8 +297,7 @@ def against_the_rest(problems: int) -> str:
 class GaussianTables(Task, ABC):
     """A method whose price is that of its tables."""
 
-    instead: ClassVar[str] = "objective perturbation"
-    """What predicts the same without a delta."""
+    instead: ClassVar[str] = "objective perturbation"  # What predicts the same without a delta.
 
     @abstractmethod
     def _tables(self, budget: Budget) -> list[tuple[Sensitivity, Fraction]]:

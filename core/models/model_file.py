@@ -23,19 +23,17 @@ from ..version import SOFTWARE
 from .training_task import Task
 
 FORMAT, FORMAT_VERSION = "frostglass-model", 1
-BITS = 20
-"""Coefficients are whole multiples of 2^-20 times the model's scale."""
+BITS = 20  # Coefficients are whole multiples of 2^-20 times the model's scale.
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether anyone is among the records",
     Neighbours.REPLACE_ONE: "what anyone's record says",
 }
 FIELDS = ("format", "format_version", "domain", "task", "kind", "scale", "rows", "privacy", "private", "software")
 LARGEST = 1 << 62
+# The detail of a model whose records were walked in an order that was drawn in secret; earlier versions took one that
+# anyone knows.
 HIDDEN_ORDER = {"order": "hidden"}
-"""The detail of a model whose records were walked in an order that was drawn in secret; earlier versions took one that
-anyone knows."""
-IN_AN_ORDER = "stochastic gradient descent over a permutation"
-"""The method that needs it."""
+IN_AN_ORDER = "stochastic gradient descent over a permutation"  # The method that needs it.
 KNOWN_ORDER = "It was made by a version whose promise did not hold where the order of records depends on their values."
 TEACHING = "A teaching file: its noise protects nobody."
 

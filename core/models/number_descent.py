@@ -64,11 +64,10 @@ from .standard_scale import LOWEST, RESIDUAL_BITS, RESIDUAL_UNIT, cut, offsets, 
 from .training_task import Task
 
 FIT_SHARE = Fraction(2, 100)
+# Where residuals are cut before they are squared: two standard deviations of what is predicted.
 FARTHEST_OFF = 2 * RESIDUAL_UNIT
-"""Where residuals are cut before they are squared: two standard deviations of what is predicted."""
 FIT_SENSITIVITY = Sensitivity(FARTHEST_OFF**2, FARTHEST_OFF**4)
-DOUBT = 0.5
-"""Of a sum of squares, the share that noise may be for the model to say how far off it is."""
+DOUBT = 0.5  # Of a sum of squares, the share that noise may be for the model to say how far off it is.
 
 
 def sum_of_squares(off: np.ndarray) -> int:
@@ -82,22 +81,16 @@ def bought_residual(exact: int, records: float, noise: NoiseScale, noise_source:
 
     Parameters
     ----------
-    exact : int
-        Of `sum_of_squares`.
     records : float
         How many there are, as far as is known.
-    noise : NoiseScale
-        Of the sum.
-    noise_source : NoiseSource
-        Where the noise comes from.
     """
     square = float(add_noise(np.array([exact], np.int64), noise, noise_source)[0])
     return None if square <= math.sqrt(noise.variance) / DOUBT else math.sqrt(square / records) / RESIDUAL_UNIT
 
 
 GOALS_SHARE = Fraction(1, 100)
+# The least length of goals between -1 and 1, and the most standard deviations that a length is.
 SHORTEST, LONGEST = 1.0 / 64.0, 4.0
-"""The least length of goals between -1 and 1, and the most standard deviations that a length is."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +107,7 @@ class Goals:
 
 @dataclass(frozen=True)
 class NumberDescent(Descent[NumberModel], NumberMethod):
-    """A number by full-batch gradient descent with noise in every step.
-
-    Parameters
-    ----------
-    domain, label, radius, steps, rate, clip : Domain, str, float | None, int, float | None, float
-        As of `Descent`.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
-    """
+    """A number by full-batch gradient descent with noise in every step."""
 
     clip: Resolved[float] = parameter(Number("The largest slope", 1e-2, 10.0), 1.0)
     name: ClassVar[str] = "descent"
@@ -217,8 +199,7 @@ def whole_goals(numbers: np.ndarray, middle: float, length: float) -> np.ndarray
     return np.asarray((numbers - round(middle * UNIT)) * (2.0**RESIDUAL_BITS / (length * UNIT)), np.int64)
 
 
-SPAN = 2.0
-"""From no count to the public upper end, as numbers between -1 and 1 have it."""
+SPAN = 2.0  # From no count to the public upper end, as numbers between -1 and 1 have it.
 
 
 @dataclass(frozen=True)
@@ -248,11 +229,6 @@ class CountDescent(NumberDescent):
     ----------
     domain, label, radius, steps, rate, clip : Domain, str, float | None, int, float | None, float
         As of `NumberDescent`; what is predicted must be a number from 0 on.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or what is predicted may lie below 0.
     """
 
     name: ClassVar[str] = "poisson"

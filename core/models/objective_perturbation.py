@@ -74,16 +74,13 @@ from .method import Fitted, Method, against_the_rest, signed_problems
 from .training_task import Task
 
 CONSTANTS = ("sharp", "published")
-CURVATURE_OF_LOSS = Fraction(1, 4)
-"""c: the largest second derivative of log(1 + e^-z)."""
+CURVATURE_OF_LOSS = Fraction(1, 4)  # c: the largest second derivative of log(1 + e^-z).
 MAX_RECORDS = 1 << 40
-MAX_NUMBERS = 1 << 27
-"""Records times coordinates that are held in memory, as they are all needed at every step."""
+MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
 RADIUS = Number("The radius of the features", 1e-100, 1e100)
-LENGTHS = (1 << UNIT_BITS) ** 2
-"""The largest squared length, in units."""
+LENGTHS = (1 << UNIT_BITS) ** 2  # The largest squared length, in units.
 DECIMALS = Context(prec=60)
 
 
@@ -107,11 +104,6 @@ class ObjectivePerturbation(Validated, Fitted[LogisticModel]):
         farthest corner.
     constants : str
         "sharp" or "published"; see the module.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     domain: Domain
@@ -249,10 +241,6 @@ def perturbed_minimiser(
     ----------
     vectors : np.ndarray
         Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
-    rate, curvature : Fraction
-        r and k.
-    noise_source : NoiseSource
-        Where b comes from.
     """
     law = PerturbedMinimum(rate, curvature, 1 << UNIT_BITS, 1 << GRID_BITS)
 
@@ -274,10 +262,6 @@ def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndar
     ----------
     points : np.ndarray
         float64 (n, d); each record's vector is a function of that record alone, bit for bit.
-    centre : np.ndarray
-        float64 (d,).
-    radius : float
-        Above zero.
     """
     offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
     # In the order of the coordinates, as sums along an axis may depend on the records beside.
@@ -312,18 +296,7 @@ def _down(value: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class PureLogistic(Method):
-    """Objective perturbation with nothing to be tuned.
-
-    Parameters
-    ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
-    """
+    """Objective perturbation with nothing to be tuned."""
 
     name: ClassVar[str] = "objective"
     rank: ClassVar[int] = 0

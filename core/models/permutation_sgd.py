@@ -74,9 +74,9 @@ BETA = 0.25
 LONGEST = 1024.0
 MARGIN = 1e-9
 MOST_STEPS, LARGEST_BATCH = 10_000, 1 << 20
+# How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most where they are
+# alike, and (1 + log T)/λ, which is below 11 LONGEST, where they are not.
 ROUNDING = 2.0 * (11.0 * LONGEST * 2.0**-30 + MOST_STEPS * 2.0**-41)
-"""How much further apart two runs are than in exact arithmetic: steps together are LONGEST long at most where they are
-alike, and (1 + log T)/λ, which is below 11 LONGEST, where they are not."""
 TRIAL = 1 << 40
 THEOREM = (
     "One replaced record moves what gradient steps over a permutation that is drawn in secret end at by a proven "
@@ -99,19 +99,12 @@ class PermutationSGD(Method):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     schedule : str
         "convex", with steps alike, or "strongly convex", with shorter and shorter ones.
     passes, batch : int
         k, and how many records a batch has at least.
     deviation : float
         Of the noise in each coefficient.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     schedule: str = parameter(Choice("The schedule", SCHEDULES), "convex")

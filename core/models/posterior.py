@@ -70,15 +70,12 @@ from .method import NumberMethod
 from .model_file import BITS
 
 UNIT = 1 << 13
-SHARE = Fraction(1, 10)
-"""Of ρ, for each number that is bought."""
-FAILURE = 0.01
-"""Of δ, for each of them to be no bound."""
+SHARE = Fraction(1, 10)  # Of ρ, for each number that is bought.
+FAILURE = 0.01  # Of δ, for each of them to be no bound.
 USUAL_STRENGTH = 4.0
-FINEST = 1_000
-"""k at most, so that c^q stays a number of a few thousand digits."""
+FINEST = 1_000  # k at most, so that c^q stays a number of a few thousand digits.
+# Times k, beyond which W cannot be: λ is a record at least, so W is below 10^6 for all records that are held.
 MOST_STEPS = 16
-"""Times k, beyond which W cannot be: λ is a record at least, so W is below 10^6 for all records that are held."""
 MOST_COORDINATES = 150
 MARGIN = 1e-9
 THEOREM = (
@@ -105,15 +102,8 @@ class PosteriorSample(NumberMethod):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     strength : float
         λ + l in multiples of αB²: what is bought for less noise with more ridge.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or there are too many coordinates.
     """
 
     strength: Resolved[float] = parameter(Number("The strength of the ridge", 2.0, 1e4), USUAL_STRENGTH)
@@ -204,18 +194,7 @@ class PosteriorSample(NumberMethod):
 
 @dataclass(frozen=True)
 class AdaptivePosteriorSample(PosteriorSample):
-    """One posterior sample with only as much ridge as is missing (AdaOPS).
-
-    Parameters
-    ----------
-    domain, label, radius, strength : Domain, str, float | None, float
-        As of `PosteriorSample`.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or there are too many coordinates.
-    """
+    """One posterior sample with only as much ridge as is missing (AdaOPS)."""
 
     name: ClassVar[str] = "ada-ops"
     rank: ClassVar[int] = 5

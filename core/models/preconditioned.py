@@ -72,15 +72,13 @@ from .standard_scale import (
 )
 
 UNIT = 1 << 13
+# Of the budget; steps share what is left evenly.
 ANSWERS_SHARE, CENTRE_SHARE, LENGTH_SHARE, MATRIX_SHARE = (Fraction(part, 100) for part in (3, 3, 1, 15))
-"""Of the budget; steps share what is left evenly."""
-LARGEST_WEIGHT = 1 << 28
-"""Of a coefficient, in multiples of 2^-20: beyond 256 it is cut."""
+LARGEST_WEIGHT = 1 << 28  # Of a coefficient, in multiples of 2^-20: beyond 256 it is cut.
 USUAL_STEPS = 20
-LONGEST_SQUARED = math.floor((FRONT**2 + FARTHEST**2) * UNIT**2)
-"""B: of a record, in squared units."""
+LONGEST_SQUARED = math.floor((FRONT**2 + FARTHEST**2) * UNIT**2)  # B: of a record, in squared units.
+# Beyond which the matrix would have noise for millions of entries, and take minutes to decompose.
 MOST_COORDINATES = 1_500
-"""Beyond which the matrix would have noise for millions of entries, and take minutes to decompose."""
 AT_ONCE = 1 << 13
 THEOREM = (
     "Sums of whole numbers with discrete Gaussian noise, a matrix and one for each step of a descent that it shapes, "
@@ -112,17 +110,10 @@ class Preconditioned(GaussianTables):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     steps : int
         How many; the second half's mean is released.
     clip : float | None
         C, in lengths of the records times scores; None for what the method takes.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
     """
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 1_000), USUAL_STEPS)
@@ -293,25 +284,13 @@ def of_square(square: int, entries: int) -> Sensitivity:
     return Sensitivity(min(square, math.isqrt(square * entries) + 1), square)
 
 
-CURVATURE = 0.1
-"""Of the logistic loss, as reckoned with; its bound is 1/4."""
+CURVATURE = 0.1  # Of the logistic loss, as reckoned with; its bound is 1/4.
 CLIP = 0.5
 
 
 @dataclass(frozen=True)
 class SecondOrder(Preconditioned, Method):
-    """Logistic regression, multinomial for more than two classes, in steps that one bought matrix shapes.
-
-    Parameters
-    ----------
-    domain, label, radius, steps, clip : Domain, str, float | None, int, float | None
-        As of `Preconditioned`.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range.
-    """
+    """Logistic regression, multinomial for more than two classes, in steps that one bought matrix shapes."""
 
     name: ClassVar[str] = "newton"
     rank: ClassVar[int] = 4

@@ -49,12 +49,11 @@ from .descent import NoisyDescent
 from .training_task import Task
 
 HALVINGS = 3
-ORDERS = (*range(2, 33), *range(36, 65, 4), 80, 96, 128, 256)
-"""Whole ones alone, as the proof needs."""
+ORDERS = (*range(2, 33), *range(36, 65, 4), 80, 96, 128, 256)  # Whole ones alone, as the proof needs.
 USUAL_STEPS = 400
 MARGIN = 1e-6
+# Of the variance that full steps would need, and how often the range between is halved.
 LEAST, MOST, STEPS_OF_SEARCH = 1e-3, 64.0, 16
-"""Of the variance that full steps would need, and how often the range between is halved."""
 THEOREM = (
     "Sums over samples of the records, whole numbers with discrete Gaussian noise, compose by their Rényi divergences "
     "(Mironov, Talwar, Zhang 2019; Canonne, Kamath, Steinke 2020)."
@@ -63,18 +62,7 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class SampledDescent(NoisyDescent):
-    """Gradient descent in which a step is about an eighth of the records.
-
-    Parameters
-    ----------
-    domain, label, radius, steps, rate, clip, loss : Domain, str, float | None, int, float | None, float, str
-        As of `NoisyDescent`.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or a person may have several records.
-    """
+    """Gradient descent in which a step is about an eighth of the records."""
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
     name: ClassVar[str] = "dp-sgd"
@@ -140,8 +128,6 @@ def least_factor(
     ----------
     moved, noise : Sensitivity, NoiseScale
         Of a step on all records.
-    steps : int
-        How many.
     bought : tuple[tuple[Sensitivity, NoiseScale], ...]
         Tables of all records.
     epsilon, delta : float

@@ -37,15 +37,12 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights
 from .training_task import longest_features
 
-FRONT = 0.5
-"""The coordinate in front of every standardised record, which carries the intercept."""
-FARTHEST = 2.0
-"""The longest that a standardised record's features usually are; longer ones are shortened."""
+FRONT = 0.5  # The coordinate in front of every standardised record, which carries the intercept.
+FARTHEST = 2.0  # The longest that a standardised record's features usually are; longer ones are shortened.
 STEPS = 16
+# Lengths, in radii: from a little below a seventh to twice the radius, which no offset between two records passes.
 LADDER = 2.0 ** (1.0 - np.arange(STEPS)[::-1] / 4.0)
-"""Lengths, in radii: from a little below a seventh to twice the radius, which no offset between two records passes."""
-USUAL = 0.6
-"""Length in radii where nothing is known."""
+USUAL = 0.6  # Length in radii where nothing is known.
 AT_ONCE = 1 << 12
 
 
@@ -89,8 +86,6 @@ def bought_scale(
         Of the centre and of the lengths.
     radius, unit : float, int
         The longest that features are, and what 1 counts.
-    noise_source : NoiseSource
-        Where the noise comes from.
     """
     of_centre, of_lengths = noises
     noisy = add_noise(units[:, 1:].sum(axis=0), of_centre, noise_source).astype(np.float64)
@@ -169,8 +164,6 @@ def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray
         float64 (n, rows): log odds or margins of the second class where there is one row, otherwise of each class.
     codes : np.ndarray
         The records' classes, int64 (n,).
-    loss : str
-        One of `LOSSES`.
     most : np.ndarray
         The largest squared length of each record's residuals in their units, int64 (n,).
     """
@@ -182,12 +175,8 @@ def offsets(scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarr
 
     Parameters
     ----------
-    scores : np.ndarray
-        float64 (n, 1).
     goals : np.ndarray
         Whole numbers of 2^-12, int64 (n,).
-    most : np.ndarray
-        As of `residuals`.
     """
     return cut(scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)[:, None], most)
 

@@ -40,24 +40,22 @@ from .training_task import Task
 
 Trainer = Method | NumberMethod
 METHODS: Registry[Method] = Registry("core.models", Method, "The method")  # type: ignore[type-abstract]
+# That predict classes, and that predict numbers and dates: a new one is a class in a file of this folder.
 NUMBER_METHODS: Registry[NumberMethod] = Registry(
     "core.models",
     NumberMethod,  # type: ignore[type-abstract]
     "The method",
 )
-"""That predict classes, and that predict numbers and dates: a new one is a class in a file of this folder."""
 AUTO = "auto"
+# Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays.
 ALIKE, LITTLE = 0.01, 0.001
-"""Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays."""
+# Of what is explained: how much more a deep fit must explain than sums, which say how far they may be off.
 WORTH_OF_BANDS = 0.05
-"""Of what is explained: how much more a deep fit must explain than sums, which say how far they may be off."""
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
-USUAL_RECORDS = int(ORDINARY)
-"""Records that a forecast reckons with before anybody says or buys how many there are."""
+USUAL_RECORDS = int(ORDINARY)  # Records that a forecast reckons with before anybody says or buys how many there are.
+# Squared coordinates times classes, beyond which methods that solve systems of equations are not tried out.
 MOST_WORK = 5 * 10**6
-"""Squared coordinates times classes, beyond which methods that solve systems of equations are not tried out."""
-PLENTY = Budget(10, "1e-6"), 1_000_000
-"""A promise and a number of records under which noise hardly matters."""
+PLENTY = Budget(10, "1e-6"), 1_000_000  # A promise and a number of records under which noise hardly matters.
 
 
 @dataclass(frozen=True)
@@ -150,16 +148,10 @@ def offers(
     ----------
     domain, label : Domain, str
         What is predicted from what.
-    budget : Budget
-        The promise.
-    radius : float | None
-        As of `Task`.
     composable : bool
         Leave out what is alone in its ledger.
     records : float
         About how many there are.
-    curves : int | None
-        As of `Task`; None for as many as pay for themselves.
 
     Raises
     ------
@@ -279,10 +271,6 @@ def train_by(
 
     Parameters
     ----------
-    plan : PurchasePlan
-        Of `training_plan`.
-    source : Source
-        The private records.
     payer : LedgerAccount | None
         Who pays; nobody where adding up is left to the caller.
     say : Callable[[Chosen], object]
@@ -326,8 +314,6 @@ def train(
         The column to predict: of categories, numbers or dates.
     domain : Domain
         The public facts about all columns.
-    budget : Budget
-        The promise.
     method : str
         One of `METHODS` for classes, of `NUMBER_METHODS` for numbers and dates, or "auto" for the best of `offers`,
         beside which others can be released where a ledger pays.
@@ -340,11 +326,6 @@ def train(
         the forecast of "auto"; a method that is named has straight lines then.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
-
-    Raises
-    ------
-    RequestError, BudgetError
-        When something is refused; nothing was spent.
     """
     payer = payer_of(ledger, dataset, budget, domain.unit)
     plan = training_plan(

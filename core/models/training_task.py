@@ -39,8 +39,7 @@ from ..sketches.sums_of_products import Products
 if TYPE_CHECKING:
     from ..sources import Source
 
-MAX_NUMBERS = 1 << 27
-"""Records times coordinates that are held in memory, as they are all needed at every step."""
+MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 4_000
 MOST_HALVINGS = 5
 RADIUS = Number("The radius of the features", 1e-3, 1e3)
@@ -236,8 +235,6 @@ class Task(Validated):
 
         Parameters
         ----------
-        source : Source
-            The private records.
         unit : int
             What 1 counts; units are cut toward zero, and those of features together are no longer than radius · unit.
 

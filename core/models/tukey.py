@@ -52,14 +52,11 @@ from .method import NumberMethod
 from .training_task import Task
 
 UNIT = 1 << 13
-GRID = 1 << 10
-"""Points of the grid from a coefficient of 0 to one of 1."""
+GRID = 1 << 10  # Points of the grid from a coefficient of 0 to one of 1.
 REACH = 4.0
-PARTS_A_COORDINATE, FEWEST, MOST = 24, 6, 12
-"""Times d/ε; and the ends of the doublings of parts."""
+PARTS_A_COORDINATE, FEWEST, MOST = 24, 6, 12  # Times d/ε; and the ends of the doublings of parts.
 MOST_DEEP = 200
-RIDGE = UNIT**2
-"""Of every fit: one record a coordinate."""
+RIDGE = UNIT**2  # Of every fit: one record a coordinate.
 THEOREM = (
     "A point of a public grid is chosen by the exponential mechanism for its depth among fits to parts of the records, "
     "of which a person changes one (Amin, Joseph, Ribero, Vassilvitskii 2022; McSherry, Talwar 2007)."
@@ -72,17 +69,10 @@ class DeepFit(NumberMethod):
 
     Parameters
     ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`.
     doublings : int | None
         The binary logarithm of m; None for as many as dimensions and budget ask for.
     most : float
         The largest coefficient of coordinates between -1 and 1 that can be released.
-
-    Raises
-    ------
-    RequestError
-        When a parameter is out of range, or there are too many coordinates.
     """
 
     doublings: int | None = parameter(Whole("The doublings of parts", 2, 16), None)
@@ -161,8 +151,6 @@ def grid_fits(units: np.ndarray, codes: np.ndarray, places: np.ndarray, parts: i
         Whole records, int64 (n, d + 1), and what is predicted, int64 (n,).
     places : np.ndarray
         Which part each record goes to, int64 (n,).
-    parts, most : int
-        m and G.
     """
     size = units.shape[1]
     sums = np.zeros((parts, size, size + 1))
@@ -196,10 +184,6 @@ def deep_point(nested: Sequence[Sequence[tuple[int, int]]], worth: Fraction, str
 
     Parameters
     ----------
-    nested : Sequence[Sequence[tuple[int, int]]]
-        Of `boxes`.
-    worth : Fraction
-        Above 0.
     stream : Stream
         Where the random bits come from.
     """

@@ -52,8 +52,7 @@ from ..oracles.local_hashing import OptimalHashing
 from ..oracles.oracle import LocalEpsilon
 from .finder import MOST_CANDIDATES, Alphabet, Finder, estimated, source_or_system, strongest
 
-KEPT_FOR_EACH = 3
-"""Prefixes that are kept for each text that is wanted."""
+KEPT_FOR_EACH = 3  # Prefixes that are kept for each text that is wanted.
 LEAST_KEPT = 30
 
 
@@ -131,8 +130,7 @@ class PrefixExtending(Finder):
 
 
 THRESHOLD = 3.0
-WIDEST = 300
-"""Prefixes that are extended at most."""
+WIDEST = 300  # Prefixes that are extended at most.
 
 
 @dataclass(frozen=True)
@@ -183,12 +181,10 @@ class TreeHist(Finder):
         return self._listed(kept, estimate, estimate - reach, estimate + reach, top)
 
 
-SURE = 2.5
-"""Standard deviations by which a prefix is surely above or below."""
-ROUNDS = 6
-"""Of a level, at most."""
+SURE = 2.5  # Standard deviations by which a prefix is surely above or below.
+ROUNDS = 6  # Of a level, at most.
+# So many fresh people are asked for prefixes of a length; their reports, fewer where nobody is left.
 Ask = Callable[[int, int], Array]
-"""So many fresh people are asked for prefixes of a length; their reports, fewer where nobody is left."""
 
 
 @dataclass(frozen=True)

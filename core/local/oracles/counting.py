@@ -11,8 +11,7 @@ from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
 
 WORTH_A_THREAD = 1 << 16
-FLUSHED = 15
-"""Rows of bits that four planes of a counter hold."""
+FLUSHED = 15  # Rows of bits that four planes of a counter hold.
 
 
 def count_numbers(numbers: Array, table: Integers) -> None:

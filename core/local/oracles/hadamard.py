@@ -74,8 +74,6 @@ def add_signs(reports: Words, places: int, coefficients: int, table: Integers) -
         Each has `coefficients` numbers of `places` bits, and above them a bit for each: one stands for -1.
     places, coefficients : int, int
         log₂ of the table's length, and how many coefficients a report has.
-    table : np.ndarray
-        int64 (2**places,).
     """
     lock = Lock()
 
@@ -244,10 +242,10 @@ class HadamardResponse(Oracle):
     title = "Hadamard response"
     paper = "Acharya, Sun, Zhang 2019"
 
+    # B, a power of two; by its variance where it is not said.
     blocks: Resolved[int] = parameter(
         Whole("The number of blocks", 1, 1 << 32), None, settled="how many blocks of columns there are"
     )
-    """B, a power of two; by its variance where it is not said."""
 
     def _check(self) -> None:
         if self.blocks is None:

@@ -42,8 +42,7 @@ from ...runtime.threads import over_ranges
 from .oracle import Matrix, Pure, bits_for, weighed
 
 TOGETHER = 8
-VALUES_AT_ONCE = 2048
-"""Counters of so many values stay in the first cache while all reports go over them."""
+VALUES_AT_ONCE = 2048  # Counters of so many values stay in the first cache while all reports go over them.
 UPPER = np.uint64(0xFFFF_FFFF_0000_0000)
 LOWER = np.uint64(0xFFFF_FFFF)
 EXAMPLE = 0x9E37_79B9_7F4A_7C15

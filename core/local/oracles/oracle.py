@@ -88,8 +88,7 @@ def surplus(epsilon: Decimal | Fraction) -> int:
 
 MOST_VALUES = 1 << 24
 MOST_REPORTS = 1 << 40
-Matrix = list[list[Fraction]]
-"""Probabilities of reports, a row a value."""
+Matrix = list[list[Fraction]]  # Probabilities of reports, a row a value.
 
 
 @dataclass(frozen=True)
@@ -330,8 +329,6 @@ def weighed(
     ----------
     values : np.ndarray
         What the outcomes speak for, int64 (n,): those that speak for one are not those that speak for another.
-    supporting, outcomes, surplus : int
-        As of `picked`.
     source : Source
         Where the coins come from; a new stream is taken from it.
     report : Callable[[np.ndarray, np.ndarray, Stream], np.ndarray]
@@ -353,12 +350,6 @@ def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Str
     ----------
     supporting, outcomes : int
         How many outcomes speak for the truth, and how many there are.
-    surplus : int
-        A - B.
-    count : int
-        People.
-    stream : Stream
-        Random bits.
 
     Returns
     -------

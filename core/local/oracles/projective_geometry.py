@@ -37,8 +37,8 @@ from .counting import count_numbers
 from .oracle import Matrix, Pure, Tally, bits_for, weighed
 
 SPARE_BITS = 4
+# Points that a file may ask for, and that are chosen, for which counting takes 2 GiB.
 LARGEST_FIELD, MOST_POINTS, MOST_CHOSEN = 1 << 26, 1 << 27, 1 << 25
-"""Points that a file may ask for, and that are chosen, for which counting takes 2 GiB."""
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,9 @@ CREATE TABLE IF NOT EXISTS made_up (poll TEXT PRIMARY KEY REFERENCES polls (id),
 """
 NEW_POLL = "INSERT INTO polls (id, survey) VALUES (?, ?)"
 NAMED = re.compile(r"[A-Za-z0-9_-]{8,64}")
-MOST_REPORTS = 100_000
-"""Of a poll: a class is not larger, and nobody should fill a disk."""
+MOST_REPORTS = 100_000  # Of a poll: a class is not larger, and nobody should fill a disk.
 MOST_ANSWERS = 64
-ASKED_BY_BROWSERS = ("de", "ss")
-"""Oracles whose coins the script of the page can flip."""
+ASKED_BY_BROWSERS = ("de", "ss")  # Oracles whose coins the script of the page can flip.
 
 
 def usual_file() -> Path:

@@ -36,10 +36,8 @@ from ...runtime.faults import told
 from .poll_store import Polls
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,255})(?::(\d{1,5}))?")
-ELSEWHERE = "192.0.2.1"
-"""An address for documentation (RFC 5737) that nobody has: nothing is sent to it."""
-QUIET = 3
-"""Modules of white around a code, so that a phone finds it on a dark page too."""
+ELSEWHERE = "192.0.2.1"  # An address for documentation (RFC 5737) that nobody has: nothing is sent to it.
+QUIET = 3  # Modules of white around a code, so that a phone finds it on a dark page too.
 
 
 def link(asked: str, bound: str, port: int, name: str) -> str:
@@ -51,8 +49,6 @@ def link(asked: str, bound: str, port: int, name: str) -> str:
         The header Host of a request, a browser's word; anything else than a host counts as nothing.
     bound, port : str, int
         Where the server listens.
-    name : str
-        Of the poll.
     """
     found = HOST.fullmatch(asked)
     host, own_port = (found[1], int(found[2] or 80)) if found else (_bracketed(bound), port)
@@ -97,10 +93,8 @@ def _bracketed(host: str) -> str:
 
 FOLDER = Path(__file__).parent
 PATH = re.compile(r"/p/([A-Za-z0-9_-]{8,64})(?:/(show|shares|stored|report|code))?/?")
-LONGEST = 4096
-"""Bytes that a browser may send."""
-SECONDS = 15
-"""For which a connection may say nothing."""
+LONGEST = 4096  # Bytes that a browser may send.
+SECONDS = 15  # For which a connection may say nothing.
 GUARDED = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -111,15 +105,7 @@ GUARDED = {
 
 
 class PollServer(ThreadingHTTPServer):
-    """Serves the polls of a file.
-
-    Parameters
-    ----------
-    polls : Polls
-        The file.
-    host, port : str, int
-        Where it listens.
-    """
+    """Serves the polls of a file."""
 
     daemon_threads = True
     request_queue_size = 256

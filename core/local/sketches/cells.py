@@ -53,8 +53,7 @@ FAMILY = 0x534B45
 class CellSketch(LocalSketch):
     """Rows of cells."""
 
-    signed: ClassVar[bool] = False
-    """Whether a value is counted with a random sign, in a cell for each sign."""
+    signed: ClassVar[bool] = False  # Whether a value is counted with a random sign, in a cell for each sign.
     ways: ClassVar[tuple[str, ...]] = ("mean", "median")
 
     # k, and how many cells m each row has.
@@ -156,8 +155,6 @@ class CellSketch(LocalSketch):
 
         Parameters
         ----------
-        tally : Tally
-            Of all reports.
         values : object
             Candidates, whole numbers (k,).
         how : str

@@ -50,8 +50,8 @@ from ..oracles.oracle import LocalEpsilon, Tally
 LARGEST_VALUE = (1 << 32) - 1
 MOST_COUNTERS = 1 << 26
 MOST_READ = 1 << 25
+# Probability that two people have the same value, of those that nobody asks about, where nothing is said of it.
 ALIKE = 0.0
-"""Probability that two people have the same value, of those that nobody asks about, where nothing is said of it."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,6 @@ class LocalSketch(Validated):
 
         Parameters
         ----------
-        tally : Tally
-            Of all reports.
         values : object
             Candidates, whole numbers (k,).
         level : float
@@ -180,8 +178,6 @@ class LocalSketch(Validated):
 
         Parameters
         ----------
-        people : float
-            How many report.
         alike : float
             Probability that two people have the same value, of values that nobody asks about, as frequent candidates
             are taken off: what collisions weigh by.
@@ -244,12 +240,9 @@ def text_keys(texts: Iterable[str], seed: int) -> Integers:
     return np.array(keys, np.int64)
 
 
-MOST_EXPLAINING = 400
-"""Candidates that the regression tries, those that cells speak for most."""
-MOST_ENTRIES = 1 << 24
-"""Cells that are explained together at most."""
-STEADY = 1e-9
-"""Of its diagonal, what is added to a matrix: two candidates may lie in the same cells."""
+MOST_EXPLAINING = 400  # Candidates that the regression tries, those that cells speak for most.
+MOST_ENTRIES = 1 << 24  # Cells that are explained together at most.
+STEADY = 1e-9  # Of its diagonal, what is added to a matrix: two candidates may lie in the same cells.
 
 
 @dataclass(frozen=True, eq=False)

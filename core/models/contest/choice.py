@@ -37,8 +37,7 @@ from .contest import Contest, Contestant, Maker, Way, contest
 from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
 from .prospects import Prospect, prospect
 
-AMONG = "chosen among"
-"""Of the details of a model: the titles of what it was chosen from, with semicolons between."""
+AMONG = "chosen among"  # Of the details of a model: the titles of what it was chosen from, with semicolons between.
 
 
 @dataclass(frozen=True)
@@ -140,12 +139,8 @@ class Choice:
 
         Parameters
         ----------
-        source : Source
-            The private records.
         spend : Callable[[Cost], object] | None
             Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real run.
 
         Raises
         ------
@@ -262,11 +257,6 @@ def choose_classifier(
         How many there are at least, as anybody may know; a count is bought first where nobody says it.
     say : Callable[[Choice], object]
         Told what will be made, before anything is spent on it.
-
-    Raises
-    ------
-    RequestError, BudgetError
-        When something is refused; nothing was spent.
     """
     Task(domain, label).check_classes()
     stages: list[Stage] = [Count(domain)] if records is None else []

@@ -38,8 +38,8 @@ class Way(Generic[Kept]):
     kept: Kept  # What is kept where it wins.
 
 
+# From which records it is made, bool (n,), to its ways, the usual one first.
 Maker = Callable[[np.ndarray], Sequence[Way[Kept]]]
-"""From which records it is made, bool (n,), to its ways, the usual one first."""
 
 
 class Contestant(ABC, Generic[Kept]):
@@ -107,8 +107,6 @@ def contest(
 
     Parameters
     ----------
-    contestants : Sequence[Contestant]
-        One or more.
     budget : Budget
         The promise of everything together.
     records : float

@@ -46,13 +46,12 @@ from ..objective_perturbation import PureLogistic
 from ..training import Trainer
 from ..training_task import Task
 
-File = Release | LinearModel
-"""What a classifier is kept as: a table a class, or coefficients."""
+File = Release | LinearModel  # What a classifier is kept as: a table a class, or coefficients.
+# Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
+# rows than how many records are close, and everything that competes has to be asked about every held-out record.
 MOST_ROWS = 4_096
-"""Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
-rows than how many records are close, and everything that competes has to be asked about every held-out record."""
+# Of them in a rehearsal: their noise is the same, and what few rows add is little beside how classes overlap.
 REHEARSED_ROWS = 1_024
-"""Of them in a rehearsal: their noise is the same, and what few rows add is little beside how classes overlap."""
 
 
 class Settled(ABC):
@@ -80,8 +79,7 @@ class Entrant(ABC):
 
     domain: Domain  # The public facts about the records, the class among them.
     label: str  # The column of classes.
-    size_rank: ClassVar[float]
-    """Its place among the kinds, by how few numbers they keep."""
+    size_rank: ClassVar[float]  # Its place among the kinds, by how few numbers they keep.
 
     @property
     @abstractmethod
@@ -161,8 +159,6 @@ class KernelSums(OfTables):
 
     Parameters
     ----------
-    domain, label : Domain, str
-        As of every entrant.
     share : float | None
         The bandwidth, in shares of how far two records are typically apart; None for a grid whose bandwidth is chosen
         when it is read, of up to three columns of numbers.
@@ -297,8 +293,6 @@ def said(file: File, points: np.ndarray) -> tuple[np.ndarray, ...]:
 
     Parameters
     ----------
-    file : Release | LinearModel
-        What is asked.
     points : np.ndarray
         float64 (n, d), encoded by the file's own domain, their class among the coordinates, which is not looked at.
     """

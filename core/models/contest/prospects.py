@@ -54,19 +54,13 @@ from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
 from ...releases.forecast.reference_population import REFERENCE_POINTS, placed
 from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said
 
-HIDDEN = 8
-"""Directions that columns follow, where they follow few."""
-LITTLE, MUCH = 0.3, 1.0
-"""What a column does by itself, beside what it shares with the others."""
-UNEVEN = 0.5
-"""Standard deviation of the logarithm of how widely a column is spread."""
+HIDDEN = 8  # Directions that columns follow, where they follow few.
+LITTLE, MUCH = 0.3, 1.0  # What a column does by itself, beside what it shares with the others.
+UNEVEN = 0.5  # Standard deviation of the logarithm of how widely a column is spread.
 APART, LUMPS, CLOSER, FARTHER = 4.0, 3, 1.0 / 3.0, 2.0
-LENGTH = 3.0
-"""Of *tilted*: how much longer a heap is than wide."""
-NOISY = 0.3
-"""Of *sides*: what the records do not say of their class."""
-ENDS = 40.0
-"""Far beyond all other coordinates: where the label's own lie, so that every point has its class."""
+LENGTH = 3.0  # Of *tilted*: how much longer a heap is than wide.
+NOISY = 0.3  # Of *sides*: what the records do not say of their class.
+ENDS = 40.0  # Far beyond all other coordinates: where the label's own lie, so that every point has its class.
 
 
 @dataclass(frozen=True)
@@ -168,8 +162,8 @@ def _nested(random: PublicRandom, hidden: int, codes: np.ndarray) -> tuple[np.nd
     return points * (0.7 + 0.6 * (order * classes // len(codes)) / classes)[:, None], order * classes // len(codes)
 
 
-EACH = 1 << 20
-"""More directions than there are columns: each column has one of its own."""
+EACH = 1 << 20  # More directions than there are columns: each column has one of its own.
+# All of them.
 SHAPES = {
     "apart": Shape(_apart, own=MUCH),
     "lumpy": Shape(_lumpy),
@@ -179,31 +173,25 @@ SHAPES = {
     "apart, close together": Shape(_apart, CLOSER, own=MUCH),
     "apart, from end to end": Shape(_apart, FARTHER, own=MUCH),
 }
-"""All of them."""
 
 
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
-NOISES = 2
-"""Draws of the noise, each asked about a part of the records that are left: one alone may be a lucky one."""
-MOST_TOGETHER, MOST_TRIED = 3, 2
-"""Entrants in a set, and sets of each number that are tried."""
+NOISES = 2  # Draws of the noise, each asked about a part of the records that are left: one alone may be a lucky one.
+MOST_TOGETHER, MOST_TRIED = 3, 2  # Entrants in a set, and sets of each number that are tried.
+# Shares learnt by which one more entrant must better the forecast: less than that, a rehearsal cannot tell, and of
+# those who are as near to the best one the smallest file is first.
 WORTH = 0.02
-"""Shares learnt by which one more entrant must better the forecast: less than that, a rehearsal cannot tell, and of
-those who are as near to the best one the smallest file is first."""
-WORTHLESS = -1.0
-"""Of a set that cannot be made, or not be chosen from."""
+WORTHLESS = -1.0  # Of a set that cannot be made, or not be chosen from.
+# How likely noise may let some way win a choice that is as far behind as the largest class is by forecast: where so
+# little is to be learnt that it is likelier, a smaller class might be chosen for everyone, and no choice is made.
 RISK = 0.05
-"""How likely noise may let some way win a choice that is as far behind as the largest class is by forecast: where so
-little is to be learnt that it is likelier, a smaller class might be chosen for everyone, and no choice is made."""
+# Shares learnt from which on one is made alone, of all records, where held-out ones could not tell it from a class for
+# everyone; where less is to be learnt classes are counted with all of the promise, so that the answer is the largest.
 SURE = 0.1
-"""Shares learnt from which on one is made alone, of all records, where held-out ones could not tell it from a class for
-everyone; where less is to be learnt classes are counted with all of the promise, so that the answer is the largest."""
-MOST_WAYS = 16
-"""That are chosen among in imagination."""
-DRAWS = 400
-"""Of the choice, in imagination."""
+MOST_WAYS = 16  # That are chosen among in imagination.
+DRAWS = 400  # Of the choice, in imagination.
+# Squared coordinates times classes, beyond which a logistic regression is not tried out and so does not compete.
 MOST_WORK = 5 * 10**6
-"""Squared coordinates times classes, beyond which a logistic regression is not tried out and so does not compete."""
 
 
 @dataclass(frozen=True)
@@ -270,8 +258,6 @@ def class_kernel(domain: Domain, label: str, budget: Budget, records: float, spr
     ----------
     domain, label : Domain, str
         The public facts about the records, and the column of their classes.
-    budget, records, spread : Budget, float, float | None
-        See `prospect`.
     """
     best = next(iter(_alone(kernels_of(domain, label, spread), budget, records, spread)))
     return kernel_apart(domain.without(label), cast(KernelSums, best).spread, cast(KernelSums, best).share or USUAL)
