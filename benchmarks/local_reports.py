@@ -19,7 +19,8 @@ from time import process_time
 
 import numpy as np
 
-from core.local.registries import ORACLES, oracle, warm
+from core.local.oracles.oracle import ORACLES, oracle
+from core.local.registries import warm
 from core.local.reports import counted, read_reports, write_reports
 from core.local.survey import Survey
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .figures.passport.passport import passport
     from .geometry import kernels
     from .local.local_release import LocalRelease, load_local
-    from .local.registries import oracle
+    from .local.oracles.oracle import oracle
     from .local.survey import Survey
     from .models.linear_models import LinearModel, NumberModel, load_model
     from .models.training import train
@@ -156,7 +156,7 @@ _HOME = {
     "for_population": ".analysis.beyond_records",
     "load": ".releases.release",
     "load_local": ".local.local_release",
-    "oracle": ".local.registries",
+    "oracle": ".local.oracles.oracle",
     "load_model": ".models.linear_models",
     "passport": ".figures.passport.passport",
     "private_quantiles": ".releases.private_quantiles",

@@ -28,7 +28,8 @@ from core.domain.texts_and_items import TextLength
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.local.hitters.finder import Alphabet
-from core.local.registries import FINDERS, ORACLES, SKETCHES, oracle
+from core.local.oracles.oracle import ORACLES, oracle
+from core.local.registries import FINDERS, SKETCHES
 from core.local.registries import sketch as local_sketch
 from core.models import posterior, preconditioned, standard_scale
 from core.models.contest.choice import choose_classifier

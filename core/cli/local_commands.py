@@ -58,8 +58,8 @@ def survey(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write a survey file: everything that a device needs to report, and a collector to count."""
-    from ..local.choosing import outlook, outlooks, recommended, sentence
     from ..local.hitters.finder import Alphabet
+    from ..local.oracle_choice import outlook, outlooks, recommended, sentence
     from ..local.registries import FINDERS
     from ..local.survey import Survey, TextSurvey
 
@@ -338,15 +338,15 @@ def forecast(
 ) -> None:
     """Say how far off every oracle's estimates would be, what it sends, and which to take."""
     from ..formatting.numbers import taken
-    from ..local import choosing
-    from ..local.registries import oracle as made
+    from ..local import oracle_choice
+    from ..local.oracles.oracle import oracle as made
     from ..local.trust import Shuffled
 
     if oracle is None:
-        every = choosing.outlooks(domain, people, str(epsilon), bits)
-        best = choosing.recommended(every)
+        every = oracle_choice.outlooks(domain, people, str(epsilon), bits)
+        best = oracle_choice.recommended(every)
     else:
-        best = choosing.outlook(made(oracle, domain, str(epsilon)), people)
+        best = oracle_choice.outlook(made(oracle, domain, str(epsilon)), people)
         every = [best]
     shuffled = "" if delta is None else Shuffled.of(best.oracle, people).sentence(delta)
     print_table(
@@ -362,6 +362,6 @@ def forecast(
             for one in every
         ],
     )
-    print(choosing.sentence(best))
+    print(oracle_choice.sentence(best))
     if shuffled:
         print(shuffled)

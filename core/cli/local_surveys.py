@@ -96,7 +96,7 @@ def texts(
     Reports are of a sketch: rows of cells (count-min, cms, hcms, count-sketch), or filters whose devices may report
     again and again at no further cost (rappor).
     """
-    from ..local.choosing import outlooks, recommended
+    from ..local.oracle_choice import outlooks, recommended
     from ..local.registries import sketch as local_sketch
     from ..local.survey import OpenSurvey
 

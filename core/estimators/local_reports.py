@@ -22,10 +22,10 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
-from ..local.choosing import outlooks, recommended
 from ..local.hitters.finder import Alphabet
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
+from ..local.oracle_choice import outlooks, recommended
 from ..local.oracles.oracle import Tally
 from ..local.post_processing import processed, still_valid
 from ..local.registries import FINDERS

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ..errors import RequestError
 from ..local.hitters.finder import Alphabet
-from ..local.oracles.oracle import Oracle
-from ..local.registries import FINDERS, oracle
+from ..local.oracles.oracle import Oracle, oracle
+from ..local.registries import FINDERS
 from ..privacy.noise.randomness import SeededSource
 from ..runtime.environment import APP
 

@@ -18,8 +18,8 @@ can pay only at queries that most or many of the people meet. So rows are limite
 with a trusted owner, and the chance in them can be made small beside the noise.
 
 *Which oracle.* Of those whose variance is n v + f w exactly, that of the least v for W cells, and of those as good the
-one with the shortest reports (`core.local.choosing`): subset selection or direct encoding for few cells, projective
-geometry for many.
+one with the shortest reports (`core.local.oracle_choice`): subset selection or direct encoding for few cells,
+projective geometry for many.
 
 *The release.* R times the estimates, rounded to whole numbers, are the counters of a RACE release. A counter's standard
 deviation is √(nRv) and more, so rounding is nothing beside it. Its intervals come from how far independent groups of
@@ -64,9 +64,8 @@ from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
 from ..sketches.registry import sketch_from_parameters
 from ..version import SOFTWARE
-from .choosing import outlooks, recommended
-from .oracles.oracle import Matrix, Oracle, Tally
-from .registries import ORACLES, oracle
+from .oracle_choice import outlooks, recommended
+from .oracles.oracle import ORACLES, Matrix, Oracle, Tally, oracle
 from .rows import RowReports, by_row
 
 # Oracles whose variance is a line in the count of a cell, whatever the counts of the others.

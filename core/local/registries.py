@@ -14,21 +14,15 @@ from ..checks import exact_fields
 from ..errors import RequestError
 from ..parameters import Registry
 from .hitters.finder import Alphabet, Finder
-from .oracles.oracle import Oracle
+from .oracles.oracle import ORACLES, oracle
 from .sketches.sketch import LocalSketch
 
-ORACLES: Registry[Oracle] = Registry(f"{__package__}.oracles", Oracle, "The oracle")  # type: ignore[type-abstract]
 SKETCHES: Registry[LocalSketch] = Registry(
     f"{__package__}.sketches",
     LocalSketch,  # type: ignore[type-abstract]
     "The sketch",
 )
 FINDERS: Registry[Finder] = Registry(f"{__package__}.hitters", Finder, "The search")  # type: ignore[type-abstract]
-
-
-def oracle(name: str, domain: int, epsilon: object) -> Oracle:
-    """The oracle of a name, with its other parameters as they suit the two; RequestError where there is none."""
-    return cast(Oracle, ORACLES.named(name)(domain, epsilon))
 
 
 def sketch(name: str, epsilon: object, **settings: object) -> LocalSketch:

@@ -27,8 +27,8 @@ from ..runtime import strict_json
 from ..runtime.array_types import Integers
 from .hitters.finder import Finder
 from .local_race import CellReports
-from .oracles.oracle import Oracle
-from .registries import ORACLES, SKETCHES, described_search, finder_from, oracle
+from .oracles.oracle import ORACLES, Oracle, oracle
+from .registries import SKETCHES, described_search, finder_from
 from .sketches.sketch import LocalSketch, text_keys
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1

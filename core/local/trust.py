@@ -51,8 +51,8 @@ from ..privacy.calibration import NoiseScale, calibrate
 from ..privacy.neighbours import Sensitivity
 from ..releases.forecast.forecast import forecast
 from ..sketches.hashed.race import Race
-from .choosing import Outlook
 from .local_race import CellReports, forecast_reports, sized
+from .oracle_choice import Outlook
 from .oracles.flh import FastHashing
 from .oracles.oracle import Oracle, Pure
 

@@ -5,19 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..errors import RequestError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from ..privacy.record import PrivacyRecord
+    from ..sketches.answers import SamplingLuck
     from ..sketches.linear import Counts, LinearSketch
     from ..sketches.tables.answers import TableAnswers, TableGuess
     from ..sketches.tables.reading import Reading
     from ..sketches.tables.tables import Tables
-    from .release import Population
+
+
+class Population(Protocol):
+    """What answers are of, where they are not of the records alone: whom the records were drawn from at random."""
+
+    @property
+    def luck(self) -> SamplingLuck:
+        """Of the draw."""
+
+    def ratio(self, release: Any, points: np.ndarray, averaged: int = 1) -> float | np.ndarray:
+        """The mean square of a record's closeness to encoded points, over its mean: at most 1.
+
+        Where points are ``averaged``, so many blocks of them follow each other, and closeness is the mean over these.
+        """
 
 
 class Questions:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..geometry.kernels import Bandwidth
 from ..privacy.record import PrivacyRecord
 from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
-from ..sketches.answers import Answers, SamplingLuck, level_of_each
+from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
 from ..sketches.parts import Parts
@@ -24,21 +24,7 @@ from ..version import SOFTWARE
 from . import file
 from .comparison import Comparison
 from .manifest import BoughtCount, Finding, Manifest
-from .questions import Questions
-
-
-class Population(Protocol):
-    """What answers are of, where they are not of the records alone: whom the records were drawn from at random."""
-
-    @property
-    def luck(self) -> SamplingLuck:
-        """Of the draw."""
-
-    def ratio(self, release: Release, points: np.ndarray, averaged: int = 1) -> float | np.ndarray:
-        """The mean square of a record's closeness to encoded points, over its mean: at most 1.
-
-        Where points are ``averaged``, so many blocks of them follow each other, and closeness is the mean over these.
-        """
+from .questions import Population, Questions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

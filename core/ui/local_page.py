@@ -12,10 +12,11 @@ from ..figures.local_figures import errors_figure, local_bars, local_in_words, r
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import about, listed, percent, significant
 from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
-from ..local.choosing import Outlook, meaning, outlook, outlooks, recommended, sentence
+from ..local.oracle_choice import Outlook, meaning, outlook, outlooks, recommended, sentence
+from ..local.oracles.oracle import ORACLES
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
 from ..local.poll.server import class_of, link, own_address, picture
-from ..local.registries import FINDERS, ORACLES
+from ..local.registries import FINDERS
 from ..local.survey import Survey
 from ..local.trust import Shuffled, of_counts
 from .frame.charts import show

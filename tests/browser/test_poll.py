@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.local.oracles.oracle import ORACLES
 from core.local.poll.poll_store import Polls
 from core.local.poll.server import PollServer
-from core.local.registries import ORACLES
 from core.local.survey import Survey
 from core.privacy.noise.randomness import SeededSource
 from tests.browser.conftest import ARTEFACTS

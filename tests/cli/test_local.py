@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.local.local_release import load_local
-from core.local.registries import oracle
+from core.local.oracles.oracle import oracle
 from core.local.survey import read_survey
 from core.local.trust import Shuffled
 from tests.cli.conftest import refused

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core.errors import ReleaseFileError, RequestError
-from core.local import choosing
+from core.local import oracle_choice
 from core.local.local_release import LocalRelease, is_local, load_local
-from core.local.registries import ORACLES, oracle
+from core.local.oracles.oracle import ORACLES, oracle
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
 from core.privacy.noise.randomness import SeededSource
@@ -101,24 +101,24 @@ def test_surveys_that_cannot_be_are_refused():
 
 
 def test_the_recommendation_is_short_and_as_good_as_the_best():
-    found = choosing.outlooks(1024, 100_000, 3)
-    best = choosing.recommended(found)
+    found = oracle_choice.outlooks(1024, 100_000, 3)
+    best = oracle_choice.recommended(found)
     assert best.oracle.name == "pgr" and best.error <= found[0].error * 1.03
-    assert choosing.recommended(choosing.outlooks(3, 1_000, 1)).oracle.name == "de"
-    assert "with 100,000 people" in choosing.sentence(best)
-    few = choosing.outlook(oracle("de", 100, 1), 10)
-    assert "nothing but the largest" in choosing.sentence(few)
+    assert oracle_choice.recommended(oracle_choice.outlooks(3, 1_000, 1)).oracle.name == "de"
+    assert "with 100,000 people" in oracle_choice.sentence(best)
+    few = oracle_choice.outlook(oracle("de", 100, 1), 10)
+    assert "nothing but the largest" in oracle_choice.sentence(few)
     with pytest.raises(RequestError):
-        choosing.outlooks(100, 1000, 1, most_bits=3)
+        oracle_choice.outlooks(100, 1000, 1, most_bits=3)
     with pytest.raises(RequestError):
-        choosing.outlook(oracle("de", 9, 1), 0)
+        oracle_choice.outlook(oracle("de", 9, 1), 0)
 
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_forecasts_are_the_error_that_is_measured(name):
     """Of values that few have: mean squares of 60 values in a few runs, 8 standard deviations of a χ² mean."""
     one, people = oracle(name, 64, 1), 5_000
-    forecast, squares = choosing.outlook(one, people).error ** 2, []
+    forecast, squares = oracle_choice.outlook(one, people).error ** 2, []
     source = SeededSource(4)
     for _ in range(draws(6, 100)):
         estimate = one.estimate(one.aggregate(one.privatise(np.arange(people) % 64, source)))

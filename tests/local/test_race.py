@@ -9,7 +9,7 @@ import pytest
 from core import Domain, Race, kernels, load
 from core.errors import ReleaseFileError, RequestError
 from core.local.local_race import EXACT, MOST_ROWS, CellReports, forecast_reports, sized
-from core.local.registries import oracle
+from core.local.oracles.oracle import oracle
 from core.local.survey import RecordSurvey, parse_survey
 from core.privacy.noise.randomness import SeededSource
 from core.runtime import strict_json

@@ -9,8 +9,8 @@ import pytest
 
 from core import Domain, Race, kernels
 from core.errors import RequestError
-from core.local.choosing import outlook
-from core.local.registries import oracle
+from core.local.oracle_choice import outlook
+from core.local.oracles.oracle import oracle
 from core.local.trust import Shuffled, of_counts, of_density, owner_noise
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource

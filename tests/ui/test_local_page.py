@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.lab.local_lessons import people_needed, polled, told
+from core.local.oracles.oracle import oracle
 from core.local.poll.poll_store import Polls
-from core.local.registries import oracle
 from core.ui.frame.navigation import LOCAL
 from tests.local.oracles.written_out import all_reports
 from tests.ui.explore.visiting import field, labels, shown

@@ -18,7 +18,7 @@ from .described import ARCHIVE, Said
 from .variables import csv_heads, is_number
 
 if TYPE_CHECKING:
-    from .passport import Publisher
+    from .registry_entry import Publisher
 
 CONFORMS = "http://mlcommons.org/croissant/1.1"
 CONTEXT: dict[str, Any] = {

@@ -23,7 +23,7 @@ from .described import COMPOSITION, IMPLEMENTATION, UNKNOWN, Said
 from .registry_entry import trusted
 
 if TYPE_CHECKING:
-    from .passport import Publisher
+    from .registry_entry import Publisher
 
 STRONG, WEAK = 1, 10
 """ε up to which a promise is commonly called strong, and from which it says little in the worst case."""

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -23,51 +23,10 @@ from .croissant import croissant
 from .described import ARCHIVE, PublicFile, Said, described, read_public
 from .evaluation_checklist import checklist
 from .json_stat import json_stat
-from .registry_entry import CURATORS, missing_facts, registry_entry, slug_of
+from .registry_entry import Publisher, missing_facts, registry_entry, slug_of
 from .variables import csv_tables, csvw, ddi_codebook
 
-LONGEST = 2_000
-"""Characters of a typed fact."""
 README = "README.md"
-
-
-@dataclass(frozen=True)
-class Publisher:
-    """The five facts that no release knows of itself; "" where nobody says.
-
-    Attributes
-    ----------
-    curator : str
-        Who publishes it: the name of an organisation or a person.
-    kind : str
-        What they are: "Government", "Industry" or "Nonprofit", as the registry of deployments sorts curators.
-    use : str
-        What it is meant to be used for.
-    region : str
-        Where the people live whom it is about, or whose laws apply.
-    licence : str
-        Under which terms others may use it, such as the address of a licence.
-    """
-
-    curator: str = ""
-    kind: str = ""
-    use: str = ""
-    region: str = ""
-    licence: str = ""
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            text = " ".join(str(getattr(self, field.name)).split())
-            if len(text) > LONGEST or not text.isprintable():
-                raise RequestError(
-                    f"The {field.name} of a passport may have {LONGEST:,} characters that are drawn, so that every "
-                    "register shows it as it was typed."
-                )
-            object.__setattr__(self, field.name, text)
-        if self.kind and self.kind not in CURATORS:
-            raise RequestError(
-                f"The kind of curator must be one of {listed(CURATORS)}, as the registry of deployments knows no other."
-            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,21 +13,62 @@ the schema of opendp/deployments-registry-data, as of September 2026.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
 import yaml
 
+from ...errors import RequestError
+from ...formatting.numbers import listed
 from ...privacy.budget import decimal_text
 from .described import COMPOSITION, POST_PROCESSING, Said
-
-if TYPE_CHECKING:
-    from .passport import Publisher
 
 CURATORS = ("Government", "Industry", "Nonprofit")
 """What a curator may be there."""
 TIER = 2
 """What a file can fill: of the third tier, why its numbers were chosen is left to its owner."""
 NEEDED = {"curator": "curator", "kind": "kind of curator", "use": "intended use", "region": "region"}
+LONGEST = 2_000
+"""Characters of a typed fact."""
+
+
+@dataclass(frozen=True)
+class Publisher:
+    """The five facts that no release knows of itself; "" where nobody says.
+
+    Attributes
+    ----------
+    curator : str
+        Who publishes it: the name of an organisation or a person.
+    kind : str
+        What they are: "Government", "Industry" or "Nonprofit", as the registry of deployments sorts curators.
+    use : str
+        What it is meant to be used for.
+    region : str
+        Where the people live whom it is about, or whose laws apply.
+    licence : str
+        Under which terms others may use it, such as the address of a licence.
+    """
+
+    curator: str = ""
+    kind: str = ""
+    use: str = ""
+    region: str = ""
+    licence: str = ""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            text = " ".join(str(getattr(self, field.name)).split())
+            if len(text) > LONGEST or not text.isprintable():
+                raise RequestError(
+                    f"The {field.name} of a passport may have {LONGEST:,} characters that are drawn, so that every "
+                    "register shows it as it was typed."
+                )
+            object.__setattr__(self, field.name, text)
+        if self.kind and self.kind not in CURATORS:
+            raise RequestError(
+                f"The kind of curator must be one of {listed(CURATORS)}, as the registry of deployments knows no other."
+            )
 
 
 class _Plain(yaml.SafeDumper):  # type: ignore[misc]

@@ -23,7 +23,7 @@ from .described import Said
 from .json_stat import MEASURES, cubes
 
 if TYPE_CHECKING:
-    from .passport import Publisher
+    from .registry_entry import Publisher
 
 VARIABLES, TABLES = "variables.csv", "tables.csv"
 FIELDS = {

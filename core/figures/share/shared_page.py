@@ -33,7 +33,7 @@ from ..distance_figures import distance_unit
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
 from ..passport.croissant import croissant, in_head
 from ..passport.described import ARCHIVE, PublicFile, described
-from ..passport.passport import Publisher
+from ..passport.registry_entry import Publisher
 from ..report.citation import bibtex, datacite, manifest_text, title_of
 from ..report.exploration import Step
 from ..report.label import privacy_label

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...parameters import Kind, Validated, Whole, parameter
+from ...parameters import Kind, Registry, Validated, Whole, parameter
 from ...privacy.budget import EPSILON_PLACES, decimal_text, exact_decimal
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, below, odds_below
@@ -367,3 +367,11 @@ def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Str
 def bits_for(outcomes: int) -> int:
     """Bits that tell so many outcomes apart."""
     return max(1, math.ceil(math.log2(outcomes)) if outcomes < 1 << 50 else (outcomes - 1).bit_length())
+
+
+ORACLES: Registry[Oracle] = Registry(__package__ or "", Oracle, "The oracle")  # type: ignore[type-abstract]
+
+
+def oracle(name: str, domain: int, epsilon: object) -> Oracle:
+    """The oracle of a name, with its other parameters as they suit the two; RequestError where there is none."""
+    return cast(Oracle, ORACLES.named(name)(domain, epsilon))

@@ -41,8 +41,7 @@ from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers, Truths
 from ..oracles.local_hashing import hashed
-from ..oracles.oracle import Oracle, Tally
-from ..registries import ORACLES, oracle
+from ..oracles.oracle import ORACLES, Oracle, Tally, oracle
 from ..rows import RowReports
 from .sketch import ALIKE, MOST_COUNTERS, Cells, LocalSketch, checked_values, collisions
 

@@ -23,7 +23,7 @@ from core.domain import Categorical, Dates, Numeric, PrivacyUnit
 from core.figures.passport.croissant import in_head
 from core.figures.passport.described import UNKNOWN, described
 from core.figures.passport.evaluation_checklist import questions
-from core.figures.passport.passport import Publisher
+from core.figures.passport.registry_entry import Publisher
 from core.privacy.noise.randomness import SeededSource
 from core.sources.samples import bundled_releases
 from tests.releases_for_tests import small_release

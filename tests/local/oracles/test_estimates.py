@@ -9,11 +9,10 @@ from core.errors import RequestError
 from core.local.oracles.flh import FastHashing
 from core.local.oracles.hadamard import Hadamard
 from core.local.oracles.local_hashing import LocalHashing, hashed
-from core.local.oracles.oracle import Tally
+from core.local.oracles.oracle import ORACLES, Tally, oracle
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
 from core.local.oracles.subset_selection import SubsetSelection
 from core.local.oracles.unary import OptimisedUnary
-from core.local.registries import ORACLES, oracle
 from core.parameters import described
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws

@@ -10,9 +10,10 @@ from scipy import stats
 
 from core.errors import RequestError
 from core.local.oracles.local_hashing import LocalHashing
+from core.local.oracles.oracle import ORACLES, oracle
 from core.local.oracles.subset_selection import DirectEncoding
 from core.local.oracles.unary import OptimisedUnary, SymmetricUnary
-from core.local.registries import ORACLES, SKETCHES, oracle, sketch
+from core.local.registries import SKETCHES, sketch
 from core.parameters import described
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT

@@ -14,8 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from ..errors import RequestError
 from ..formatting.numbers import count, significant, taken
-from .oracles.oracle import Oracle
-from .registries import ORACLES, oracle
+from .oracles.oracle import ORACLES, Oracle, oracle
 
 LEVEL = 0.95
 # Oracles whose error is larger by no more than this are as good, and the one with the shortest reports is taken.
