@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.ui.classify.asked_groups import choose_decision, map_view, no_points_yet, points_view
 from core.ui.classify.beside_model import beside_view, model_alone, open_groups
+from core.ui.frame.marks import choose_one
 from core.ui.frame.navigation import CLASSIFY
 from core.ui.frame.session import Opened, Session
 from core.ui.released.chosen_view import choose_grouped, grouped
@@ -18,14 +19,8 @@ def classify(visitor: Session, opened: Opened) -> None:
     headline(opened)
     asked = choose_grouped(opened)
     with st.container(horizontal=True, gap="small"):
-        view = st.segmented_control(
-            "View",
-            [PLACES, POINTS, BESIDE],
-            default=PLACES,
-            required=True,
-            key="classify-view",
-            label_visibility="collapsed",
-            persist_state="session",
+        view = choose_one(
+            "View", [PLACES, POINTS, BESIDE], "classify-view", PLACES, silent=True, persist_state="session"
         )
         rule, level = choose_decision(asked.release)
         st.space("stretch")

@@ -17,7 +17,7 @@ from core.ui.explore.sample_view import sample_view
 from core.ui.explore.sets_view import one_set_view, sets_view
 from core.ui.explore.sql_view import ask_view
 from core.ui.frame.charts import released_live_view, sample_of
-from core.ui.frame.marks import note
+from core.ui.frame.marks import choose_one, note
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
 from core.ui.released.chosen_view import (
@@ -88,15 +88,7 @@ def explore(visitor: Session, opened: Opened) -> None:
     if st.session_state.get(VIEW, views[0]) not in views:  # of another part of the file
         del st.session_state[VIEW]
     with st.container(horizontal=True, gap="small", key="fg-views"):
-        view = st.segmented_control(
-            "View",
-            views,
-            default=views[0],
-            required=True,
-            key=VIEW,
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        view = choose_one("View", views, VIEW, views[0], linked=True, silent=True)
         st.space("stretch")
         asked = choose_population(choose_bandwidth(part))
         whole = of_same_population(opened, asked)

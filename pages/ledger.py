@@ -7,7 +7,7 @@ from core.formatting.escapes import in_markdown
 from core.privacy.ledger.ledger import Ledger
 from core.releases.payment import check_all_remembered
 from core.releases.sandbox import counts_samples
-from core.ui.frame.marks import Visibility, note, rail, side
+from core.ui.frame.marks import Visibility, choose_one, note, rail, side
 from core.ui.frame.navigation import LEDGER, RELEASE
 from core.ui.frame.session import Session
 from core.ui.frame.visiting import stranger
@@ -24,13 +24,8 @@ def choose_ledger(visitor: Session) -> str:
     if not open_sandbox(visitor).exists:
         return OWN
     playing = visitor.own is not None and visitor.own.sample is not None
-    return st.segmented_control(
-        "Budgets of",
-        [OWN, SAMPLES],
-        default=SAMPLES if playing else OWN,
-        required=True,
-        key="ledger-whose",
-        persist_state="session",
+    return choose_one(
+        "Budgets of", [OWN, SAMPLES], "ledger-whose", SAMPLES if playing else OWN, persist_state="session"
     )
 
 

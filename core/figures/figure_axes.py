@@ -75,7 +75,6 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """Name with unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     @cached_property
@@ -109,7 +108,6 @@ class Axis:
         return self.categories[min(max(round(place), 0), len(self.categories) - 1)] if self.categories else float(place)
 
     def layout(self) -> dict:
-        """How Plotly draws the axis."""
         facts: dict = {"title": {"text": in_plotly(self.title)}, "range": [self.low, self.high], "zeroline": False}
         if self.categories:
             some = marked(self.categories)

@@ -176,7 +176,6 @@ def association_words(found: Association) -> str:
 
 
 def share_words(share: float, low: float, high: float) -> str:
-    """A share with its interval."""
     if math.isnan(share):
         return "unknown"
     if low <= 0.0:

@@ -20,7 +20,7 @@ from ..local.registries import FINDERS
 from ..local.survey import Survey
 from ..local.trust import Shuffled, of_counts
 from .frame.charts import show
-from .frame.marks import Visibility, bar, main_action, mark, note, offer, rail
+from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail
 from .frame.visiting import stranger, visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
@@ -32,7 +32,6 @@ PORT = 8502
 
 
 def poll_view() -> None:
-    """Everything under Ask a class."""
     if stranger() is not None or visitor_now() is not None:
         note("Polls are kept on the computer that runs the app, so only its owner can make one.")
         main_action("Make the poll", ["the owner of this computer"], "local-make")
@@ -134,7 +133,6 @@ def _reached(poll: Poll) -> None:
 
 @st.fragment(run_every=SHOWN_EVERY)
 def _watched(file: str, name: str) -> None:
-    """The bars as they stand."""
     polls = Polls(Path(file))
     counted, truth = polls.counted(name), polls.truth(name)
     if counted is None:
@@ -153,14 +151,11 @@ ASKED_WITH = {"One answer": "de", "A few answers": "ss", "A bit for each": "oue"
 
 
 def person_view() -> None:
-    """Everything under Be one person."""
     field, seen = st.columns([1, 1.2], gap="large")
     with field:
         st.markdown("**How often did you copy homework?**")
         answer = st.radio("You think", HOW_OFTEN, key="person-answer")
-        how = st.segmented_control(
-            "Your phone sends", list(ASKED_WITH), default="One answer", required=True, key="person-oracle"
-        )
+        how = choose_one("Your phone sends", list(ASKED_WITH), "person-oracle", "One answer")
         epsilon = st.select_slider("Local ε", POLL_EPSILONS, "1", key="person-epsilon")
         flips = st.session_state.setdefault("person-flips", 0)
         if st.button("Flip the coins again", key="person-flip"):
@@ -223,7 +218,6 @@ SHOWN = ("de", "oue", "ss", "hm", "pgr", "hr")
 
 
 def collector_view() -> None:
-    """Everything under Be the collector."""
     field, drawn = st.columns([1, 2], gap="large")
     with field:
         domain = st.select_slider("Answers", DOMAINS, 100, key="collector-domain", format_func=lambda one: f"{one:,}")

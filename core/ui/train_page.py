@@ -153,7 +153,6 @@ class Wish:
 
     @property
     def cost(self) -> Cost:
-        """The price."""
         return self.trainer.cost if isinstance(self.trainer, Choice) else self.trainer.cost(self.budget)
 
 
@@ -241,7 +240,6 @@ def _upper(words: str) -> str:
 
 
 def _worth(choice: Choice) -> str:
-    """What will be made, and why."""
     forecast = choice.prospect
     made = [one.title for one in forecast.entrants]
     alone = listed([f"{one.title} {percent(learnt, 2)}" for one, learnt in forecast.alone])

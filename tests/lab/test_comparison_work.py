@@ -15,7 +15,7 @@ from core.releases.forecast.recommendation import Closeness
 from core.runtime.threads import cores
 from core.runtime.waiting_line import Attendance
 from core.sources.samples import sample
-from core.ui.compare.choosing import first_plan, first_shown
+from core.ui.compare.compare_choices import first_plan, first_shown
 from core.ui.compare.subject import sample_subject
 from tests.depth import sampled
 

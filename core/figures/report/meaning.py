@@ -48,7 +48,6 @@ def counted(domain: Domain) -> str:
 
 
 def protected(domain: Domain) -> str:
-    """Who is protected."""
     unit, one = domain.unit, "set" if domain.holds_sets else "record"
     if domain.gathers:
         return f"the whole list of each value of {shown(unit.column)}, however long"
@@ -182,7 +181,6 @@ def measured(sketch: LinearSketch) -> str:
 
 
 def closeness(kernel: Kernel, domain: Domain) -> str:
-    """The kernel in words."""
     return _kernel(kernel) + (SHARES if domain.scale == "box" else "")
 
 

@@ -129,7 +129,6 @@ CLOSENESS = (
 
 
 def reading_html(label: PrivacyLabel, counts: bool) -> Iterator[str]:
-    """How the page is read."""
     words = COUNTS if counts else PARTS if label.parts else DISTANCE if label.asked == "Distance" else CLOSENESS
     yield (
         "<section aria-labelledby='reading'><h2 id='reading'>How to read it</h2>"

@@ -75,7 +75,6 @@ def warn_of_largest(release: Release, rule: str, codes: np.ndarray) -> None:
 
 
 def map_view(opened: Opened, rule: str, level: float) -> None:
-    """Everything under One place."""
     say_decision(rule, level)
     domain = asked_domain(opened.release)
     names = drawable(domain)
@@ -193,7 +192,6 @@ def no_points_yet(*before: str) -> None:
 
 
 def points_view(opened: Opened, rule: str, level: float) -> None:
-    """Everything under Your points."""
     say_decision(rule, level)
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     dropped = dropped_table("points", asked_domain(opened.release).names, "classify-points")
@@ -289,7 +287,6 @@ def _right(made: Confusion) -> str:
 
 
 def rate_words(rate: Rate) -> str:
-    """A share with its interval."""
     low, high = percent(float(rate.low)), percent(float(rate.high))
     return f"{percent(float(rate.estimate))} (very likely between {low} and {high})"
 

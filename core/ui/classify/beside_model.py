@@ -65,7 +65,6 @@ def model_alone(model: LinearModel) -> None:
 
 
 def beside_view(opened: Opened, rule: str, level: float) -> None:
-    """Everything under Beside a model."""
     model = _of_classes()
     if model is None:
         note("Open a model that was trained for the same groups by the same columns, and see where they differ.")

@@ -40,7 +40,7 @@ from ..frame.charts import show
 from ..frame.marks import draw, main_action, missing_sentence, note, offer
 from ..frame.session import Session
 from ..frame.visiting import turn
-from .choosing import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly
+from .compare_choices import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly
 from .results import LOOK_EVERY, about_methods, as_asked, bench, choose_measure, results, shown_curves, trials_of
 from .subject import Picture, Subject
 
@@ -242,7 +242,6 @@ def _rows(curve: ErrorCurve) -> list[dict]:
 
 
 def trials_table(trials: Sequence[Trial]) -> pd.DataFrame:
-    """A row for every trial."""
     return pd.DataFrame([asdict(trial) for trial in trials])
 
 

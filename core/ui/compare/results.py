@@ -29,8 +29,8 @@ from ...lab.comparison_work import Bench, Results, Turns, bundled
 from ...lab.public_data import PublicData
 from ...runtime.waiting_line import Attendance
 from ..frame.charts import show
-from ..frame.marks import draw, note
-from .choosing import Chosen, marks, plainly
+from ..frame.marks import choose_one, draw, note
+from .compare_choices import Chosen, marks, plainly
 from .subject import Subject
 
 # Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
@@ -152,25 +152,17 @@ def choose_measure(data: PublicData | None) -> tuple[str, bool]:
     if st.session_state.get("error", offered[0]) not in offered:  # chosen for data of one column
         del st.session_state["error"]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        measure = st.segmented_control(
-            "Error",
-            offered,
-            default=offered[0],
-            required=True,
-            format_func=MEASURES.__getitem__,
-            key="error",
-            bind="query-params",
-            label_visibility="collapsed",
+        measure = choose_one(
+            "Error", offered, "error", offered[0], linked=True, silent=True, format_func=MEASURES.__getitem__
         )
-        setting = st.segmented_control(
+        setting = choose_one(
             "Setting",
             [DEFAULT, TUNED],
-            default=DEFAULT,
-            required=True,
-            key="setting",
-            bind="query-params",
+            "setting",
+            DEFAULT,
+            linked=True,
+            silent=True,
             format_func=lambda text: text[0].upper() + text[1:],
-            label_visibility="collapsed",
         )
     return measure, setting == TUNED
 

@@ -18,7 +18,7 @@ from ...domain import Column
 from ...figures.answer_sentences import inside_sentence, noun
 from ...figures.figure_axes import NAME, View
 from ...formatting.escapes import in_markdown
-from ..frame.marks import note
+from ..frame.marks import choose_one, note
 from ..frame.session import Opened
 from ..released.asked_points import SHORTEST, grain, say, tidy
 
@@ -36,7 +36,7 @@ def choose_asking(opened: Opened, view: View) -> str:
     if not countable(opened.release, view.columns):
         return POINT
     kinds = [POINT, BOX, LASSO] if len(view.columns) == 2 else [POINT, BOX]
-    return st.segmented_control("Ask", kinds, default=POINT, required=True, key=f"asking-{len(kinds)}")
+    return choose_one("Ask", kinds, f"asking-{len(kinds)}", POINT)
 
 
 class AskedArea:

@@ -42,7 +42,6 @@ def several(release: Release) -> bool:
 
 
 def centres_view(opened: Opened) -> None:
-    """Everything under Centres."""
     release, count = opened.release, 1
     if several(release):
         count = int(
@@ -88,7 +87,6 @@ def place_of(centre: Centre) -> dict[str, object]:
 
 
 def centre_sentence(release: Release, found: tuple[Centre, ...]) -> str:
-    """Where the centre is, in Markdown."""
     counted = noun(release)
     if not drawable(release.domain):
         place = listed(list(place_words(found[0].position, release).values()), MOST_SAID)

@@ -33,7 +33,6 @@ LIARS = {"1 in 1,000": 0.001, "1 in 100": 0.01, "5 in 100": 0.05, "20 in 100": 0
 
 
 def local_view(visitor: Session, counted: Counted) -> None:
-    """Everything about one file."""
     release = counted.release
     people = release.people
     draw(

@@ -104,7 +104,6 @@ def drawing(
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
-    """The figure as it is sent."""
     figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
     return figure
 
@@ -120,7 +119,6 @@ def matrix_drawing(opened: Opened, pictures: Pairs, cell: int) -> go.Figure:
 def _drawing_matrix(
     identity: str, _release: Release, _pictures: Pairs, names: tuple[str, ...], cell: int
 ) -> dict[str, Any]:
-    """The figure as it is sent."""
     columns = {column.name: column for column in _release.domain.columns}
     near = _release.sketch.answers == "closeness"
     figure: dict[str, Any] = pairs_matrix(_pictures, columns, near, cell).to_dict()

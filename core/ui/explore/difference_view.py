@@ -40,7 +40,7 @@ from ...formatting.numbers import shortened
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ..frame.charts import picture_config, show
-from ..frame.marks import draw, note
+from ..frame.marks import choose_one, draw, note
 from ..frame.session import Opened, Session
 from ..released.chosen_view import choices, choose_columns, drawable, of_same_population, part_of, question_of
 from ..released.public_answers import LEVEL, REMEMBERED
@@ -64,7 +64,7 @@ def table_difference(opened: Opened, other: Opened, compared: Comparison, title:
     places = place_columns(opened.release.asked(LEVEL))
     offered = {ONE: True, TWO: pairs, PLACES: places, MEANS: groups, TOGETHER: pairs, ALL: True}
     views = [view for view, possible in offered.items() if possible]
-    view = st.segmented_control("Shown", views, default=ONE, required=True, key="explore-compared-view")
+    view = choose_one("Shown", views, "explore-compared-view", ONE)
     identity = f"{opened.identity} {other.identity} {compared.shares}"
     if view == TWO:
         _two(opened, compared, pairs, identity, title)
@@ -158,7 +158,6 @@ def _line(row: Row, shares: bool) -> str:
 
 
 def _pair(label: str, offered: list[tuple[str, str]], key: str, joined: str = " and ") -> tuple[str, str]:
-    """Let the visitor pick two columns."""
     return st.selectbox(
         label,
         offered,

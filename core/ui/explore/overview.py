@@ -73,7 +73,6 @@ def _together(identity: str, _release: Release, across: str, up: str, part: Chos
 
 
 def overview_view(opened: Opened) -> None:
-    """Everything under Overview."""
     _pictures(opened)
 
 

@@ -99,7 +99,6 @@ BETWEEN = "very likely between"
 
 
 def points_view(opened: Opened) -> None:
-    """Everything under Your points."""
     release = opened.release
     if not drawable(release.domain):
         st.info(
@@ -201,7 +200,6 @@ SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1
 
 
 def anomalies_view(opened: Opened) -> None:
-    """Everything under Anomalies."""
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     dropped = dropped_table("points", opened.release.domain.names, FILE)
     example = None if dropped else example_of(opened.release.domain, opened.identity)

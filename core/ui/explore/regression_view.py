@@ -111,7 +111,6 @@ def _average(sums: Sums, found: Regression) -> dict[str, list]:
 
 
 def together_view(opened: Opened) -> None:
-    """Correlations of all pairs of columns."""
     found = correlations(opened.release)
     show(correlation_figure(found), "regression-correlations", correlations_in_words(found))
     note("Teal columns rise together, brown ones against each other; empty cells are hidden by noise.")
@@ -119,7 +118,6 @@ def together_view(opened: Opened) -> None:
 
 
 def axes_view(opened: Opened) -> None:
-    """Principal components."""
     found = components(opened.release)
     told = max(1, found.told)
     axis = int(st.number_input("Axis", 1, min(told, 10), 1, key="regression-axis", width=160)) - 1

@@ -42,7 +42,6 @@ UNMIXED = 1.05
 
 
 def sample_view(opened: Opened) -> None:
-    """Everything under Sample."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         count = st.number_input(
             "How many", 1, MOST_POINTS, 1000, key="explore-sample-count", persist_state="session", width=160

@@ -38,7 +38,6 @@ NO_PICTURE = (
 
 
 def one_set_view(opened: Opened) -> None:
-    """Everything under One set."""
     release = opened.release
     field, answer = st.columns([1, 1.2], gap="large")
     with field:
@@ -139,7 +138,6 @@ def meaning(release: Release) -> str:
 
 
 def sets_view(opened: Opened) -> None:
-    """Everything under Your sets."""
     release = opened.release
     mark(Visibility.PRIVATE, "Your sets stay in this session; the file is asked about them, and nothing is added to it")
     dropped = dropped_table("sets", release.domain.names, "explore-asked-sets")

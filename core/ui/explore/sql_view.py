@@ -13,23 +13,15 @@ from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...releases.release import Release
 from ...sketches.tables.table_axes import Axis
-from ..frame.marks import note, offer
+from ..frame.marks import choose_one, note, offer
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL
 
 
 def ask_view(opened: Opened) -> None:
-    """Everything under Ask."""
     key = f"explore-ask-{opened.identity[:12]}"
     by_lists = "Choose from lists"
-    way = st.segmented_control(
-        "How to ask",
-        [by_lists, "Write SQL"],
-        default=by_lists,
-        required=True,
-        key=f"{key}-way",
-        persist_state="session",
-    )
+    way = choose_one("How to ask", [by_lists, "Write SQL"], f"{key}-way", by_lists, persist_state="session")
     if way == by_lists:
         question = _chosen(opened.release, key)
         with st.expander("The same in SQL"):

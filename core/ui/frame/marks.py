@@ -76,7 +76,6 @@ def side(key: str) -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """A quiet line of explanation."""
     draw(f'<p class="fg-note">{in_html(text)}</p>')
 
 
@@ -107,6 +106,15 @@ def main_action(label: str, missing: Sequence[str], key: str, note: str = "") ->
         words = missing_sentence(missing) or note
         draw(f'<p class="fg-missing" role="status">{in_html(words)}</p>')
     return pressed and not missing
+
+
+def choose_one(
+    label: str, options: Sequence[Any], key: str, start: Any, linked: bool = False, silent: bool = False, **look: Any
+) -> Any:
+    """Buttons of which one is always chosen, `linked` in the page's address too; a `silent` label is heard alone."""
+    look |= {"bind": "query-params"} if linked else {}
+    look |= {"label_visibility": "collapsed"} if silent else {}
+    return st.segmented_control(label, options, default=start, required=True, key=key, **look)
 
 
 # What browsers are told of a file, by the ending of its name; of others, that it holds bytes.

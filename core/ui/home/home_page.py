@@ -21,7 +21,6 @@ TRIED = "health"
 
 
 def below(visitor: Session) -> None:
-    """Everything below the first picture."""
     st.header("Released already: look at one", anchor=False)
     showcase(visitor)
     st.space("small")

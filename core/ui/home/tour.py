@@ -96,7 +96,6 @@ def _end() -> None:
 
 
 def _released() -> tuple[Sample, Opened]:
-    """The sample with its released file."""
     if FILE not in st.session_state:
         path = next(path for one, path in bundled_releases() if one.name == SHOWN)
         data = path.read_bytes()

@@ -16,7 +16,7 @@ from ...figures.palette import FAINT, INK
 from ...figures.traces import FONT
 from ...formatting.escapes import in_html
 from ...runtime.environment import APP
-from ..frame.marks import main_action, offer
+from ..frame.marks import choose_one, main_action, offer
 from . import promise_lessons, sketch_lessons
 from .lesson import Lesson, show_lesson
 
@@ -142,16 +142,7 @@ def course() -> bool:
         st.session_state[LESSON] = st.session_state.pop(GO)
     # A choice that was made already needs no default, and Streamlit would warn that it has two values.
     default = None if arrived else names[0]
-    chosen = st.segmented_control(
-        "Lesson",
-        names,
-        default=default,
-        required=True,
-        key=LESSON,
-        bind="query-params",
-        label_visibility="collapsed",
-        width="content",
-    )
+    chosen = choose_one("Lesson", names, LESSON, default, linked=True, silent=True, width="content")
     place = names.index(chosen)
     if arrived:
         _to_the_top(chosen)

@@ -30,7 +30,7 @@ from ...lab.local_lessons import POLLS, Polled, people_needed, polled
 from ...lab.noise_lessons import FILES, ROWS, Asked, Files, NoiseOfRows, ask, exact_files, noise_of_rows, textbook_files
 from ...lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
 from ...sketches.grids.histogram import SCALE as WHOLE
-from ..frame.marks import Visibility, bar, best_guess, draw, note, odds, rail
+from ..frame.marks import Visibility, bar, best_guess, choose_one, draw, note, odds, rail
 from .lesson import advance, choose_epsilon, picture, play_button, playing, say, slide
 
 CROWD = "crowd-size"
@@ -89,7 +89,6 @@ def delta_experiment() -> None:
 
 
 def delta_in_words(epsilon: str, delta: str) -> str:
-    """What δ means."""
     return (
         f"δ = {DELTAS[delta]} means: whatever someone looks for in the file, one person in the data makes it at most "
         f"e^ε = {significant(math.exp(float(epsilon)), 3)} times likelier, plus {DELTAS[delta]}. Take δ far smaller "
@@ -125,7 +124,6 @@ def flips_experiment() -> None:
 
 
 def coin_sentence(epsilon: float) -> str:
-    """What each phone does."""
     kept = 1 / (1 + math.exp(-epsilon))
     return f"Each phone sends its owner's answer with a chance of {percent(kept, 3)}, and the other one otherwise."
 
@@ -238,14 +236,7 @@ PAYS = (100_000, 120_000, 150_000, 200_000, 300_000, 500_000, 800_000, 1_250_000
 def bounds_experiment() -> None:
     controls, files = st.columns([1, 2], gap="large")
     with controls:
-        source = st.segmented_control(
-            "Smallest and largest pay are taken from",
-            [DATA, TYPED],
-            default=DATA,
-            required=True,
-            key=FROM,
-            bind="query-params",
-        )
+        source = choose_one("Smallest and largest pay are taken from", [DATA, TYPED], FROM, DATA, linked=True)
         richest = slide("What the richest person earns", PAYS, 1_250_000, RICHEST)
         epsilon = choose_epsilon()
     found = attack(richest, epsilon, source == DATA)
@@ -270,7 +261,6 @@ def _finding(found: Attack, richest: int) -> tuple[str, str]:
 
 
 def _files(found: Attack) -> None:
-    """What stands in the two files."""
     for column, name, made, (low, high) in zip(
         st.columns(2, gap="medium"), NAMES, (found.with_richest, found.without_richest), found.bounds, strict=True
     ):
@@ -285,7 +275,6 @@ def _files(found: Attack) -> None:
 
 
 def _games(found: Attack, epsilon: str) -> None:
-    """How the guesser did."""
     share, limit = found.right / GAMES, best_guess(float(epsilon))
     before = f"A guesser got one of the two files and told which, {GAMES} times. Right:"
     draw(f'<p class="fg-odds">{in_html(before)} <strong>{found.right} times ({percent(share, 3)}).</strong></p>')
@@ -302,9 +291,7 @@ MOST_FILES = 10
 
 def floating_point_experiment() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        truth = st.segmented_control(
-            "The exact count is", [0, 1], default=1, required=True, key=TRUTH, bind="query-params"
-        )
+        truth = choose_one("The exact count is", [0, 1], TRUTH, 1, linked=True)
         epsilon = st.select_slider("ε of each file", LOSSES, value="1", key=LOSS, bind="query-params", width=240)
         stolen = st.slider("Files an attacker gets", 1, MOST_FILES, 1, key=STOLEN, bind="query-params", width=240)
     bad, good = textbook_files(truth, epsilon), exact_files(truth, epsilon)

@@ -13,7 +13,7 @@ from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...releases.release import Release
 from ..frame.charts import BARE
-from ..frame.marks import Visibility, draw, mark, note
+from ..frame.marks import Visibility, choose_one, draw, mark, note
 from .lesson import EPSILONS, advance, choose_epsilon, picture, play_button, playing, say, slide
 
 # Keys of the controls, and their names in the address.
@@ -34,12 +34,8 @@ def _experiment() -> None:
     with table_side:
         counted = _rows_counted()
     with plane_side, st.container(horizontal=True, gap="medium"):
-        st.segmented_control(
-            "A click on the plane", [ADDS, ASKS], default=ADDS, required=True, key=CLICK, bind="query-params"
-        )
-        crowd = st.segmented_control(
-            "People per dot", PLANE_CROWDS, default=1, required=True, key=CROWD, bind="query-params"
-        )
+        choose_one("A click on the plane", [ADDS, ASKS], CLICK, ADDS, linked=True)
+        crowd = choose_one("People per dot", PLANE_CROWDS, CROWD, 1, linked=True)
     plane, asked = _plane(crowd)
     with plane_side:
         row = counted - 1 if counted else None

@@ -20,6 +20,7 @@ from ...geometry.kernels import Bandwidth, Stationary
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...sketches.classes import Classes
+from ..frame.marks import choose_one
 from ..frame.navigation import CLASSIFY
 from ..frame.session import Opened
 from . import public_answers
@@ -56,9 +57,7 @@ def choose_columns(domain: Domain, three: bool = False) -> tuple[str, ...] | Non
     _recall(SHOW, shows)
     # A choice that was made already needs no default, and Streamlit would warn that it has two values.
     default = None if st.session_state.pop(CHOSEN, False) else shows[0]
-    show = st.segmented_control(
-        "Picture of", shows, default=default, required=True, key=SHOW, bind="query-params", label_visibility="collapsed"
-    )
+    show = choose_one("Picture of", shows, SHOW, default, linked=True, silent=True)
     _remember(SHOW)
     if show == PAIRS:
         return None
@@ -393,7 +392,6 @@ def bandwidth_at(kernel: Stationary, factor: float) -> Bandwidth:
 
 
 def _in_words(opened: Opened, bandwidth: Bandwidth, factor: float) -> str:
-    """A bandwidth as people read it."""
     if isinstance(bandwidth, tuple):
         return f"{number(factor)} times the owner's" if factor != 1.0 else "the owner's"
     return closely(opened.release.domain, bandwidth)

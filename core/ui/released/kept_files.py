@@ -77,7 +77,6 @@ def keep_opened(name: str, data: bytes) -> None:
 
 
 def said_of(entry: Entry) -> str:
-    """A file in a line."""
     return f"{entry.dataset} · {day(entry.created)}, {entry.created:%H:%M} UTC · {size(entry.size)}"
 
 
@@ -260,7 +259,6 @@ def released_here(visitor: Session, key: str, most: int = MOST_LISTED) -> None:
 
 
 def _line(visitor: Session, shelf: Shelf, entry: Entry, key: str) -> None:
-    """One of them."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         said = in_markdown(said_of(entry))
         if st.button(said, key=f"kept-{key}-{entry.name}", type="tertiary", help="Explore it"):

@@ -119,7 +119,6 @@ def _classes(model: LinearModel, tested: Tested, key: str) -> None:
 
 
 def between(rate: Rate) -> str:
-    """An interval in words."""
     return f"very likely between {percent(float(rate.low), 3)} and {percent(float(rate.high), 3)}"
 
 

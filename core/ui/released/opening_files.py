@@ -60,7 +60,6 @@ def _words(one: Sample) -> str:
 
 
 def _one(visitor: Session, path: Path, name: str, title: str, words: str) -> None:
-    """A picture with a button."""
     with st.container(key=f"gallery-{name}", gap="xsmall"):
         st.image(path.with_suffix(".png"), width="stretch", alt=words)
         if st.button(title, key=f"gallery-open-{name}", type="tertiary"):

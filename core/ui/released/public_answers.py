@@ -125,7 +125,6 @@ def film(identity: str, _release: Release, view: View, column: str) -> tuple[np.
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Building the picture in three dimensions …")
 @kept_first
 def volume(identity: str, _release: Release, view: View) -> Volume:
-    """The answers over three columns."""
     return marginal_volume(_release, *view.columns, dict(view.held), VOLUME_SIZE, LEVEL)
 
 
@@ -213,7 +212,6 @@ def intersection(identity: str, _release: Release) -> Intersection:
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Drawing points …")
 @kept_first
 def synthetic(identity: str, _release: Release, count: int, seed: int, sharpen: bool) -> Sample:
-    """Synthetic points."""
     return sample(_release, count, seed, sharpen=sharpen)
 
 

@@ -21,7 +21,7 @@ from core.sources import Source
 from core.sources.samples import sample
 from core.ui.compare import compare_page
 from core.ui.compare import results as compare_results
-from core.ui.compare.choosing import DECLARED, ON_FACTS, ON_FILE, marks
+from core.ui.compare.compare_choices import DECLARED, ON_FACTS, ON_FILE, marks
 from core.ui.compare.results import shown_curves, tuning_sentence
 from core.ui.compare.subject import SHAPES, Subject, kernels_like, picture_of
 from core.ui.frame.session import KEY, OwnData, Session

@@ -27,7 +27,7 @@ from ...sources import Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample, sample, samples
 from ...sources.source_opening import FILE_TYPES
-from ..frame.marks import facts, note
+from ..frame.marks import choose_one, facts, note
 from ..frame.navigation import DATA
 from ..frame.session import OwnData, Session
 from ..frame.visiting import turn
@@ -49,9 +49,7 @@ def choose_subject(visitor: Session) -> Subject | None:
     RequestError when the data cannot be read, or cannot be compared.
     """
     with st.container(horizontal=True, gap="medium"):
-        on = st.segmented_control(
-            "Compare on", [ON_SAMPLE, ON_FILE, ON_FACTS], default=ON_SAMPLE, required=True, key="compare-on"
-        )
+        on = choose_one("Compare on", [ON_SAMPLE, ON_FILE, ON_FACTS], "compare-on", ON_SAMPLE)
         known = _choose_sample() if on == ON_SAMPLE else None
     if on == ON_SAMPLE:
         return None if known is None else _on_sample(known)
@@ -175,14 +173,8 @@ def _own_kernel(own: OwnData):
 def _choose_question(domain: Domain, closeness: Closeness) -> Closeness | Distances:
     """What is asked, and how closeness or distance is measured."""
     with st.container(horizontal=True, gap="medium"):
-        question = st.segmented_control(
-            "Question",
-            list(QUESTIONS),
-            default=CLOSENESS,
-            required=True,
-            format_func=QUESTIONS.__getitem__,
-            key="question",
-            bind="query-params",
+        question = choose_one(
+            "Question", list(QUESTIONS), "question", CLOSENESS, linked=True, format_func=QUESTIONS.__getitem__
         )
         if question == DISTANCE:
             norm = st.selectbox(
@@ -246,7 +238,6 @@ class Chosen:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The least and the greatest ε."""
         return float(self.plan.epsilons[0]), float(self.plan.epsilons[-1])
 
 
