@@ -28,7 +28,7 @@ from ..checks import MAX_TEXT
 from ..domain import Categorical, Domain
 from ..domain.column import as_float64, to_numpy
 from ..domain.dates import moments
-from ..domain.formats import FORMATS, Format, chosen, fitting, format_of
+from ..domain.formats import FORMATS, Format, fitting, format_of
 from ..domain.written import NOTHING, are_words
 from ..domain.written_dates import NEVER
 from ..formatting.escapes import steers
@@ -42,6 +42,10 @@ SAMPLES = (
     *("12/31/2024", "12:30", "8:30 pm", "1:27", "a@b.cd", "x" * 80),
 )
 """Texts that fit every set of formats that a text can fit."""
+UNSTRUCTURED = ("category", "text", "identifier", "code", "nothing")
+MOSTLY, ABOUT, CODES, RARELY = 0.55, 0.005, 0.02, 50.0
+"""Shares of the values that fit a format for it to be that of a column; by which two formats fit about as many; that
+begin with a zero where numbers are codes; and how many times as many records have no value where nobody has one."""
 SURE = 2.0
 """Standard deviations of noise from which a cell is taken to hold records."""
 OCCUPIED, BESIDE = 3.5, 2.5
@@ -139,14 +143,32 @@ class Votes:
 
     def formats(self, noisy: Integers, error: float) -> dict[str, Format]:
         """How each column of texts is written, by what stands out of the noise of its votes."""
-        counts = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
-        prefer = _preferred(np.sum(list(counts.values()), axis=0)) if counts else ()
-        found = {}
-        for name, votes in counts.items():
-            seen = np.where(votes > SURE * error, votes, 0.0)
-            shares = {one.name: float(seen[_with(one.name)].sum()) for one in FORMATS}
-            found[name] = chosen(shares | {"records": float(seen.sum())}, prefer)
-        return found
+        votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
+        prefer = _preferred(np.sum(list(votes.values()), axis=0)) if votes else ()
+        return {name: _format(one, error, prefer) for name, one in votes.items()}
+
+
+def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
+    """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
+
+    Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
+    round it would leave out everyone with another number.
+    """
+    seen = np.maximum(votes - error, 0.0)
+    nothing, written = seen[0], seen[1:].sum()
+    if written <= 0.0 or votes[1:].max() < SURE * error:
+        return format_of("nothing")
+    shares = {one.name: float(seen[_with(one.name)].sum()) / written for one in FORMATS}
+    shares["yes_no"] = float(seen[_with("yes_no", "decimal_point")].sum()) / written
+    if nothing > written * RARELY:
+        return format_of("nothing")
+    if shares["code"] > CODES + SURE * error / written:
+        return format_of("code")
+    names = [*prefer, *(one.name for one in FORMATS if one.name not in (*prefer, *UNSTRUCTURED))]
+    best = max(shares[name] for name in names)
+    if best >= MOSTLY:
+        return format_of(next(name for name in names if shares[name] >= best - ABOUT))
+    return format_of(max(UNSTRUCTURED[:3], key=lambda name: shares[name]))
 
 
 def _with(name: str, without: str = "") -> list[int]:

@@ -50,8 +50,8 @@ from .stages import Known, Offer, Progress, Stage
 
 SHARE = "0.1"
 """Of the promise."""
-FOR_VOTES, FOR_RANGES = Fraction(1, 20), Fraction(1, 4)
-"""Of what discovery costs; and of the rest, where values of categories are found as well."""
+FOR_VOTES, FOR_RANGES = Fraction(1, 50), Fraction(1, 4)
+"""Of the whole promise, or a fifth of what is spent if that is less; and of the rest, beside values of categories."""
 FIRST_LOOK = Fraction(7, 20)
 """Of what finds values, for the frequent ones; the rest finds what is rare in few columns of a record."""
 SPARE = tuple(Fraction(part, 1000) for part in (998, 990, 970, 930, 850, 700, 500))
@@ -177,19 +177,24 @@ class Discovery(Stage):
         """What is spent of a pure promise."""
         return Fraction(self.budget.epsilon) * Fraction(self.share)
 
+    @property
+    def for_votes(self) -> Fraction:
+        """Part of what is spent that pays for votes."""
+        return min(FOR_VOTES / Fraction(self.share), Fraction(1, 5))
+
     @cached_property
     def votes_noise(self) -> NoiseScale:
         """Of every cell of the votes."""
         moved = self.votes.sensitivity(self.budget.neighbours)
         if self.reserve is None:
-            return calibrate(moved, self.epsilon * FOR_VOTES)
-        return gaussian_scale(moved, self.reserve.first_rho * FOR_VOTES)
+            return calibrate(moved, self.epsilon * self.for_votes)
+        return gaussian_scale(moved, self.reserve.first_rho * self.for_votes)
 
     @cached_property
     def cost(self) -> Cost:
         """What it promises by itself, which the ledger adds up where it is bought alone."""
         if self.reserve is None:
-            moved, later = self.votes.sensitivity(self.budget.neighbours), self.epsilon * (1 - FOR_VOTES)
+            moved, later = self.votes.sensitivity(self.budget.neighbours), self.epsilon * (1 - self.for_votes)
             ranges = self.ranges(1)
             events = (event_of(moved, self.votes_noise), event_of(ranges, calibrate(ranges, later)))
             return Cost(events, exact_decimal(self.epsilon, "The price of what is found out"))
@@ -210,9 +215,9 @@ class Discovery(Stage):
     def planned(self, categories: int, scales: int) -> tuple[list[ValueSelection], NoiseScale | None]:
         """How values of so many columns are found, in one look or two, and the noise of the ranges of so many."""
         if self.reserve is None:
-            later = self.epsilon * (1 - FOR_VOTES)
+            later = self.epsilon * (1 - self.for_votes)
             return [], calibrate(self.ranges(scales), later) if scales else None
-        moved, rho = self.votes.sensitivity(self.budget.neighbours), self.reserve.first_rho * (1 - FOR_VOTES)
+        moved, rho = self.votes.sensitivity(self.budget.neighbours), self.reserve.first_rho * (1 - self.for_votes)
         part = Fraction(0) if not scales else Fraction(1) if not categories else FOR_RANGES
         for spare in SPARE:
             noise: NoiseScale | None = None
