@@ -123,7 +123,7 @@ def _of_release(release: Release, name: str, data: bytes | None) -> Said:
         records=f"Tables with one {domain.one_record} a record and the public columns {_columns(domain)}.",
         unprotected=f"{public}{label.left_out} Names, bounds and categories of columns are public.",
         mechanisms=" ".join((*label.noise, *(" ".join(part.sentences) for part in label.parts), IMPLEMENTATION)),
-        preparation=" ".join(filter(None, (PREPARATION, label.chosen, label.left_out))),
+        preparation=" ".join(filter(None, (PREPARATION, label.found, label.chosen, label.left_out))),
         utility=label.answer_noise_in_words or "Every part has noise of its own, which the label of the file states.",
         odds=label.odds_in_words,
         audited=label.audited,

@@ -25,6 +25,7 @@ from core.figures.passport.described import UNKNOWN, described
 from core.figures.passport.evaluation_checklist import questions
 from core.figures.passport.registry_entry import Publisher
 from core.privacy.noise.randomness import SeededSource
+from core.releases.manifest import Finding
 from core.sources.samples import bundled_releases
 from tests.releases_for_tests import small_release
 
@@ -114,6 +115,11 @@ def test_what_no_file_can_know_is_unknown_and_what_it_says_is_answered():
 def test_an_owner_who_typed_bounds_is_not_said_to_have_looked_away(made):
     said = described(made, "a.npz")
     assert "unknown" in said.preparation
+
+
+def test_what_was_found_out_under_the_promise_is_said_with_its_price(made):
+    found = replace(made, finding=Finding("ε = 0.1", ("city",), 2_000.0, 5.0, {}, 0.0))
+    assert "were found under the promise, for ε = 0.1" in described(found, "a.npz").preparation
 
 
 def test_every_measured_table_is_in_json_stat_as_the_file_answers_it(made, papers):
