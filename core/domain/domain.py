@@ -245,11 +245,6 @@ class Domain:
         Encoded
             float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
             sets; an empty set is a missing value, as it is like no other.
-
-        Raises
-        ------
-        RequestError
-            When a column is absent or of a type that cannot be used, or a value is missing and that is to be refused.
         """
         return self._points.encode(batch, metric, gaps) if self._sets is None else self._sets.encode(batch)
 

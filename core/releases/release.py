@@ -223,11 +223,6 @@ class Release(Questions):
         ----------
         which : str | int
             The name of a class, or its place in the public list.
-
-        Raises
-        ------
-        RequestError
-            When the release has no classes, or not this one.
         """
         if not self.sketch.classes:
             raise RequestError("The release tells no classes apart: it was made without a column of classes.")
@@ -253,13 +248,7 @@ class Release(Questions):
         }
 
     def part(self, name: str | None) -> Release:
-        """One part by its name, or the release itself where it has none; None means the only one.
-
-        Raises
-        ------
-        RequestError
-            When there is no such part, or no name says which of several is meant.
-        """
+        """One part by its name, or the release itself where it has none; None means the only one."""
         if name is None and len(self.parts) < 2:
             return next(iter(self.parts.values()), self)
         if name is None:

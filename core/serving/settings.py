@@ -298,8 +298,6 @@ class Settings(Server):
 
 @dataclass(frozen=True)
 class _File(Table):
-    """The tables of the file, of which `Settings` is made."""
-
     server: Server
     sign_in: SignIn | None = None
     proxy: Proxy | None = None
