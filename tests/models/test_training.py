@@ -40,7 +40,8 @@ def test_every_method_trains_a_model_that_predicts(method):
 def test_the_method_that_gets_most_right_of_reference_records_is_taken():
     """Solving pays where there is little noise; a descent has the least of it for many coordinates."""
     assert [one.method for one in offers(PLANE, "kind", Budget(1))] == ["objective"]
-    assert offers(PLANE, "kind", Budget(1, "1e-6"))[0].method == "objective"
+    assert offers(PLANE, "kind", Budget(1, "1e-6"), curves=0)[0].method == "objective"
+    assert offers(PLANE, "kind", Budget(1, "1e-6"))[0].method == "amp"  # with curves there are many, too
     assert offers(WIDE, "kind", Budget("0.1", "1e-6"))[0].method == "descent"
     many = offers(THREE, "kind", Budget("0.1", "1e-6"))
     assert {one.method for one in many} == {"objective", "descent", "amp"}
