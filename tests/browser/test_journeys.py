@@ -103,6 +103,7 @@ LOANS = (
 """An export as a library in Germany has it: semicolons, d/m/Y, decimal commas, ja and nein, and gaps."""
 
 
+@pytest.mark.deep
 def test_three_decisions_take_an_export_to_an_explored_overview(visit, ledger):
     """The file; each row is a person (the column that is proposed says otherwise); how many releases there will be."""
     visit.go()
