@@ -23,17 +23,19 @@ paying; ``released`` what pages about released files do. A page imports those an
   server and never by a page's run: ``release.release_task.ReleaseTask`` is one, held in the visitor's session.
   Pages look at it in a fragment with ``run_every``; no thread ever calls Streamlit. ``released.kept_files`` finds every
   release again, after a reload as well.
-* ``frame.marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window, saying
-  what is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts`` is a
-  plain list, ``note`` a quiet line; ``odds`` draws a promise in words, ``budget_bar`` a budget. ``draw`` is the only
-  door for HTML, and everything foreign in it goes through ``core.formatting.escapes.in_html``; where Streamlit reads
-  Markdown, foreign text goes through ``in_markdown``. Numbers, sizes and times are written by
-  ``core.formatting.numbers``, lists, counts and days by ``core.formatting.numbers``.
+* ``frame.marks``: ``main_action(label, missing, key, note)`` is the one main button, at the foot of the window,
+  saying what is missing; ``mark`` and ``rail`` say private or public; ``side(key)`` keeps a column in view; ``facts``
+  is a plain list, ``note`` a quiet line; ``odds`` draws a promise in words, ``budget_bar`` a budget. ``offer`` is a
+  button that saves a file, ``choose_one`` a choice of which one always holds. ``draw`` is the only door for HTML, and
+  everything foreign in it goes through ``core.formatting.escapes.in_html``; where Streamlit reads Markdown, foreign
+  text goes through ``in_markdown``. Numbers, sizes and times are written by ``core.formatting.numbers``, lists,
+  counts and days by ``core.formatting.numbers``.
 * ``core.figures.palette`` holds the colours. Draw figures with ``frame.charts.show(figure, key, words)``, always with
-  words. Styles live in ``frame.theme``, and colours with meaning are never used for anything else: ``:orange[...]`` and
-  ``:green[...]`` mean private and public in Markdown too.
-* ``learn.lesson.Lesson`` is a lesson: an experiment of ``core.lab`` with what to do, to see, and why. Its
-  fields take ``bind="query-params"``, so that the address holds the state; ``learn.course.LESSONS`` is their order.
+  words. Styles live in ``frame/theme.css``, and colours with meaning are never used for anything else:
+  ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
+* ``learn/lessons.toml`` has the lessons in their order: what to do, to see, and why, and questions for a class. To each
+  belongs an experiment of ``core.lab`` in ``learn.course.EXPERIMENTS``, whose fields take ``bind="query-params"``, so
+  that the address holds the state.
 * Widgets that must survive a page change take ``key=`` and ``persist_state="session"``. Keys that start with ``fg-``
   belong to the style sheet. The navigation stands in the sidebar, and on a phone in one line above the heading.
 * In browser tests, ``visit.illegible()`` lists every text below AA contrast and ``visit.overflow()`` what sticks out.

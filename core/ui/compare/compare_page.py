@@ -210,35 +210,13 @@ def curves_table(trials: Sequence[Trial]) -> pd.DataFrame:
 
 
 def _rows(curve: ErrorCurve) -> list[dict]:
-    points = zip(
-        curve.epsilons,
-        curve.centres,
-        curve.lows,
-        curve.highs,
-        curve.sizes,
-        curve.tried,
-        curve.paid,
-        curve.releases,
-        strict=True,
-    )
-    return [
-        {
-            "method": curve.method,
-            "title": METHODS[curve.method].title,
-            "paper": METHODS[curve.method].paper,
-            "measure": curve.measure,
-            "setting": "tuned" if curve.tuned else "public",
-            "epsilon": epsilon,
-            "error": centre,
-            "low": low,
-            "high": high,
-            "size": size,
-            "settings_tried": tried,
-            "epsilon_paid": paid,
-            "releases": releases,
-        }
-        for epsilon, centre, low, high, size, tried, paid, releases in points
-    ]
+    method = METHODS[curve.method]
+    setting = "tuned" if curve.tuned else "public"
+    whose = {"method": curve.method, "title": method.title, "paper": method.paper, "measure": curve.measure}
+    names = ("epsilon", "error", "low", "high", "size", "settings_tried", "epsilon_paid", "releases")
+    ends = (curve.epsilons, curve.centres, curve.lows, curve.highs)
+    points = zip(*ends, curve.sizes, curve.tried, curve.paid, curve.releases, strict=True)
+    return [whose | {"setting": setting} | dict(zip(names, point, strict=True)) for point in points]
 
 
 def trials_table(trials: Sequence[Trial]) -> pd.DataFrame:

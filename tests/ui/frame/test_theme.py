@@ -96,7 +96,7 @@ NAMED = {
     "stFileUploaderDropzoneInstructions": 1,
     "stHeader": 3,
     "stHorizontalBlock": 1,
-    "stLayoutWrapper": 2,
+    "stLayoutWrapper": 3,
     "stMarkdownContainer": 2,
     "stPopover": 2,
     "stPopoverBody": 1,
@@ -106,9 +106,9 @@ NAMED = {
     "stSelectbox": 1,
     "stSidebar": 3,
     "stSliderThumbValue": 1,
-    "stWidgetLabel": 3,
+    "stWidgetLabel": 2,
 }
-OVERRULED = 29
+OVERRULED = 15
 
 
 def rules() -> str:
