@@ -2,13 +2,18 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from core.errors import BudgetError
 from core.privacy.budget import Budget
 from core.privacy.choosing.private_bounds import plan_bounds
+from core.releases.discovery import discover
+from core.releases.kind import Plain
 from core.releases.manifest import Finding
 from core.releases.purchases import Purchase, Purchases
+from core.releases.seal import promised_with
+from core.sketches.tables.tables import Tables
 
 KEPT = Finding("ε = 0.1", ("pay",), 100.0, 5.0, {}, 0.0)
 COST = plan_bounds(1, Budget("0.1")).cost
@@ -60,3 +65,16 @@ def test_what_was_refused_is_not_remembered():
     assert purchases.take_fresh(1) == [] and purchases.made_of(1) == ()
     purchases.once(1, ("pay",), buying(paid, "pay"))
     assert len(paid) == 1
+
+
+def test_a_file_that_shows_what_was_found_promises_the_whole_of_it_and_else_the_sum():
+    whole = Budget(1, "1e-6")
+    found = discover(pd.DataFrame({"city": ["Bern"] * 3_000 + ["Basel"] * 3_000}), whole)
+
+    def promised(budget):
+        sketch = Tables.of(found.domain).sized_for(budget, 6_000.0)
+        return promised_with(budget, [found.cost], whole, Plain(sketch, budget, gaussian_only=True).cost)
+
+    assert promised(found.left) == whole
+    more = promised(whole)
+    assert (more.epsilon, more.delta) == (1 + found.cost.epsilon, whole.delta + found.cost.delta)
