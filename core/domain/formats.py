@@ -14,8 +14,9 @@ for all texts that differ in their digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -234,3 +235,45 @@ def _of_shapes(shapes: pa.Array) -> Array:
     for name in ("duration", "hours_minutes"):
         bits[clocks] |= _MAYBE[name]
     return bits
+
+
+_PLAIN = r"^-?[0-9]+(?:[.][0-9]*)?(?:[eE][-+]?[0-9]+)?$"
+
+
+def guessed(columns: Sequence[pa.Array], comma: bool) -> Iterator[tuple[str, str]]:
+    """The kind of each column of texts as its first values look, and their format, for the owner's eyes alone.
+
+    Kinds are "number", "date", "boolean" and "text"; the format is "" where a column is read without one. Where one
+    column surely has a comma before its decimals, all numbers of the table have.
+
+    Parameters
+    ----------
+    comma : bool
+        Whether a number that may have either mark before decimals has a comma, as in files separated by semicolons.
+    """
+    sizes = np.cumsum([0, *map(len, columns)])
+    every = fitting(pa.concat_arrays(columns))
+    fits = [every[first:last] for first, last in pairwise(sizes)]
+    found = []
+    for bits in fits:
+        counts = {one.name: float(np.count_nonzero(bits >> place & 1)) for place, one in enumerate(FORMATS)}
+        found.append((chosen(counts | {"records": len(bits)}, ("decimal_comma",) if comma else ()), counts))
+    commas = any(one.name == "decimal_comma" and counts["decimal_point"] < counts[one.name] for one, counts in found)
+    for (one, counts), values, bits in zip(found, columns, fits, strict=True):
+        if commas and one.kind == "number" and counts["decimal_comma"] >= counts["decimal_point"]:
+            yield "number", "decimal_comma"
+        else:
+            yield _kind_of(one, values.filter(pa.array(bits != _BIT["nothing"])))
+
+
+def _kind_of(one: Format, written: pa.Array) -> tuple[str, str]:
+    if not len(written) or one.kind in ("category", "text", "code", "identifier"):
+        return "text", one.name if len(written) and one.name != "category" else ""
+    comma = one.name == "decimal_comma"  # by which 1.971 is a year
+    plain = to_numpy(pc.match_substring_regex(written, r"^-?[0-9]+$" if comma else _PLAIN))
+    if one.kind == "yes_no":
+        return ("number", "") if plain.all() else ("boolean", "yes_no")
+    if one.kind in ("number", "duration"):
+        return "number", "" if plain.all() else one.name
+    iso = one.name == "year_first" and (moments_of_texts(written, "", "") != NEVER).all()
+    return "date", "" if iso else one.name

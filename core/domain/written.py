@@ -48,7 +48,7 @@ _GROUPS = {
 # Codes and short names of currencies, which a number of a named format may stand beside.
 CURRENCIES = tuple(
     "EUR USD CHF GBP JPY CNY PLN CZK SEK NOK DKK HUF RON BRL INR RUB TRY CAD AUD NZD MXN ZAR "
-    "R$ US$ kr kr. zł Kč Ft lei Fr. SFr. Rs euro euros".split()
+    "R$ US$ kr kr. zł Kč Fr. SFr. euro euros".split()
 )
 # Words for no value in tables of any content; what means a category in some, such as "unknown", is none of them.
 NOTHING = tuple(

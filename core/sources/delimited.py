@@ -30,9 +30,8 @@ import pyarrow.compute as pc
 from ..checks import check_integer
 from ..domain import Categorical, Column, Coordinate, Dates, Domain, Items, Numeric
 from ..domain.column import to_numpy
-from ..domain.formats import FORMATS, Format, chosen, fitting, format_of
+from ..domain.formats import FORMATS, fitting, guessed
 from ..domain.written import are_words
-from ..domain.written_dates import NEVER, moments_of_texts
 from ..errors import RequestError
 from .copies import EITHER, PIECE, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
 from .duck import Fault, identifier, literal, literals, plain_sentences
@@ -90,6 +89,7 @@ def _refusal(column: LookedAt, texts: pa.Array, no_value: tuple[str, ...]) -> st
 
 
 HEAD_BYTES = 1 << 20
+NONE = pa.array([], pa.large_string())
 MAX_FIELDS = 20_000  # Columns of a text table.
 LOOKED_AT = 400_000  # Values whose formats are guessed for the owner.
 DELIMITERS = (",", "\t", ";", "|")
@@ -369,36 +369,3 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
             one = f"{plain}_{number}"
         found[one.lower()] = one
     return tuple(found.values())
-
-
-NONE = pa.array([], pa.large_string())
-
-
-def guessed(columns: Sequence[pa.Array], comma: bool) -> Iterator[tuple[str, str]]:
-    """The kind of each column of texts as its first values look, and their format, for the owner's eyes alone.
-
-    Parameters
-    ----------
-    comma : bool
-        Whether a number that may have either mark before decimals has a comma, as in files separated by semicolons.
-    """
-    sizes = np.cumsum([0, *map(len, columns)])
-    every = fitting(pa.concat_arrays(columns))
-    for place, values in enumerate(columns):
-        fits = every[sizes[place] : sizes[place + 1]]
-        counts = {one.name: float(np.count_nonzero(fits >> bit & 1)) for bit, one in enumerate(FORMATS)}
-        yield _kind_of(chosen(counts | {"records": len(fits)}, ("decimal_comma",) if comma else ()), values, fits)
-
-
-def _kind_of(format_: Format, values: pa.Array, fits: np.ndarray) -> tuple[str, str]:
-    """A kind as `ColumnInfo` says it, and the format; "" for what is read without one."""
-    written = values.filter(pa.array(fits != 1 << FORMATS.index(format_of("nothing"))))
-    if not len(written) or format_.kind in ("category", "text", "code", "identifier"):
-        return "text", format_.name if len(written) and format_.name != "category" else ""
-    plain = to_numpy(pc.match_substring_regex(written, r"^-?[0-9]+(?:[.][0-9]*)?(?:[eE][-+]?[0-9]+)?$"))
-    if format_.kind == "yes_no":
-        return ("number", "") if plain.all() else ("boolean", "yes_no")
-    if format_.kind in ("number", "duration"):
-        return "number", "" if plain.all() else format_.name
-    iso = format_.name == "year_first" and (moments_of_texts(written, "", "") != NEVER).all()
-    return "date", "" if iso else format_.name

@@ -181,7 +181,7 @@ def _sentence(label: str, error: Exception) -> RequestError:
         return RequestError(f"{where} is not UTF-8 text: save the file with the encoding UTF-8.")
     if "unterminated quote" in message:
         return RequestError(f"{where} has a quoted field that doesn't end.")
-    if "invalid state" in message or "when sniffing file" in message:
+    if "invalid state" in message:
         return RequestError(
             f"What separates the lines or fields of {label} is not clear: it may mix the line ends of Windows and "
             'Unix, or quote with another mark than "; save it again as plain CSV.'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.domain.column_entries import columns_of
 from core.domain.declarations import Declaration
-from core.domain.formats import FORMATS, MOST_AT_ONCE, chosen, fitting, format_of
+from core.domain.formats import FORMATS, MOST_AT_ONCE, chosen, fitting, format_of, guessed
 from core.domain.written_dates import NEVER
 from core.errors import RequestError
 
@@ -210,3 +210,11 @@ def test_a_format_that_nobody_knows_is_refused_with_those_that_there_are():
         column(kind="date", first="2020-01-01", last="2021-01-01", format="dayfirst")
     with pytest.raises(RequestError, match="take decimal out"):
         column(kind="number", low=0, high=1, format="decimal_point", decimal=",")
+
+
+def test_a_column_of_whole_numbers_has_the_mark_that_another_of_its_table_surely_has():
+    whole, sure, point = (pa.array(texts, pa.large_string()) for texts in (["1", "12"], ["1,5", "2"], ["0.5", "7"]))
+    assert list(guessed([whole, sure], False)) == [("number", "decimal_comma")] * 2
+    assert list(guessed([whole, point], True)) == [("number", "")] * 2
+    assert list(guessed([pa.array(["1.971"], pa.large_string())], True)) == [("number", "decimal_comma")]
+    assert list(guessed([pa.array(["rs10907175"], pa.large_string())], False)) == [("text", "")]

@@ -271,7 +271,7 @@ def test_an_ordinary_export_of_a_city_library_opens(tmp_path):
         "Verlängert": ("boolean", "yes_no"),
         "PLZ": ("text", "code"),
         "Zweigstelle": ("text", ""),
-        "Anzahl": ("number", ""),
+        "Anzahl": ("number", "decimal_comma"),  # as others of the table have
         "Mahnung": ("boolean", "yes_no"),
         "Sprache": ("text", ""),
         "Bewertung": ("number", "decimal_comma"),
