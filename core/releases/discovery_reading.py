@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import MAX_TEXT
-from ..domain import Categorical, Domain
 from ..domain.column import as_float64, to_numpy
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, Format, fitting, format_of
@@ -35,7 +34,6 @@ from ..formatting.escapes import steers
 from ..privacy.choosing.partition_selection import weights
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from ..runtime.array_types import Floats, Integers
-from ..sources import Source
 
 SAMPLES = (
     *("", "yes", "1", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024", "01.02.2024"),
@@ -402,28 +400,3 @@ def counted(values: pa.Array) -> dict[str, int]:
     kept = ~nothing & to_numpy(pc.less_equal(pc.fill_null(pc.utf8_length(names), MAX_TEXT + 1), MAX_TEXT))
     pairs = zip(names.filter(pa.array(kept)).to_pylist(), to_numpy(counts)[kept].tolist(), strict=True)
     return {name: count for name, count in pairs if not any(map(steers, name))}
-
-
-def read_batches(source: Source, names: Sequence[str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
-    """The columns as they are written, of at most as many records a person as count."""
-    return source.batches(plain_domain(names, unit))
-
-
-def plain_domain(names: Sequence[str], unit: PrivacyUnit) -> Domain:
-    """Columns of which nothing is known: lists that nothing is on, so that values come as they are written."""
-    return Domain(tuple(Categorical(name, ("a", "b")) for name in names), unit=unit)
-
-
-def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
-    """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
-    more."""
-    if 0.0 < low <= 0.1 * high:
-        low = 0.0
-    width = max(high - low, step, 1e-12)
-    nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
-    return float(f"{math.floor(low / nice) * nice:.12g}"), float(f"{math.ceil(high / nice) * nice:.12g}")
-
-
-def noticeable(count: float, error: float) -> bool:
-    """Whether a noisy number is more than noise."""
-    return count > OCCUPIED * error

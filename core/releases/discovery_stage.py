@@ -32,8 +32,6 @@ from .discovery_reading import (
     Second,
     Third,
     Votes,
-    plain_domain,
-    read_batches,
 )
 from .found import (
     OTHER,
@@ -376,3 +374,13 @@ class Discovery(Stage):
 
 ORDINARY = 10_000.0
 """Records that a release is priced for before their number is known."""
+
+
+def read_batches(source: Source, names: Sequence[str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+    """The columns as they are written, of at most as many records a person as count."""
+    return source.batches(plain_domain(names, unit))
+
+
+def plain_domain(names: Sequence[str], unit: PrivacyUnit) -> Domain:
+    """Columns of which nothing is known: lists that nothing is on, so that values come as they are written."""
+    return Domain(tuple(Categorical(name, ("a", "b")) for name in names), unit=unit)

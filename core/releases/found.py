@@ -20,7 +20,7 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.choosing.partition_selection import ValueSelection
 from ..privacy.neighbours import PrivacyUnit
-from .discovery_reading import Scale, noticeable, rounded_outward
+from .discovery_reading import OCCUPIED, Scale
 from .manifest import Finding
 
 OTHER, MISSING = "other", "missing"
@@ -252,3 +252,18 @@ def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
         "nothing": "Nearly nobody has a value in it, or too few to be told from noise.",
     }.get(one.kind, "Values of categories cannot be found under a pure promise: type them, or give a delta.")
     return FoundColumn(name, None, False, one.words, why, missing=missing)
+
+
+def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
+    """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
+    more."""
+    if 0.0 < low <= 0.1 * high:
+        low = 0.0
+    width = max(high - low, step, 1e-12)
+    nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
+    return float(f"{math.floor(low / nice) * nice:.12g}"), float(f"{math.ceil(high / nice) * nice:.12g}")
+
+
+def noticeable(count: float, error: float) -> bool:
+    """Whether a noisy number is more than noise."""
+    return count > OCCUPIED * error
