@@ -187,7 +187,7 @@ WORTHLESS = -1.0  # Of a set that cannot be made, or not be chosen from.
 RISK = 0.05
 # Shares learnt from which on one is made alone, of all records, where held-out ones could not tell it from a class for
 # everyone; where less is to be learnt classes are counted with all of the promise, so that the answer is the largest.
-SURE = 0.1
+SURE = 0.05
 MOST_WAYS = 16  # That are chosen among in imagination.
 DRAWS = 400  # Of the choice, in imagination.
 # Squared coordinates times classes, beyond which a logistic regression is not tried out and so does not compete.
