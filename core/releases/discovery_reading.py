@@ -36,8 +36,8 @@ from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from ..runtime.array_types import Floats, Integers
 
 SAMPLES = (
-    *("", "yes", "1", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024", "01.02.2024"),
-    *("12/31/2024", "12:30", "8:30 pm", "1:27", "a@b.cd", "x" * 80),
+    *("", "yes", "1", "1.0", "1,0", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024"),
+    *("01.02.2024", "12/31/2024", "12:30", "8:30 pm", "1:27", "a@b.cd", "x" * 80),
 )
 """Texts that fit every set of formats that a text can fit."""
 UNSTRUCTURED = ("category", "text", "identifier", "code", "nothing")
@@ -157,7 +157,8 @@ def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
     if written <= 0.0 or votes[1:].max() < SURE * error:
         return format_of("nothing")
     shares = {one.name: float(seen[_with(one.name)].sum()) / written for one in FORMATS}
-    shares["yes_no"] = float(seen[_with("yes_no", "decimal_point")].sum()) / written
+    words = set(_with("yes_no")) - set(_with("decimal_point")) - set(_with("decimal_comma"))
+    shares["yes_no"] = float(seen[sorted(words)].sum()) / written
     if nothing > written * RARELY:
         return format_of("nothing")
     if shares["code"] > CODES + SURE * error / written:

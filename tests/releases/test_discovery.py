@@ -24,7 +24,7 @@ from core import (
     load,
     release_after,
 )
-from core.domain import Dates
+from core.domain import Dates, Numeric
 from core.privacy.accounting import Reserve, admits, keeps_promise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.found import Finding
@@ -170,3 +170,13 @@ def test_a_mechanism_that_chooses_is_refused_before_anything_is_spent(people, tm
     with pytest.raises(RequestError, match="cannot follow what is found"):
         release_after(asked, lambda domain: ChosenTables(domain, (), (), 1), lists, ledger=ledger, dataset="people")
     assert ledger.names() == []
+
+
+@pytest.mark.parametrize("decimals", ["{:.1f}", "{:.0f}"])
+@pytest.mark.parametrize("comma", [False, True])
+def test_numbers_of_which_most_are_0_or_1_are_numbers_with_decimals_or_without(decimals, comma):
+    """Written 0,0 and 1,0 they were read as yes and no, and everyone with another number was left out."""
+    rows = [decimals.format(number) for number in [0, 1, 0, 1, 2, 5] * 1000]
+    frame = pd.DataFrame({"x": [row.replace(".", ",") if comma else row for row in rows]})
+    found = discover(frame, Budget(2, "1e-6"), noise_source=SeededSource(1))
+    assert isinstance(found["x"].column, Numeric)
