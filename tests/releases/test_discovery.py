@@ -24,7 +24,7 @@ from core import (
     load,
     release_after,
 )
-from core.domain import Dates, Numeric
+from core.domain import Dates
 from core.privacy.accounting import Reserve, admits, keeps_promise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.found import Finding
