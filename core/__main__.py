@@ -20,7 +20,7 @@ def main() -> None:
 
 def _say_when_loops_are_compiled() -> None:
     """On standard error: it explains a wait of seconds, and standard output is the answer's alone."""
-    compiling = logging.getLogger(f"{__package__}.machine.compiled_code")
+    compiling = logging.getLogger(f"{__package__}.runtime.compiled_code")
     compiling.addHandler(logging.StreamHandler())
     compiling.setLevel(logging.INFO)
 

@@ -116,7 +116,7 @@ def declare(
         promise = Budget(epsilon, delta, neighbours)
         who = None if unit is None else PrivacyUnit(*notation.parse_unit(unit))
         asked = Discovery.of_source(opened, promise, share, who, said)
-        _write(_bought(asked, opened, books, dataset or dataset_name(source, books.open())).text(), out)
+        _write(_bought(asked, opened, books, dataset or dataset_name(source, books.names())).text(), out)
         return
     refuse_typed([f"--{name}" for name, given in (("epsilon", epsilon), ("unit", unit)) if given], "--discover is not")
     _write(draft_text(entries), out)

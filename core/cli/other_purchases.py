@@ -93,7 +93,7 @@ def quantiles(
         budget: Budget = promise.budget()
         asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
         ledger = books.open()
-        name = dataset or dataset_name(source, ledger)
+        name = dataset or dataset_name(source, ledger.names())
         bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(asked.domain.unit))
         with reading("Reading records", opened.rows_total()) as show:
             found = asked.buy(opened, payer, progress=show)
@@ -196,7 +196,7 @@ def train(
             )
         opened, budget, domain = file.open(source), promise.budget(), declared_domain(data)
         ledger = books.open()
-        name = dataset or dataset_name(source, ledger)
+        name = dataset or dataset_name(source, ledger.names())
         bill.payer = payer = LedgerAccount(ledger, name, budget, unit_words(domain.unit))
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)

@@ -179,7 +179,7 @@ def release(
 
 
 def _named_after(source: str, books: LedgerOptions) -> str:
-    name = dataset_name(source, books.open())
+    name = dataset_name(source, books.names())
     say(f"No --dataset was named, so the budget is that of the data set {name!r}, after the source.")
     return name
 

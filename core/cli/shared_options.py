@@ -385,6 +385,13 @@ class LedgerOptions:
         ),
     ] = ""
 
+    def names(self) -> list[str]:
+        """Data sets that the ledger knows: none where no file is there, which is not created for a name."""
+        from ..privacy.ledger.ledger_store import default_place
+
+        file = Path(self.ledger or default_place())
+        return [] if "://" not in str(self.ledger or "") and not file.exists() else self.open().names()
+
     def open(self) -> Ledger:
         """The ledger, with its second place where it has one; it is created where there is none."""
         from ..privacy.ledger.ledger import Ledger

@@ -19,7 +19,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,7 +37,6 @@ from .output import print_json, print_table, say
 from .shared_options import LedgerOptions, grouped
 
 if TYPE_CHECKING:
-    from ..privacy.ledger.ledger import Ledger
     from ..releases.engine.checkpoint import Checkpoint, Checkpoints
     from ..releases.engine.resuming import Keeping
     from ..releases.payment import LedgerAccount
@@ -208,9 +207,12 @@ def _patient(bill: Bill) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def dataset_name(source: str, ledger: Ledger) -> str:
-    """A name for a data set that was given none, as the app gives it; RequestError where the source has none."""
-    name = named_after(source, ledger.names())
+def dataset_name(source: str, known: Collection[str]) -> str:
+    """A name for a data set that was given none, as the app gives it; RequestError where the source has none.
+
+    `known`: data sets of the ledger.
+    """
+    name = named_after(source, known)
     if name is None:
         raise RequestError("The data set needs a name of its own, as the source is not one file; say --dataset NAME.")
     return name

@@ -149,4 +149,4 @@ def test_no_mechanism_can_reach_the_bad_noise():
     """Only lessons and the app say its name; import-linter keeps the layers below from importing any."""
     core = Path(__file__).parents[2] / "core"
     naming = {path.relative_to(core).parts[0] for path in core.rglob("*.py") if "textbook_" in path.read_text()}
-    assert naming == {"experiments", "ui"}
+    assert naming == {"lab", "ui"}

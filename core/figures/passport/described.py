@@ -134,6 +134,7 @@ def _of_release(release: Release, name: str, data: bytes | None) -> Said:
 
 def _of_model(model: ModelFile, name: str) -> Said:
     budget, domain, card = model.budget, model.task.domain, model.card()
+    rises = f"A coin-flip (50%) guess about one record can rise to at most {min(1.0, budget.odds):.1%}."
     return Said(
         file=model,
         name=name,
@@ -155,7 +156,7 @@ def _of_model(model: ModelFile, name: str) -> Said:
         mechanisms=f"Trained by {model.method}. {IMPLEMENTATION}",
         preparation=PREPARATION,
         utility=" ".join(model.about()) or UNKNOWN,
-        odds=f"A coin-flip (50%) guess about one record can rise to at most {min(1.0, budget.odds):.1%}.",
+        odds=" ".join(model.warnings) or rises,
         domain=domain,
     )
 
