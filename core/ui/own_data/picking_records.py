@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path, PurePath
+from typing import Any
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from ...figures.drawings import group_picture, picture_address
 from ...formatting.escapes import in_markdown
 from ...serving.owners import ADDRESS, check_found, check_named
 from ...sources import Source, Upload, open_source
+from ...sources.copies import ENCODINGS
 from ...sources.databases import is_database, tables_of
 from ...sources.numpy_arrays import ArraySource
 from ...sources.samples import bundled_releases, sample, samples
@@ -225,10 +227,42 @@ def take_sample(visitor: Session, name: str) -> None:
 def _pick_file(visitor: Session) -> None:
     dropped = st.file_uploader("Your file", type=FILE_TYPES, key=OWN_FILE, on_change=_forget_read_file)
     note("It goes to the computer that runs this app, for this session only, and nowhere else.")
-    # The uploader hands its file over again on every run; it is opened once.
-    if dropped is not None and st.session_state.get("data-file-read") != dropped.file_id:
-        _open(visitor, dropped.name, Upload(dropped.name, dropped.getvalue()))
-        st.session_state["data-file-read"] = dropped.file_id
+    if dropped is None:
+        return
+    said = _how_read(dropped.name, dropped.file_id)
+    # The uploader hands its file over again on every run; it is opened once, and again when it is read otherwise.
+    read = (dropped.file_id, *said.values())
+    if st.session_state.get("data-file-read") != read:
+        _open(visitor, dropped.name, Upload(dropped.name, dropped.getvalue()), said)
+        st.session_state["data-file-read"] = read
+    if visitor.records is not None and visitor.records.source.remarks:
+        note(in_markdown(" ".join(visitor.records.source.remarks)))
+
+
+AS_IT_SHOWS = "as the file shows"
+SHEETS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
+MARKS = ("", "comma", "semicolon", "tab", "pipe")
+HEADERS = {"in the first line": None, "nowhere: number the columns": False}
+
+
+def _how_read(name: str, key: str) -> dict[str, Any]:
+    """What the visitor says of how a text table or a spreadsheet is read; nothing of any other file."""
+    kinds = {suffix.lower() for suffix in PurePath(name).suffixes}
+    sheets, texts = kinds & SHEETS, kinds & {".csv", ".tsv", ".txt"}
+    if not sheets and not texts:
+        return {}
+    said: dict[str, Any] = {}
+    with st.popover("How it is read"):
+        keep = {"persist_state": "session"}
+        if texts:
+            told = {"format_func": lambda one: one or AS_IT_SHOWS, **keep}
+            said["encoding"] = st.selectbox("Letters are in", ("", *ENCODINGS), key=f"data-as-{key}", **told)
+            said["sep"] = st.selectbox("Between fields", MARKS, key=f"data-sep-{key}", **told)
+        said["header"] = HEADERS[st.selectbox("Names stand", list(HEADERS), key=f"data-names-{key}", **keep)]
+        if sheets:
+            label, hint = "Sheet", "the first; * is all of them"
+            said["sheet"] = st.text_input(label, placeholder=hint, key=f"data-sheet-{key}", **keep).strip()
+    return said
 
 
 def is_own_file(content: bytes) -> bool:
@@ -248,25 +282,25 @@ def _pick_path(visitor: Session) -> None:
             _open(visitor, title_of(name), name)
 
 
-def _open(visitor: Session, title: str, where: str | Upload) -> None:
+def _open(visitor: Session, title: str, where: str | Upload, said: Mapping[str, Any] | None = None) -> None:
     try:
         named = isinstance(where, str)
         if named:
             check_place(where)
             check_place(where, named_files(where))
-        source = _named_source(where)
+        source = _named_source(where, said or {})
         found = Found.of(source, named_files(where) if named else (), named and "::" in where)
         visitor.pick(title, source, found=found)
     except RequestError as error:
         st.error(in_markdown(error))
 
 
-def _named_source(where: str | Upload) -> Source:
+def _named_source(where: str | Upload, said: Mapping[str, Any]) -> Source:
     """The source; an array's columns get the names they are shown by, so that one may use only some of them.
 
     An array of very many columns that have no names is one of embeddings, spectra or pictures: one vector a row.
     """
-    source = open_source(where)
+    source = open_source(where, **said)
     if isinstance(source, ArraySource) and source.names is None:
         if len(source.columns) > MOST_UNNAMED:
             return source.as_vectors("vector")

@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.sources import open_source
 from core.sources.source_opening import Found
+from core.ui.frame.navigation import DATA
 from core.ui.own_data.picking_records import tidied, title_of
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,18 @@ def test_files_that_are_gone_are_left_for_reading_to_tell(tmp_path):
     source = open_source(tmp_path / "x.parquet")
     (tmp_path / "x.parquet").unlink()
     assert Found.of(source, [str(tmp_path / "x.parquet")]) == Found(1, None)
+
+
+def test_the_page_says_how_a_file_is_read_and_reads_it_otherwise():
+    """A file in Windows-1252 with semicolons; then with another mark between fields, and without names."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).switch_page(DATA.path).run()
+    text = "Straße;Gebühr;Ort, Land\nMühlweg;1;Bern, CH\nAm Tor;2;Chur, CH\n".encode("windows-1252")
+    app.file_uploader(key="data-file").set_value(("export.csv", text, "text/csv")).run()
+    assert not app.exception
+    assert any("Windows-1252, fields separated by semicolons" in one.value for one in app.markdown)
+    lists = {one.label: one for one in app.selectbox}
+    assert {"Letters are in", "Between fields", "Names stand"} <= set(lists)
+    lists["Between fields"].set_value("comma").run()
+    assert not app.exception and any("fields separated by commas" in one.value for one in app.markdown)
+    next(one for one in app.selectbox if one.label == "Names stand").set_value("nowhere: number the columns").run()
+    assert not app.exception
