@@ -59,12 +59,12 @@ def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     describe(visit, name)
     assert price(visit).is_disabled() and "the total budget of the data set" in visit.text
     total(visit, "3")
-    assert price(visit).inner_text() == "Release for ε = 1.0, leaving 2.0"
+    assert price(visit).inner_text() == "Release for ε = 1.0 with a one-in-a-million risk, leaving 2.0"
     assert visit.overflow() <= 0 and visit.illegible() == []
     forecast = visit.page.locator(".fg-figure").inner_text()
     visit.page.get_by_role("slider", name="Privacy loss ε").press("ArrowLeft")
     visit.settle()
-    assert price(visit).inner_text() == "Release for ε = 0.8, leaving 2.2"
+    assert price(visit).inner_text() == "Release for ε = 0.8 with a one-in-a-million risk, leaving 2.2"
     assert visit.page.locator(".fg-figure").inner_text() != forecast
 
     price(visit).click()
@@ -139,7 +139,7 @@ def test_the_second_release_is_paid_from_what_the_first_one_left(visitor, ledger
     for _ in range(3):
         second.page.get_by_role("slider", name="Privacy loss ε").press("ArrowLeft")
         second.settle()
-    assert price(second).inner_text() == "Release for ε = 0.5, leaving nothing"
+    assert price(second).inner_text() == "Release for ε = 0.5 with a one-in-a-million risk, leaving nothing"
 
 
 @pytest.mark.deep

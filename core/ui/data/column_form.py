@@ -57,7 +57,7 @@ DAYS = {
     "%Y%m%d": ("20150101", "20241231"),
 }
 ENDS = {LATITUDE: ("southernmost", "northernmost"), LONGITUDE: ("westernmost", "easternmost")}
-Typed = Callable[[str], Any]
+
 """What was typed in the field of a part, or None."""
 
 
@@ -156,7 +156,7 @@ def _draft(column: ColumnInfo, kind: str, number: int, place: int) -> ColumnDraf
     return ColumnDraft(column.name, entry, longest=longest, written=column.kind == "text", trouble=trouble)
 
 
-def _said(column: ColumnInfo, kind: str, typed: Typed) -> dict[str, Any]:
+def _said(column: ColumnInfo, kind: str, typed: Callable[[str], Any]) -> dict[str, Any]:
     """The entry that the fields of a column come to."""
 
     def given(*parts: str) -> dict[str, Any]:

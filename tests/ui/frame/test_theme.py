@@ -90,7 +90,7 @@ NAMED = {
     "stColumn": 3,
     "stDialog": 1,
     "stExpandSidebarButton": 3,
-    "stExpander": 1,
+    "stExpander": 2,
     "stExpanderDetails": 1,
     "stFileUploaderDropzone": 1,
     "stFileUploaderDropzoneInstructions": 1,
@@ -108,7 +108,7 @@ NAMED = {
     "stSliderThumbValue": 1,
     "stWidgetLabel": 2,
 }
-OVERRULED = 15
+OVERRULED = 16
 
 
 def rules() -> str:
