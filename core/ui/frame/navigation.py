@@ -35,7 +35,7 @@ DATA = Page(
     "pages/data.py",
     "Data",
     "Describe your data",
-    "Say what is publicly known about it. Your records stay where they are, and nothing here is read off them.",
+    "Say what anyone may know of it. A small part of the promise finds out the rest; until then no value is read.",
     Visibility.PRIVATE,
     PRIVATE_PROMISE,
 )
