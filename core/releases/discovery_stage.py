@@ -26,6 +26,7 @@ from ..privacy.neighbours import EACH_RECORD, PrivacyUnit, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
+from ..sources.arrow_tables import FrameSource
 from ..sources.delimited import DelimitedSource
 from .discovery_reading import (
     Scale,
@@ -124,6 +125,8 @@ class Discovery(Stage):
         used = [one for one in source.columns if one.name != unit.column and (columns is None or one.name in columns)]
         known = () if said is None else said.domain.fields
         asked = [one for one in used if one.name not in known]
+        if isinstance(source, FrameSource):
+            _check_typed(source, [one.name for one in asked])
         kinds = dict.fromkeys((one.name for one in asked), "text")
         if not isinstance(source, DelimitedSource):  # what those seem to hold is guessed from their values
             kinds = {one.name: "other" if one.lists else one.kind for one in asked}
@@ -384,3 +387,13 @@ def read_batches(source: Source, names: Sequence[str], unit: PrivacyUnit) -> Ite
 def plain_domain(names: Sequence[str], unit: PrivacyUnit) -> Domain:
     """Columns of which nothing is known: lists that nothing is on, so that values come as they are written."""
     return Domain(tuple(Categorical(name, ("a", "b")) for name in names), unit=unit)
+
+
+def _check_typed(source: FrameSource, names: Sequence[str]) -> None:
+    """Refuse columns of Python objects: what they hold is known from their values alone, for which nobody has paid."""
+    untyped = [name for name in names if source.frame[name].dtype == object]
+    if untyped:
+        raise RequestError(
+            f"The column {untyped[0]!r} of the frame holds Python objects, whose type only their values would tell: "
+            "give it one, as by astype('string'), or say what is known of it."
+        )

@@ -180,3 +180,10 @@ def test_numbers_of_which_most_are_0_or_1_are_numbers_with_decimals_or_without(d
     frame = pd.DataFrame({"x": [row.replace(".", ",") if comma else row for row in rows]})
     found = discover(frame, Budget(2, "1e-6"), noise_source=SeededSource(1))
     assert isinstance(found["x"].column, Numeric)
+
+
+def test_a_column_of_python_objects_is_refused_as_one_value_alone_would_decide_its_type():
+    for values in ([None, None, None], [None, "x", None], [1, "x", 2.5]):
+        frame = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": [1, 2, 3]})
+        with pytest.raises(RequestError, match="whose type only their values would tell"):
+            discover(frame, Budget(1, "1e-6"))
