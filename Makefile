@@ -71,7 +71,7 @@ $(VENV)/.app: requirements.txt | $(VENV)/bin/python
 
 # The app compiles beside itself; who measures or tests has it done before.
 $(VENV)/.warm: $(VENV)/.app $(shell find core -name '*.py')
-	@$(BIN)/python -m core.warming
+	@$(BIN)/python -m core.ui.serving.warming
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python

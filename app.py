@@ -1,17 +1,17 @@
 """Home: what Frostglass is, and three doors into it."""
 
+from core.ui.first_words import hero, touring
 from core.ui.frame.navigation import HOME
-from core.ui.home.first_words import hero, touring
 from core.ui.surroundings import frame
 
 with frame(HOME) as visitor:
     if not touring():
         hero()
         # What follows takes seconds to load for the first visitor of all, who has something to read meanwhile.
-        from core.ui.home.home_page import below
+        from core.ui.home_page import below
 
         below(visitor)
     else:
-        from core.ui.home.tour import tour
+        from core.ui.tour import tour
 
         tour(visitor)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import core.figures.report
 from core.auditing.trials import examine, mechanisms
-from core.version import SOFTWARE
+from core.runtime.environment import SOFTWARE
 
 PAIRS = 6
 """Of each mechanism under each promise, and the same the other way round."""

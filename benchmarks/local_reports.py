@@ -20,9 +20,8 @@ from time import process_time
 import numpy as np
 
 from core.local.oracles.oracle import ORACLES, oracle
-from core.local.registries import warm
 from core.local.reports import counted, read_reports, write_reports
-from core.local.survey import Survey
+from core.local.survey import Survey, warm
 
 DOMAIN, PEOPLE, POWER = 1024, 100_000, 1.1
 EPSILONS = ("0.5", "1", "3")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .version import VERSION as __version__
+from .runtime.environment import VERSION as __version__
 
 if TYPE_CHECKING:
     from .analysis.beyond_records import for_population

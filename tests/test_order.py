@@ -29,8 +29,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.local.hitters.finder import Alphabet
 from core.local.oracles.oracle import ORACLES, oracle
-from core.local.registries import FINDERS, SKETCHES
-from core.local.registries import sketch as local_sketch
+from core.local.survey import FINDERS, SKETCHES
+from core.local.survey import sketch as local_sketch
 from core.models import posterior, preconditioned, standard_scale
 from core.models.contest.choice import choose_classifier
 from core.models.model_file import ModelFile

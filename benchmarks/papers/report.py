@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from core.figures.palette import FAINT, RED, TEAL
 from core.figures.traces import STYLE, on_paper
-from core.version import SOFTWARE
+from core.runtime.environment import SOFTWARE
 
 from ..machine import machine
 from ..tables import Sheet

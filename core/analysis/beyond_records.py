@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..checks import check_number
 from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..releases.release import Release
+from ..runtime.checks import check_number
 from ..sketches.answers import SamplingLuck
 from .sampling import sample
 

@@ -25,11 +25,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ..checks import check_integer
 from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
+from ..runtime.checks import check_integer
 from ..sketches.answers import check_level
 from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments

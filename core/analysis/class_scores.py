@@ -25,10 +25,10 @@ from typing import cast
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..checks import check_choice
 from ..errors import RequestError
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
+from ..runtime.checks import check_choice
 from ..sketches.classes import Classes
 from ..sketches.distances.ball import row_products
 from ..sketches.distances.directions import Directions

@@ -10,11 +10,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ..checks import check_integer
 from ..domain import Categorical, Dates, Ordered, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Floats
+from ..runtime.checks import check_integer
 from .answerable import READS
 from .box import Box
 from .other_columns import NOTHING, averaged_answers, averaging

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from ..checks import check_integer
 from ..errors import RequestError
 from ..releases.release import Release
+from ..runtime.checks import check_integer
 from .answerable import check_closeness
 from .box import Box, half_widths
 from .climbing import Height, affordable_starts, climb, close_to, first_steps, highest_saddles, starting_points

@@ -46,10 +46,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ..checks import check_choice, check_number
 from ..domain import Domain
 from ..errors import RequestError
 from ..releases.release import Release
+from ..runtime.checks import check_choice, check_number
 from ..sketches.answers import check_level
 from ..sketches.sums_of_products import Products
 from .product_sums import ONE, Sums, Term

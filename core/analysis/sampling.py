@@ -10,11 +10,11 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ..checks import check_integer
 from ..domain import Categorical, Domain, Numeric, Ordered
 from ..errors import RequestError
 from ..formatting.numbers import listed, percent
 from ..releases.release import Release
+from ..runtime.checks import check_integer
 from ..sketches.tables.tables import Tables
 from .answerable import READS, check_closeness, counters_read
 from .box import Box, half_widths

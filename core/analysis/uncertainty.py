@@ -30,12 +30,12 @@ from typing import cast
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from ..checks import check_integer
 from ..errors import RequestError
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
+from ..runtime.checks import check_integer
 from ..runtime.compiled_code import njit
 from ..runtime.threads import one_thread, over_ranges
 from ..sketches.answers import Answers

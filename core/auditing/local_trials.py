@@ -22,13 +22,12 @@ from ..geometry.kernels import KERNELS
 from ..local.hitters.finder import Alphabet
 from ..local.hitters.prefix_searches import PrivTrie
 from ..local.local_race import EXACT, CellReports
-from ..local.oracles.flh import FastHashing
+from ..local.oracles.local_hashing import FastHashing
 from ..local.oracles.oracle import ORACLES, oracle
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Polls
-from ..local.registries import FINDERS, SKETCHES, sketch
 from ..local.reports import write_again, write_kept, write_reports
 from ..local.sketches.rappor import Rappor
-from ..local.survey import AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey
+from ..local.survey import FINDERS, SKETCHES, AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey, sketch
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..sketches.hashed.race import Race

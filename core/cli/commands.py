@@ -46,7 +46,7 @@ def serve(
 ) -> None:
     """Serve the app to others, who sign in by OpenID Connect or by a proxy. Ctrl-C ends it."""
     from ..runtime.environment import become, check_extra
-    from ..serving.settings import read_settings
+    from ..ui.serving.settings import read_settings
     from .output import say
 
     settings = read_settings(config)
@@ -57,7 +57,7 @@ def serve(
         return
     listens = settings.port if port is None else port
     say(f"Frostglass serves {settings.public} at {settings.address}, port {listens} (Ctrl-C ends it).")
-    become("ui.serving", str(config.absolute()), str(listens))
+    become("ui.serving.app_server", str(config.absolute()), str(listens))
 
 
 OPENING, MAKING, ASKING, CHECKING = "In a browser", "Make a release", "Ask a release", "Budgets and checks"
@@ -81,7 +81,7 @@ def frostglass(
     A release is a small noisy table of private data; once it is made, asking it anything costs no privacy.
     """
     if version:
-        from ..version import SOFTWARE
+        from ..runtime.environment import SOFTWARE
 
         print(SOFTWARE)
     elif context.invoked_subcommand is None:

@@ -60,8 +60,7 @@ def survey(
     """Write a survey file: everything that a device needs to report, and a collector to count."""
     from ..local.hitters.finder import Alphabet
     from ..local.oracle_choice import outlook, outlooks, recommended, sentence
-    from ..local.registries import FINDERS
-    from ..local.survey import Survey, TextSurvey
+    from ..local.survey import FINDERS, Survey, TextSurvey
 
     check_writable(out, overwrite)
     if (values is None) == (alphabet is None):

@@ -97,8 +97,8 @@ def texts(
     again and again at no further cost (rappor).
     """
     from ..local.oracle_choice import outlooks, recommended
-    from ..local.registries import sketch as local_sketch
     from ..local.survey import OpenSurvey
+    from ..local.survey import sketch as local_sketch
 
     check_writable(out, overwrite)
     if people < 1 or not 0 <= alike <= 1:

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_number, check_text
 from ..errors import RequestError
 from ..runtime.array_types import Array, Floats
+from ..runtime.checks import check_number, check_text
 
 # No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.
 FARTHEST_BOUND = 1e100

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..checks import check_choice
 from ..errors import RequestError
+from ..runtime.checks import check_choice
 from .categorical import Categorical, Ordered
 from .columns import Column, check_apart
 from .dates import Dates

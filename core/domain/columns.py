@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ..checks import exact_fields, field_names
 from ..errors import RequestError
+from ..runtime.checks import exact_fields, field_names
 from .categorical import Categorical, Ordered
 from .dates import Dates
 from .numeric import Numeric, Vector

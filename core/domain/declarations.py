@@ -30,9 +30,9 @@ from typing import Any, Self
 
 import yaml
 
-from ..checks import check_choice
 from ..errors import RequestError
 from ..privacy.neighbours import PrivacyUnit
+from ..runtime.checks import check_choice
 from .categorical import Categorical, Ordered
 from .column_entries import (
     NO,

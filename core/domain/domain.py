@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..checks import check_choice, check_number, exact_fields, field_names
 from ..errors import RequestError
 from ..formatting.numbers import several
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
+from ..runtime.checks import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..checks import check_choice
 from ..errors import RequestError
 from ..runtime.array_types import Floats
+from ..runtime.checks import check_choice
 from .categorical import Categorical
 from .column import Mask, Scalar
 from .columns import PlacedColumn

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_integer, check_number, check_text
 from ..errors import RequestError
 from ..runtime.array_types import Floats
+from ..runtime.checks import check_integer, check_number, check_text
 from .column import Mask, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
 from .written import Reading
 

@@ -28,9 +28,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_choice, check_text, exact_fields, field_names
 from ..errors import RequestError
 from ..runtime.array_types import Floats
+from ..runtime.checks import check_choice, check_text, exact_fields, field_names
 from .column import as_float64, is_text, to_numpy
 
 MOST_WORDS = 100

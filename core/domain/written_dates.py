@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_text
 from ..errors import RequestError
 from ..runtime.array_types import Integers
+from ..runtime.checks import check_text
 from .column import to_numpy
 from .written import on_twelve_hours
 

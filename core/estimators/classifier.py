@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..analysis.class_scores import rules_of
 from ..analysis.classification import Classification, classify
-from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost
@@ -22,6 +21,7 @@ from ..releases.centred import CentrePurchase
 from ..releases.job import Job
 from ..releases.planning import kind_of
 from ..releases.release import Release
+from ..runtime.checks import check_choice
 from ..sketches.classes import Classes
 from ..sketches.linear import LinearSketch
 from ..sources import Source

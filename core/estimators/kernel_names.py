@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import cast
 
-from ..checks import check_choice
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel
@@ -14,6 +13,7 @@ from ..geometry.kernels.composite import KERNELS
 from ..privacy.budget import Budget
 from ..releases.forecast.recommendation import Closeness, recommend
 from ..releases.forecast.scales import by_coordinates, chosen_scales
+from ..runtime.checks import check_choice
 from ..sketches import mechanism_choice
 from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch

@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 
-from ..checks import check_choice
 from ..domain import Domain, Vector
 from ..errors import RequestError
 from ..models.linear_models import LinearModel, Model
@@ -21,6 +20,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..releases.purchase_plan import PurchasePlan
+from ..runtime.checks import check_choice
 from ..sources import open_source
 from .classifier import Fitting, LabelledEstimator
 from .private import CLASS, as_table

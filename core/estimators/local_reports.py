@@ -28,8 +28,7 @@ from ..local.local_release import LocalRelease
 from ..local.oracle_choice import outlooks, recommended
 from ..local.oracles.oracle import Tally
 from ..local.post_processing import processed, still_valid
-from ..local.registries import FINDERS
-from ..local.survey import OpenSurvey, RecordSurvey, Survey, TextSurvey
+from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
@@ -86,7 +85,7 @@ class LocalFrequencies(LocalEstimator):
     epsilon : Number
         The promise to whoever reports once.
     oracle : str
-        A name in `core.local.registries`, or "auto" for the one of the least error with the shortest reports.
+        A name in `core.local.survey`, or "auto" for the one of the least error with the shortest reports.
     people : int
         About how many will report, for that choice.
     bits : int | None

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..geometry.hashing.uniforms import PublicRandom
 from ..local.local_answers import SketchRelease
-from ..local.registries import sketch as local_sketch
 from ..local.survey import OpenSurvey
+from ..local.survey import sketch as local_sketch
 from ..privacy.budget import Number
 from .local_reports import QUESTION, LocalEstimator
 

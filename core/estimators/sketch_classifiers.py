@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..checks import check_choice
 from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
 from ..geometry.kernels import Kernel
@@ -15,6 +14,7 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.centred import CentrePurchase
 from ..releases.forecast.scales import by_coordinates
+from ..runtime.checks import check_choice
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch

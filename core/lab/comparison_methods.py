@@ -22,9 +22,8 @@ Question = Closeness | Distances
 class Method:
     """A mechanism as the comparison makes it, from its card."""
 
-    card: (
-        MechanismSpec  # Whose `check` holds here as well: what nobody should be advised to has no part in a comparison.
-    )
+    # What nobody should be advised to, by its `check`, has no part in a comparison either.
+    card: MechanismSpec
 
     @property
     def key(self) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..errors import RequestError
 from ..local.hitters.finder import Alphabet
 from ..local.oracles.oracle import Oracle, oracle
-from ..local.registries import FINDERS
+from ..local.survey import FINDERS
 from ..privacy.noise.randomness import SeededSource
 from ..runtime.environment import APP
 
@@ -115,7 +115,7 @@ def counted_words() -> tuple[np.ndarray, np.ndarray]:
 def searched(search: str, people: int, epsilon: str) -> pd.DataFrame:
     """What a search finds when so many people report a word each, drawn from the text as often as it is there.
 
-    `search`: the name of a search in `core.local.registries`. `people`, `epsilon`: how many report, and the promise to
+    `search`: the name of a search in `core.local.survey`. `people`, `epsilon`: how many report, and the promise to
     each.
 
     Returns

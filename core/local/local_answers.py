@@ -26,15 +26,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ..checks import check_choice, check_number, check_text
 from ..errors import RequestError
 from ..releases.file import sync_folder
 from ..releases.release import now
 from ..runtime import archive_writing, strict_json
 from ..runtime.array_types import Array, Floats
+from ..runtime.checks import check_choice, check_number, check_text
+from ..runtime.environment import SOFTWARE
 from ..runtime.transient import unfinished
 from ..sketches.answers import level_of_each
-from ..version import SOFTWARE
 from .oracles.oracle import Tally
 from .post_processing import processed, still_valid
 from .sketches.cells import CellSketch

@@ -42,11 +42,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
-from ..parameters import described
 from ..privacy.accounting import Cost
 from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import PureParts
@@ -59,14 +57,16 @@ from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
 from ..releases.release import Release, now
 from ..runtime.array_types import Array, Integers, Truths
+from ..runtime.checks import exact_fields
+from ..runtime.environment import SOFTWARE
+from ..runtime.parameters import described
 from ..sketches.hashed.race import Race
 from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
 from ..sketches.registry import sketch_from_parameters
-from ..version import SOFTWARE
 from .oracle_choice import outlooks, recommended
 from .oracles.oracle import ORACLES, Matrix, Oracle, Tally, oracle
-from .rows import RowReports, by_row
+from .oracles.row_reports import RowReports, by_row
 
 # Oracles whose variance is a line in the count of a cell, whatever the counts of the others.
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")

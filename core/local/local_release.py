@@ -14,13 +14,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..checks import check_integer, check_text, exact_fields
 from ..errors import ReleaseFileError, RequestError
 from ..releases.release import now
 from ..runtime import strict_json
 from ..runtime.archives import Archive
 from ..runtime.array_types import Floats
-from ..version import SOFTWARE
+from ..runtime.checks import check_integer, check_text, exact_fields
+from ..runtime.environment import SOFTWARE
 from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease
 from .oracles.oracle import MOST_REPORTS, Tally
 from .post_processing import WAYS

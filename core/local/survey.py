@@ -7,6 +7,9 @@ text (`core.local.sketches`); or, where answers are records, columns with their 
 never counted by another. It states the whole-number weight A - B from which devices choose
 (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not the
 one that its ε allows is refused.
+
+Oracles, sketches and searches go by name: each is a class in a file of its folder, and is found there
+(`core.runtime.parameters.Registry`).
 """
 
 from __future__ import annotations
@@ -14,22 +17,70 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ..checks import check_text, exact_fields
+import numpy as np
+
 from ..errors import RequestError
 from ..formatting.numbers import count
-from ..parameters import described
 from ..runtime import strict_json
 from ..runtime.array_types import Integers
-from .hitters.finder import Finder
+from ..runtime.checks import check_text, exact_fields
+from ..runtime.parameters import Registry, described
+from .hitters.finder import Alphabet, Finder
 from .local_race import CellReports
 from .oracles.oracle import ORACLES, Oracle, oracle
-from .registries import SKETCHES, described_search, finder_from
 from .sketches.sketch import LocalSketch, text_keys
+
+SKETCHES: Registry[LocalSketch] = Registry(
+    f"{__package__}.sketches",
+    LocalSketch,  # type: ignore[type-abstract]
+    "The sketch",
+)
+FINDERS: Registry[Finder] = Registry(f"{__package__}.hitters", Finder, "The search")  # type: ignore[type-abstract]
+
+
+def sketch(name: str, epsilon: object, **settings: object) -> LocalSketch:
+    """The sketch of a name with these parameters, and others as they suit; RequestError where there is none."""
+    kind = SKETCHES.named(name)
+    for setting in settings:
+        if setting not in kind.__dataclass_fields__:
+            raise RequestError(f"The sketch {name!r} has no {setting.replace('_', ' ')} to be given.")
+    return cast(LocalSketch, kind(epsilon, **settings))
+
+
+def finder_from(facts: object) -> Finder:
+    """The search that `described_search` wrote; RequestError on anything else."""
+    given = exact_fields(facts, "search", ("name", "alphabet", "epsilon", "step"))
+    alphabet = Alphabet(**Alphabet.read(given["alphabet"]))
+    return cast(Finder, FINDERS.named(given["name"])(alphabet, given["epsilon"], given["step"]))
+
+
+def described_search(one: Finder) -> dict[str, object]:
+    """A search as a value for JSON."""
+    return {"name": one.name, "alphabet": one.alphabet.written(), "epsilon": f"{one.epsilon:f}", "step": one.step}
+
+
+def warm() -> None:
+    """Compile every loop, for every type of reports that there is."""
+    values, one = np.arange(10), Decimal(1)
+    shapes = [oracle(name, 20, one) for name in ("sue", "blh", "ss")]
+    for domain in (20, 300, 70_000):
+        shapes += [oracle(name, domain, one) for name in ("de", "hr", "pgr")]
+    shapes += [ORACLES.named("flh")(20, one, functions, 1) for functions in (10, 1000, 100_000)]
+    shapes += [
+        ORACLES.named("hm")(domain, one, coefficients)
+        for domain, coefficients in ((20, 1), (20, 2), (300, 3), (300, 5))
+    ]
+    for shape in shapes:
+        shape.estimate(shape.aggregate(shape.privatise(values)))
+    hashing = ORACLES.named("olh")(20, one)
+    hashing.supported(hashing.privatise(values), values)
+
 
 FORMAT, FORMAT_VERSION = "frostglass-survey", 1
 FIELDS = ("format", "format_version", "question", "answers", "oracle", "surplus")

@@ -53,7 +53,7 @@ from ..releases.forecast.forecast import forecast
 from ..sketches.hashed.race import Race
 from .local_race import CellReports, forecast_reports, sized
 from .oracle_choice import Outlook
-from .oracles.flh import FastHashing
+from .oracles.local_hashing import FastHashing
 from .oracles.oracle import Oracle, Pure
 
 

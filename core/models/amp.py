@@ -65,7 +65,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Choice, Whole, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_gaussian, round_up
@@ -77,6 +76,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import ApproximateMinimum
 from ..privacy.replay.tape import drawn
+from ..runtime.parameters import Choice, Whole, parameter
 from .certified_logistic import UNIT_BITS, approximate_minimiser
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems

@@ -34,12 +34,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..parameters import Choice, Number, Resolved, Whole, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime.parameters import Choice, Number, Resolved, Whole, parameter
 from .linear_models import LinearModel
 from .method import GaussianTables, Method, Model, Trained
 from .model_file import BITS

@@ -26,7 +26,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..parameters import Number, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.choosing.selection import select
@@ -34,6 +33,7 @@ from ..privacy.events import Selections
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
+from ..runtime.parameters import Number, Whole, parameter
 from ..sketches.adaptive import price_of
 from .linear_models import LinearModel
 from .method import Method, against_the_rest, signed_problems

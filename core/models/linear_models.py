@@ -19,11 +19,11 @@ import pandas as pd
 from scipy.special import expit, ndtri, softmax
 
 from ..analysis.product_sums import Term
-from ..checks import check_number, exact_fields
 from ..domain import Scalar
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.numbers import significant
 from ..runtime import strict_json
+from ..runtime.checks import check_number, exact_fields
 from ..sketches.answers import check_level
 from .model_file import FIELDS, ModelFile, shortened
 from .training_task import MAX_COORDINATES, Task

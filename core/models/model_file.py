@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from ..checks import check_choice, check_number, exact_fields
 from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
 from ..runtime import strict_json
+from ..runtime.checks import check_choice, check_number, exact_fields
+from ..runtime.environment import SOFTWARE
 from ..runtime.transient import unfinished
-from ..version import SOFTWARE
 from .training_task import Task
 
 FORMAT, FORMAT_VERSION = "frostglass-model", 1

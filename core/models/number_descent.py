@@ -50,12 +50,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Resolved, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime.parameters import Number, Resolved, parameter
 from .descent import UNIT, Descent, scores_of
 from .linear_models import NumberModel
 from .method import NumberMethod

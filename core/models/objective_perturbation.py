@@ -57,7 +57,6 @@ import numpy as np
 
 from ..domain import Categorical, Cyclic, Domain
 from ..errors import RequestError
-from ..parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
@@ -65,6 +64,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum
 from ..privacy.replay.tape import drawn
+from ..runtime.parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..domain import Categorical, Column, Ordered
-from ..runtime.environment import check_extra
-from ..version import SOFTWARE
+from ..runtime.environment import SOFTWARE, check_extra
 from .linear_models import LinearModel, Model, NumberModel
 from .training_task import tents
 

@@ -53,7 +53,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Choice, Number, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_gaussian
@@ -61,6 +60,7 @@ from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import hidden_order
+from ..runtime.parameters import Choice, Number, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import UNIT_BITS, logistic_weights

@@ -52,7 +52,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Resolved, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, gaussian_scale, round_up
@@ -63,6 +62,7 @@ from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import PosteriorDraw
 from ..privacy.replay.tape import drawn
 from ..privacy.zcdp import best_order, largest_rho
+from ..runtime.parameters import Number, Resolved, parameter
 from .amp import one_step
 from .certified_logistic import Solver, is_positive_definite, whole_products, wide_products
 from .linear_models import NumberModel

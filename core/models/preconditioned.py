@@ -48,12 +48,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime.parameters import Number, Resolved, Whole, parameter
 from .linear_models import LinearModel
 from .method import GaussianTables, Method
 from .model_file import BITS

@@ -37,13 +37,13 @@ from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent
 from dp_accounting.rdp import RdpAccountant
 
 from ..errors import RequestError
-from ..parameters import Resolved, Whole, parameter
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate_shares, round_up
 from ..privacy.choosing.held_out import held_out
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime.parameters import Resolved, Whole, parameter
 from .amp import one_step
 from .descent import NoisyDescent
 from .training_task import Task

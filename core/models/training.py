@@ -24,7 +24,6 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..formatting.numbers import percent
-from ..parameters import Registry
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
@@ -33,6 +32,7 @@ from ..releases.forecast.reference_population import REFERENCE_POINTS, reference
 from ..releases.payment import LedgerAccount, payer_of, saying_spent, spending
 from ..releases.purchase_plan import PurchasePlan, Purchasing
 from ..releases.stages import ORDINARY, Count, Known
+from ..runtime.parameters import Registry
 from ..sources import Source, open_source
 from .linear_models import LinearModel, NumberModel
 from .method import Method, NumberMethod

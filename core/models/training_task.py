@@ -33,7 +33,7 @@ from scipy.linalg import block_diag
 from ..analysis.product_sums import Term, terms_of
 from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
-from ..parameters import Number, Resolved, Text, Validated, Whole, parameter
+from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sketches.sums_of_products import Products
 
 if TYPE_CHECKING:

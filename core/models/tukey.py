@@ -38,7 +38,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..parameters import Number, Resolved, Whole, parameter
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.choosing.selection import INVERSE_LOG_2, below
@@ -47,6 +46,7 @@ from ..privacy.noise.randomness import Coin, Stream
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.replay.solved_laws import DeepPoint
 from ..privacy.replay.tape import drawn, tossed
+from ..runtime.parameters import Number, Resolved, Whole, parameter
 from .linear_models import NumberModel
 from .method import NumberMethod
 from .training_task import Task

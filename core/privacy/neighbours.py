@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..checks import check_integer, check_text
 from ..errors import RequestError
+from ..runtime.checks import check_integer, check_text
 
 
 class Neighbours(StrEnum):

@@ -13,8 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..checks import exact_fields, field_names
 from ..errors import RequestError
+from ..runtime.checks import exact_fields, field_names
 from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction

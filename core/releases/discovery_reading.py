@@ -24,7 +24,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import MAX_TEXT
 from ..domain.column import as_float64, to_numpy
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, Format, fitting, format_of
@@ -34,6 +33,7 @@ from ..formatting.escapes import steers
 from ..privacy.choosing.partition_selection import weights
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from ..runtime.array_types import Floats, Integers
+from ..runtime.checks import MAX_TEXT
 
 SAMPLES = (
     *("", "yes", "1", "1.0", "1,0", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024"),

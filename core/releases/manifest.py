@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..checks import check_text, exact_fields
 from ..domain import Domain
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.escapes import steers
@@ -16,6 +15,7 @@ from ..formatting.numbers import listed
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..runtime import strict_json
+from ..runtime.checks import check_text, exact_fields
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
 

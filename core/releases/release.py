@@ -16,11 +16,11 @@ from ..geometry.kernels import Bandwidth
 from ..privacy.record import PrivacyRecord
 from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
+from ..runtime.environment import SOFTWARE
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
 from ..sketches.parts import Parts
-from ..version import SOFTWARE
 from . import file
 from .comparison import Comparison
 from .manifest import BoughtCount, Finding, Manifest

@@ -1,1 +1,1 @@
-"""This computer: threads, tables of counters in memory or mapped, compiled code, and files of strangers."""
+"""This computer: threads, tables of counters in memory or mapped, compiled code, and checks of what strangers give."""

@@ -53,3 +53,7 @@ def _command(module: str, *arguments: str) -> list[str]:
     place, name = str(Path(__file__).resolve().parents[2]), f"{__name__.partition('.')[0]}.{module}"
     begin = f"import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module({name!r}, run_name='__main__')"
     return [sys.executable, "-P", "-c", begin, *arguments]
+
+
+VERSION = "0.1.0"
+SOFTWARE = f"Frostglass {VERSION}"

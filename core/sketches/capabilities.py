@@ -14,7 +14,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
-from ..parameters import Validated, declared
+from ..runtime.parameters import Validated, declared
 
 if TYPE_CHECKING:
     from .part import Part

@@ -18,17 +18,17 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from ..checks import check_choice, check_integer
 from ..domain import Categorical, Cyclic, Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from ..geometry.kernels import Bandwidth
-from ..parameters import Several, Text, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..runtime.array_types import Integers
+from ..runtime.checks import check_choice, check_integer
 from ..runtime.counter_tables import Counters, sum_of_slabs
+from ..runtime.parameters import Several, Text, parameter
 from .answers import Answers
 from .distances.ball import Rows, rows_of
 from .distances.directions import Directions

@@ -13,11 +13,11 @@ from typing import ClassVar, Self, TypeGuard
 
 import numpy as np
 
-from ..checks import check_integer
 from ..domain.item_sets import Encoded
 from ..geometry.hashing.uniforms import group_sizes
-from ..parameters import Resolved, Whole
+from ..runtime.checks import check_integer
 from ..runtime.counter_tables import Counters
+from ..runtime.parameters import Resolved, Whole
 from .answers import Answers
 from .linear import KernelSketch, LinearSketch
 

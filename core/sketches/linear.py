@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from ..checks import exact_fields
 from ..domain import Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth, Kernel, of_coordinates
-from ..parameters import Described
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours, Sensitivity
+from ..runtime.checks import exact_fields
 from ..runtime.counter_tables import Counters
+from ..runtime.parameters import Described
 from .answers import Answers
 from .capabilities import Capabilities, check_circles, check_points
 
@@ -47,8 +47,8 @@ class LinearMap(Capabilities, ABC):
     """A public, data-independent map from a record to a table of integers: what every mechanism must answer.
 
     Subclasses of `LinearSketch` are frozen dataclasses whose fields say what they may be, by which `parameters` and
-    `from_parameters` write and read them; see `core.parameters`. They name themselves, their metric and shape, add
-    records, prove how far one moves the table, and answer; nothing else has to be said.
+    `from_parameters` write and read them; see `core.runtime.parameters`. They name themselves, their metric and shape,
+    add records, prove how far one moves the table, and answer; nothing else has to be said.
 
     What one record adds to the table is a function of that record and of public facts alone, bit for bit: not of its
     place in a batch, the number of threads or the records beside it. Otherwise a neighbour could move what *others*

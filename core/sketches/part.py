@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..checks import check_choice, check_number, check_text, exact_fields, field_names
 from ..domain import Column, Domain
 from ..errors import RequestError
-from ..parameters import Described
+from ..runtime.checks import check_choice, check_number, check_text, exact_fields, field_names
+from ..runtime.parameters import Described
 from .linear import LinearSketch
 from .registry import card_of
 

@@ -30,11 +30,11 @@ import pyarrow as pa
 from ..domain import Domain
 from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
-from ..parameters import Several, parameter
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.record import MAX_TABLES
 from ..runtime.counter_tables import Counters
+from ..runtime.parameters import Several, parameter
 from .answers import Answers
 from .linear import MAX_COUNTERS, Counts, LinearSketch
 from .mechanism_spec import MechanismSpec

@@ -23,10 +23,10 @@ from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projections.dimensions import dimensions_for
 from ..geometry.projections.projection import Projection, projection_from_dict, projection_kind
-from ..parameters import Described, Number, Resolved, parameter
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..runtime.array_types import Floats
 from ..runtime.compiled_code import njit
+from ..runtime.parameters import Described, Number, Resolved, parameter
 from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch
 from .linear import MAX_COUNTERS, InnerKind, of_inner

@@ -17,7 +17,7 @@ paying; ``released`` what pages about released files do. A page imports those an
 * ``frame.visiting.stranger()`` says in every run why a visitor may not be the owner of this computer, or None. Whoever
   opens a path, the ledger or what is kept beside it asks it first; ``own_data.paying.open_ledger(visitor)`` gives
   strangers a ledger of the session. ``visitor_now()`` is who has signed in, where others are served (``serving`` starts
-  that, and stands between the network and Streamlit); what they may open is in ``core.serving.settings.NEEDS``.
+  that, and stands between the network and Streamlit); what they may open is in ``core.ui.serving.settings.NEEDS``.
 * ``release.release_steps`` draws the controls, each of which replaces what it settles in one
   `core.releases.forecast.draft.Draft`; ``order_of`` makes a request of it. What takes long is done by a thread of the
   server and never by a page's run: ``release.release_task.ReleaseTask`` is one, held in the visitor's session.

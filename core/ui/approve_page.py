@@ -11,12 +11,12 @@ from ..errors import RequestError
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import day, listed
 from ..privacy.ledger.ledger_store import Store
-from ..serving.approvals import Approvals, Request
-from ..serving.door import Visitor, the_door
-from ..serving.settings import Role
 from ..sketches.registry import card
 from .frame.marks import Visibility, facts, note, rail
 from .frame.visiting import visitor_now
+from .serving.approvals import Approvals, Request
+from .serving.door import Visitor, the_door
+from .serving.settings import Role
 
 
 def waiting() -> None:

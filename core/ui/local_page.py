@@ -16,8 +16,7 @@ from ..local.oracle_choice import Outlook, meaning, outlook, outlooks, recommend
 from ..local.oracles.oracle import ORACLES
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
 from ..local.poll.server import class_of, link, own_address, picture
-from ..local.registries import FINDERS
-from ..local.survey import Survey
+from ..local.survey import FINDERS, Survey
 from ..local.trust import Shuffled, of_counts
 from .frame.charts import show
 from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail

@@ -81,7 +81,7 @@ def _once() -> Parting:
 @st.cache_resource(show_spinner=False)
 def _warm_once() -> None:
     """Load all pages, and compile the hot loops, or load them; after the first page, and never again."""
-    from ..warming import warm_in_background  # which loads every mechanism
+    from .serving.warming import warm_in_background  # which loads every mechanism
 
     warm_in_background(load_pages)
 

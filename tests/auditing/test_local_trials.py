@@ -13,16 +13,15 @@ from core.auditing.trials import examine
 from core.local.hitters.finder import Finder
 from core.local.local_race import EXACT
 from core.local.oracles import oracle
-from core.local.oracles.flh import FastHashing
-from core.local.oracles.local_hashing import LocalHashing, OptimalHashing
+from core.local.oracles.local_hashing import FastHashing, LocalHashing, OptimalHashing
 from core.local.oracles.oracle import ORACLES
 from core.local.oracles.subset_selection import DirectEncoding
 from core.local.oracles.unary import OptimisedUnary
 from core.local.poll.poll_store import ASKED_BY_BROWSERS
-from core.local.registries import FINDERS, SKETCHES
 from core.local.sketches import rappor
 from core.local.sketches.cells import CellSketch
 from core.local.sketches.rappor import Rappor
+from core.local.survey import FINDERS, SKETCHES
 from core.privacy.replay.tape import Tape, recording
 from tests.depth import draws
 

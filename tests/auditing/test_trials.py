@@ -11,8 +11,8 @@ import core
 from benchmarks.audited import FILE
 from core.auditing.trials import BUDGETS, CLOSE, examine, mechanisms, of_mechanism
 from core.errors import RequestError
+from core.runtime.environment import SOFTWARE
 from core.sketches.registry import cards
-from core.version import SOFTWARE
 from tests.depth import draws
 
 TRIALS = list(mechanisms())

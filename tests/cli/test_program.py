@@ -98,10 +98,10 @@ def test_a_wait_for_the_compiler_is_explained_on_standard_error(capsys):
 def test_work_beside_a_server_is_that_of_this_library_and_reads_nothing_of_its_terminal(monkeypatch):
     begun = []
     monkeypatch.setattr(surroundings.subprocess, "Popen", lambda command, **options: begun.append((command, options)))
-    surroundings.beside("warming", "--beside")
+    surroundings.beside("ui.serving.warming", "--beside")
     ((python, safe, _, program, option), options) = begun[0]
     assert (python, safe, option) == (sys.executable, "-P", "--beside") and options == {"stdin": subprocess.DEVNULL}
-    assert str(ROOT) in program and "'core.warming'" in program
+    assert str(ROOT) in program and "'core.ui.serving.warming'" in program
 
 
 @pytest.mark.deep

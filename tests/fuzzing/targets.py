@@ -28,9 +28,9 @@ from core.errors import RequestError
 from core.local.survey import parse_survey
 from core.models.training import train
 from core.runtime.transient import private_folder
-from core.serving.settings import read_settings
 from core.sources import open_source
 from core.sources.databases import is_database, tables_of
+from core.ui.serving.settings import read_settings
 from tests.fuzzing.chances import Chances
 from tests.releases_for_tests import members_of, npy, zipped
 
@@ -261,8 +261,7 @@ def _counted_reports() -> tuple[bytes, ...]:
     from core.local.hitters.prefix_searches import PrefixExtending
     from core.local.local_answers import FoundRelease, SketchRelease
     from core.local.local_release import LocalRelease
-    from core.local.registries import sketch
-    from core.local.survey import OpenSurvey, Survey, TextSurvey
+    from core.local.survey import OpenSurvey, Survey, TextSurvey, sketch
 
     survey = Survey.of("Which?", ("a", "b", "c"), "oue", 1)
     tally = survey.oracle.aggregate(survey.oracle.privatise(np.zeros(50, dtype=np.int64)))
@@ -285,8 +284,7 @@ def _model() -> Any:
 
 @cache
 def _surveys() -> tuple[Any, ...]:
-    from core.local.registries import sketch
-    from core.local.survey import OpenSurvey, Survey
+    from core.local.survey import OpenSurvey, Survey, sketch
 
     names = ("de", "oue", "olh", "hr", "ss")
     listed = tuple(json.loads(Survey.of("Which?", ("a", "b", "c"), name, 1).text) for name in names)

@@ -6,8 +6,7 @@ import pytest
 from core.errors import RequestError
 from core.local.hitters.finder import Alphabet
 from core.local.local_answers import FoundRelease
-from core.local.registries import FINDERS
-from core.local.survey import TextSurvey
+from core.local.survey import FINDERS, TextSurvey
 from core.privacy.noise.randomness import SeededSource
 
 WORDS = ["haus", "baum", "wald", "rose", "igel"]

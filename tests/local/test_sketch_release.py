@@ -9,9 +9,8 @@ from core.errors import ReleaseFileError, RequestError
 from core.local.hitters.finder import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import is_local, load_local
-from core.local.registries import FINDERS, SKETCHES, sketch
 from core.local.reports import as_arrow, as_reports, counted, report_schema
-from core.local.survey import OpenSurvey, TextSurvey, parse_survey
+from core.local.survey import FINDERS, SKETCHES, OpenSurvey, TextSurvey, parse_survey, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.runtime import archive_writing, strict_json
 

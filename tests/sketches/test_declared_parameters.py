@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core import RequestError
-from core.parameters import Choice, Kind, Number, Seed, Several, Text, Whole, declared
+from core.runtime.parameters import Choice, Kind, Number, Seed, Several, Text, Whole, declared
 from core.sketches.linear import LinearSketch
 from core.sketches.registry import sketch_from_parameters
 from tests.depth import draws

@@ -32,7 +32,7 @@ import numpy as np
 from dataclasses import dataclass
 
 from core.geometry.kernels import KERNEL, Kernel
-from core.parameters import Whole, parameter
+from core.runtime.parameters import Whole, parameter
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.sketches.mechanism_spec import MechanismSpec
 from core.sketches.answers import Answers

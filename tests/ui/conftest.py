@@ -8,12 +8,12 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
-from core import warming
 from core.analysis import decision_map
 from core.analysis.answerable import READS
 from core.lab.comparison_work import Bench
 from core.sources import Source, open_source
 from core.ui.frame.session import Parting
+from core.ui.serving import warming
 from tests.depth import DEEP
 
 

@@ -22,9 +22,8 @@ from ...runtime.transient import unfinished
 from .croissant import croissant
 from .described import ARCHIVE, PublicFile, Said, described, read_public
 from .evaluation_checklist import checklist
-from .json_stat import json_stat
 from .registry_entry import Publisher, missing_facts, registry_entry, slug_of
-from .variables import csv_tables, csvw, ddi_codebook
+from .variables import csv_tables, csvw, ddi_codebook, json_stat
 
 README = "README.md"
 

@@ -13,7 +13,7 @@ from datetime import datetime
 import numpy as np
 
 from ...formatting.numbers import listed
-from ...version import SOFTWARE
+from ...runtime.environment import SOFTWARE
 from .label import PrivacyLabel
 
 UNSAID = ":unav"  # DataCite's code for a value that is unavailable.

@@ -20,7 +20,7 @@ from ...domain.declarations import Declaration
 from ...errors import RequestError
 from ...privacy.budget import decimal_text
 from ...releases.release import Release
-from ...version import SOFTWARE
+from ...runtime.environment import SOFTWARE
 from .exploration import Call, Density, Exploration, Step, plain_value, table_of
 
 PACKAGE = __package__.split(".")[0]  # The name that this package is installed under.

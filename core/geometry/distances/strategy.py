@@ -39,8 +39,8 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
 from ...errors import RequestError
-from ...parameters import Several, Validated, Whole, parameter
 from ...privacy.neighbours import Neighbours
+from ...runtime.parameters import Several, Validated, Whole, parameter
 from ...runtime.threads import one_thread
 from .profiles import OneSided, Profile, gram_of_queries
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import RequestError
-from ...parameters import Described, Number, Several, parameter
+from ...runtime.parameters import Described, Number, Several, parameter
 from .kernel import (
     Angular,
     Euclidean,

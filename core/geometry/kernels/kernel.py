@@ -29,8 +29,8 @@ from scipy.special import erf
 
 from ...domain.item_sets import Encoded, Sets
 from ...errors import RequestError
-from ...parameters import Kind, Validated, Whole, parameter
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Kind, Validated, Whole, parameter
 from ...runtime.threads import over_ranges
 
 Bandwidth = float | tuple[float, ...]

@@ -28,11 +28,11 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import ndtri
 
-from ...checks import check_integer
 from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
-from ...parameters import Resolved, Seed, Validated, Whole, parameter
+from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Resolved, Seed, Validated, Whole, parameter
 from ...runtime.threads import over_ranges
 from ..hashing.hash_cells import GRID
 from ..hashing.uniforms import PublicRandom

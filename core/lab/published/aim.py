@@ -32,7 +32,6 @@ import numpy as np
 
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...parameters import Resolved, Seed, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import gaussian_scale
@@ -42,6 +41,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
+from ...runtime.parameters import Resolved, Seed, parameter
 from ...sketches.adaptive import LARGEST_TOTAL, SCALE, AdaptivePlan, Outcome, Read, pair_score, price_of
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .markov_model import MOST_IN_MODEL, MeasuredCliques, drawing_order, model_size

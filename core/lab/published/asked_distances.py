@@ -22,9 +22,9 @@ from scipy.optimize import nnls
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Several, Whole, parameter
 from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.linear import MAX_COUNTERS, LinearSketch

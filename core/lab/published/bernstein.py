@@ -34,9 +34,9 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product
-from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import add_up
 from ...sketches.linear import KernelSketch, least_error

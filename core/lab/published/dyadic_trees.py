@@ -25,10 +25,10 @@ from scipy.special import ndtri
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Number, Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Number, Resolved, Whole, parameter
 from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers, check_level
 from ...sketches.linear import MAX_COUNTERS, LinearSketch

@@ -22,7 +22,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.frequencies import Frequencies, draw_frequencies, drawing_bytes, uniform_phases
@@ -40,8 +39,9 @@ from ...geometry.kernels import (
     of_coordinates,
     stationary,
 )
-from ...parameters import Number, Resolved, Seed, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.checks import check_integer
+from ...runtime.parameters import Number, Resolved, Seed, parameter
 from ...sketches.answers import Answers
 from ...sketches.grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
 from ...sketches.hashed.phases import CERTAIN, pour, read, waves

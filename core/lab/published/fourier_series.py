@@ -49,8 +49,8 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import Gaussian, Kernel, KernelKind
-from ...parameters import Number, Resolved, parameter
 from ...privacy.budget import Budget
+from ...runtime.parameters import Number, Resolved, parameter
 from ...sketches.linear import least_error
 from ...sketches.mechanism_spec import MechanismSpec
 from .torus import check_torus

@@ -24,9 +24,9 @@ import numpy as np
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...parameters import Choice, Several, Validated, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Choice, Several, Validated, Whole, parameter
 from ...sketches.answers import Answers
 from ...sketches.cell_finding import Ruler, find_cells
 from ...sketches.linear import LinearSketch

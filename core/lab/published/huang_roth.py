@@ -45,7 +45,6 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...parameters import Choice, Number, Resolved, Whole, parameter
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -55,6 +54,7 @@ from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
+from ...runtime.parameters import Choice, Number, Resolved, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...sketches.mechanism_spec import MechanismSpec, PrivateChoice, only_l1
 from .asked_distances import (

@@ -39,9 +39,9 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Seed, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.environment import check_extra
+from ...runtime.parameters import Seed, Several, Whole, parameter
 from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals
 from .synthetic_records import Node, SyntheticSketch, drawn_in_order
 

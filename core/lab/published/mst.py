@@ -40,12 +40,12 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel
 from ...geometry.simplex import nearest_with_total
-from ...parameters import Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.choosing.selection import select
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
+from ...runtime.parameters import Resolved, Seed, Several, Whole, parameter
 from ...sketches.adaptive import (
     LARGEST_TOTAL,
     SCALE,

@@ -26,14 +26,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Seed, Several, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Seed, Several, Whole, parameter
 from ...sketches.answers import Answers
 from .grid_cells import COUNTS, Cells
 from .grid_sketch import GridSketch

@@ -24,11 +24,11 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Gaussian, Kernel, of_coordinates
-from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.choosing.selection import select
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
+from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...sketches.grids.histogram_sizes import TYPICAL_CROWDING
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice

@@ -51,18 +51,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_integer
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Kind, Resolved, Seed, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.choosing.selection import select
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
+from ...runtime.checks import check_integer
+from ...runtime.parameters import Kind, Resolved, Seed, Several, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, MAX_AXES, MAX_CLIQUES, Cells, Marginals, tables_moved

@@ -22,9 +22,9 @@ import numpy as np
 
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import Kernel
-from ...parameters import Whole
 from ...privacy.calibration import NoiseScale
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.parameters import Whole
 from ...sketches.answers import Answers
 from ...sketches.linear import KernelSketch
 from .grid_cells import Cells, Marginals

@@ -29,7 +29,7 @@ from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.kernels import Kernel, Mixture, Product, of_coordinates
 from ...geometry.kernels.kernel import Stationary
-from ...parameters import Number, Several
+from ...runtime.parameters import Number, Several
 
 # Steps of half a period at which a kernel is sampled, along each of so many coordinates.
 NODES = {1: 1 << 16, 2: 1 << 9, 3: 1 << 6}

@@ -27,15 +27,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...checks import check_integer
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
-from ...parameters import Choice, Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.checks import check_integer
+from ...runtime.parameters import Choice, Resolved, Whole, parameter
 from ...sketches.answers import Answers
 from ...sketches.linear import KernelSketch
 from ...sketches.mechanism_spec import MechanismSpec

@@ -23,13 +23,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...checks import check_integer
 from ...domain import Domain
 from ...geometry.kernels import KERNEL, Kernel
-from ...parameters import Resolved, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Resolved, Whole, parameter
 from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import COSINE, SINE, add_up

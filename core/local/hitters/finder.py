@@ -23,10 +23,10 @@ import pandas as pd
 
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...parameters import Described, Seed, Text, Validated, Whole, parameter
 from ...privacy.budget import decimal_below
 from ...privacy.noise.randomness import Source, SystemSource
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
 from ..oracles.local_hashing import OptimalHashing
 from ..oracles.oracle import LocalEpsilon
 

@@ -43,10 +43,10 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...parameters import Described, Number, Validated, Whole, parameter
 from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.parameters import Described, Number, Validated, Whole, parameter
 from ...sketches.answers import level_of_each
 from ..oracles.local_hashing import OptimalHashing
 from ..oracles.oracle import LocalEpsilon

@@ -43,13 +43,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequestError
-from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Words
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Resolved, Whole, parameter
 from ...runtime.threads import over_ranges
 from .counting import count_numbers
 from .oracle import Matrix, Oracle, Tally, checked_counts, weighed

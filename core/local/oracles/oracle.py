@@ -26,13 +26,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...errors import RequestError
-from ...parameters import Kind, Registry, Validated, Whole, parameter
 from ...privacy.budget import EPSILON_PLACES, decimal_text, exact_decimal
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, below, odds_below
 from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.parameters import Kind, Registry, Validated, Whole, parameter
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,11 +28,11 @@ import numpy as np
 import scipy.fft
 
 from ...errors import RequestError
-from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...runtime.array_types import Array, Integers
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Resolved, Whole, parameter
 from .counting import count_numbers
 from .oracle import Matrix, Pure, Tally, bits_for, weighed
 

@@ -24,10 +24,10 @@ from math import comb
 import numpy as np
 
 from ...errors import RequestError
-from ...parameters import Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, subsets
 from ...runtime.array_types import Array, Integers, Truths
+from ...runtime.parameters import Resolved, Whole, parameter
 from .counting import count_bits, count_numbers
 from .oracle import MOST_VALUES, Matrix, Pure, bits_for, weighed
 from .unary import last_word

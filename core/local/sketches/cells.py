@@ -33,16 +33,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...checks import check_choice
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...parameters import Choice, Resolved, Whole, parameter
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.checks import check_choice
+from ...runtime.parameters import Choice, Resolved, Whole, parameter
 from ..oracles.local_hashing import hashed
 from ..oracles.oracle import ORACLES, Oracle, Tally, oracle
-from ..rows import RowReports
+from ..oracles.row_reports import RowReports
 from .sketch import ALIKE, MOST_COUNTERS, Cells, LocalSketch, checked_values, collisions
 
 FAMILY = 0x534B45

@@ -28,17 +28,17 @@ import numpy as np
 
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
-from ...parameters import Number, Whole, parameter
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, coins, told
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.parameters import Number, Whole, parameter
 from ..oracles.counting import count_bits
 from ..oracles.local_hashing import hashed
 from ..oracles.oracle import Tally, surplus
+from ..oracles.row_reports import by_row
 from ..oracles.unary import last_word, symmetric_threshold
-from ..rows import by_row
 from .sketch import ALIKE, MOST_COUNTERS, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
 
 FAMILY = 0x424C4D

@@ -42,9 +42,9 @@ from scipy import optimize, sparse
 from scipy.special import stdtrit
 
 from ...errors import RequestError
-from ...parameters import Seed, Validated, parameter
 from ...privacy.noise.randomness import Source
 from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.parameters import Seed, Validated, parameter
 from ..oracles.oracle import LocalEpsilon, Tally
 
 LARGEST_VALUE = (1 << 32) - 1

@@ -50,8 +50,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...checks import check_number
 from ...errors import RequestError
+from ...runtime.checks import check_number
 from ..accounting import Cost
 from ..budget import Budget, Number, exact_decimal
 from ..events import Selections

@@ -23,8 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...checks import check_choice, check_integer, check_number
 from ...errors import RequestError
+from ...runtime.checks import check_choice, check_integer, check_number
 from ..accounting import Cost
 from ..budget import Budget
 from ..calibration import NoiseScale, calibrate

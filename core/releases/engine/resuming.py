@@ -46,9 +46,9 @@ from typing import TYPE_CHECKING, Any, Self
 from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
+from ...runtime.environment import VERSION
 from ...sketches.linear import LinearSketch
 from ...sketches.registry import sketch_from_parameters
-from ...version import VERSION
 from .building import Begun, ExactTable, TableBuilder
 from .checkpoint import Checkpoint, Checkpoints, DamagedCheckpoint
 

@@ -26,11 +26,11 @@ import pyarrow as pa
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projections.projection import Projection, projection_from_dict, projection_kind
-from ...parameters import Described, Number, Several, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Described, Number, Several, parameter
 from ...runtime.threads import over_ranges
 from ..answers import Answers
 from ..linear import LinearSketch

@@ -24,10 +24,10 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Number, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
 from ..answers import Answers
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, only_where

@@ -25,15 +25,15 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ...checks import check_integer, exact_fields
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.hash_cells import GRID
 from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
 from ...geometry.projections.projection import MAX_ENTRIES, images
-from ...parameters import Resolved, Seed, Whole, parameter
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.checks import check_integer, exact_fields
+from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ..answers import Answers
 from ..linear import InnerKind, LinearSketch, least_error
 from ..mechanism_spec import MechanismSpec, only_where, sides

@@ -31,10 +31,10 @@ from ...errors import RequestError
 from ...geometry.hashing.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
-from ...parameters import Choice, Resolved, Seed, Whole, parameter
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Table, blocks, take
+from ...runtime.parameters import Choice, Resolved, Seed, Whole, parameter
 from ...runtime.threads import over_ranges
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from ..mechanism_spec import MechanismSpec, PublicInputs

@@ -37,7 +37,6 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...parameters import Resolved, Several, Whole, parameter
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, gaussian_scale
@@ -47,6 +46,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
+from ...runtime.parameters import Resolved, Several, Whole, parameter
 from ..adaptive import (
     LARGEST_TOTAL,
     SCALE,

@@ -28,9 +28,9 @@ import pyarrow as pa
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...parameters import Choice, Resolved, Several, Whole, parameter
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
+from ...runtime.parameters import Choice, Resolved, Several, Whole, parameter
 from ..adaptive import Adaptive
 from ..answers import Answers
 from ..linear import LinearSketch

@@ -16,8 +16,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...formatting.escapes import in_html
 from ...runtime.waiting_line import Attendance, FairLine
-from ...serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
-from ...serving.settings import Role, may_open
+from ..serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
+from ..serving.settings import Role, may_open
 from .marks import draw
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write_down(did: Did, about: dict[str, Any]) -> None:
     """
     visitor = visitor_now()
     if visitor is not None:
-        from ...serving.owners import served_ledger  # which takes a while to load, and every page comes through here
+        from ..serving.owners import served_ledger  # which takes a while to load, and every page comes through here
 
         served_ledger(the_door().started, visitor.name).log.write(visitor.name, did, about)
 

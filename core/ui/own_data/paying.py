@@ -20,12 +20,12 @@ from ...privacy.ledger.ledger_store import default_place
 from ...privacy.ledger.names import LONGEST_NAME, look_alike, named_after
 from ...privacy.neighbours import Neighbours
 from ...releases.sandbox import Sandbox
-from ...serving.door import the_door
-from ...serving.owners import served_ledger
-from ...serving.settings import Settings
 from ..frame.marks import note, odds_sentence
 from ..frame.session import OwnData, Session
 from ..frame.visiting import stranger, visitor_now
+from ..serving.door import the_door
+from ..serving.owners import served_ledger
+from ..serving.settings import Settings
 from .privacy_loss import COUNTED_TOGETHER, SLACK, WHY_TOGETHER, choose_relation
 
 VARIABLE, WITNESS = "FROSTGLASS_LEDGER", "FROSTGLASS_WITNESS"

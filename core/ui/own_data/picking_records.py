@@ -13,7 +13,6 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.drawings import group_picture, picture_address
 from ...formatting.escapes import in_markdown
-from ...serving.owners import ADDRESS, check_found, check_named
 from ...sources import Source, Upload, open_source
 from ...sources.copies import ENCODINGS
 from ...sources.databases import is_database, tables_of
@@ -23,6 +22,7 @@ from ...sources.source_opening import FILE_TYPES, Found, named_files
 from ..frame.marks import note
 from ..frame.session import OwnData, Records, Session
 from ..frame.visiting import places, stranger
+from ..serving.owners import ADDRESS, check_found, check_named
 
 FIELD, TABLE = "data-path", "data-table"
 # Session state: the database whose tables are offered, and their names; None when no database was named.

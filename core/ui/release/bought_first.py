@@ -18,9 +18,9 @@ from ...releases.forecast.scales import chosen_scales, has_scales
 from ...releases.kind import Plain
 from ...releases.purchase_plan import PurchasePlan
 from ...releases.stages import BROADEST, NARROWEST, Count, Known, Spread, Stage
-from ...serving.owners import OwnLedger
 from ..frame.marks import note
 from ..frame.visiting import turn
+from ..serving.owners import OwnLedger
 from .release_route import picked_way, way_of
 from .several import added
 

@@ -9,16 +9,16 @@ import streamlit as st
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import amount, left_in_words
-from ...parameters import SEED_BITS
 from ...privacy.ledger.account import Account, price
 from ...releases.forecast.draft import Draft
 from ...releases.payment import facts_of
+from ...runtime.parameters import SEED_BITS
 from ...runtime.waiting_line import Line
-from ...serving.approvals import Request, State
-from ...serving.door import the_door
-from ...serving.owners import OwnLedger
 from ..frame.marks import Visibility, main_action, note, odds_sentence, rail
 from ..frame.visiting import attendance
+from ..serving.approvals import Request, State
+from ..serving.door import the_door
+from ..serving.owners import OwnLedger
 from .news import KEY, progress
 from .release_route import has_others, picked_way, title
 from .release_task import ReleaseRequest, ReleaseSession, ReleaseTask, Stage

@@ -26,8 +26,7 @@ from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
 from .bought_first import counting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed
-from .public_sample import choose_sample
-from .release_forecast import draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
+from .release_forecast import choose_sample, draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
 from .release_questions import choose_aim
 from .release_route import choose_way
 from .release_task import ReleaseRequest

@@ -14,13 +14,13 @@ from ...formatting.numbers import day, size
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.ledger_store import default_place
 from ...releases.release_store import WRITTEN, Entry, Shelf, public_name, shelf_beside, shelf_of
-from ...serving.door import the_door
-from ...serving.owners import all_shelves
 from ..frame.marks import Visibility, note, offer, rail
 from ..frame.navigation import EXPLORE, TRAIN
 from ..frame.session import Session
 from ..frame.visiting import stranger, visitor_now
 from ..own_data.paying import VARIABLE, known_ledger, open_sandbox
+from ..serving.door import the_door
+from ..serving.owners import all_shelves
 
 # Session state: where what may be changed about a file is open, and the file that was asked to be removed, once.
 CHANGING, REMOVING = "shelf-changing", "shelf-removing"

@@ -1,1 +1,1 @@
-"""The app as others reach it: what stands between the network and Streamlit, and how it is started."""
+"""How the app is started and how others reach it: who they are, what they may do, and what stewards approve."""

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from ...runtime.environment import APP, beside
-from ...serving.door import App, Headers, Message, Receive, Send
+from .door import App, Headers, Message, Receive, Send
 from .headers import answer, protecting
 
 SHARED = "/static/"  # The program that runs in browsers, the same for everyone.
@@ -72,13 +72,13 @@ def serve(port: int, headless: bool) -> None:
     from starlette.middleware import Middleware
     from streamlit.cli_util import open_browser
 
-    from .media import keep_uploads_in_memory
+    from .app_server import keep_uploads_in_memory
 
     @asynccontextmanager
     async def opening(app: st.App) -> AsyncIterator[dict[str, Any] | None]:
         if not headless:
             Timer(LISTENING, open_browser, [f"http://127.0.0.1:{port}"]).start()
-        beside("warming", "--beside")  # not before, as it would take time from the first page
+        beside("ui.serving.warming", "--beside")  # not before, as it would take time from the first page
         yield None
 
     keep_uploads_in_memory()

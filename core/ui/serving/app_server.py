@@ -1,19 +1,25 @@
-"""Starting the app for others, in this process, with the options that its configuration asks for; and its log."""
+"""Starting the app for others, with the options that its configuration asks for; its log, and its files in memory.
+
+`frostglass serve` checks the configuration and then becomes this.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.log import Did, Log
 from ...runtime.environment import APP
 from ...runtime.faults import keep_values_out_of_logs
-from ...serving.door import Person, SessionManager, open_door, the_door
-from ...serving.settings import Settings
+from .door import Person, SessionManager, open_door, the_door
+from .settings import Settings
 
 COOKIE_SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
 
@@ -73,7 +79,6 @@ def serve(door: SessionManager, port: int) -> None:
     from streamlit.web.bootstrap import load_config_options
 
     from .guard import Guard
-    from .media import keep_uploads_in_memory, sessions_with
 
     # Of a sign-in that fails, what a provider has answered is in the traceback: a code, or the client's secret.
     logging.getLogger("streamlit.web.server.starlette.starlette_auth_routes").addFilter(_without_traceback)
@@ -126,3 +131,34 @@ def log() -> Log:
     """The log of the served app, in its ledger."""
     settings = the_door().started
     return Ledger(settings.ledger_place, settings.witness).log
+
+
+def sessions_with(file: str) -> list[str]:
+    """The sessions whose pages show or offer a file, by the name that its address has.
+
+    Streamlit names files by a hash of their content and gives them to whoever asks by that name. It keeps count of
+    which session shows which, so as to forget them, and that is read here.
+    """
+    from streamlit.runtime import get_instance
+
+    manager = get_instance().media_file_mgr
+    with manager._lock:
+        shown = {session: set(files.values()) for session, files in manager._files_by_session_and_coord.items()}
+    return [session for session, files in shown.items() if file in files]
+
+
+def keep_uploads_in_memory() -> None:
+    """Let no upload touch the disk while it comes: above a megabyte Starlette writes it to a temporary file.
+
+    It is in memory as soon as it is whole, and Streamlit bounds how large one may be.
+    """
+    from starlette.formparsers import MultiPartParser
+
+    MultiPartParser.spool_max_size = sys.maxsize
+
+
+if __name__ == "__main__":
+    try:
+        serve(SessionManager(Path(sys.argv[1])), int(sys.argv[2]))
+    except RequestError as problem:
+        sys.exit(f"{problem}")

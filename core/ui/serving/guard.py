@@ -24,7 +24,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
 from ...formatting.escapes import in_html
-from ...serving.door import (
+from .door import (
     FULL,
     TOKEN_HEADER,
     App,
@@ -39,8 +39,8 @@ from ...serving.door import (
     from_claims,
     from_headers,
 )
-from ...serving.settings import Settings
 from .headers import answer, protecting
+from .settings import Settings
 
 
 def person_of(headers: list[tuple[bytes, bytes]], settings: Settings) -> Person | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...serving.door import Headers, Message, Send
+from .door import Headers, Message, Send
 
 # Nothing from elsewhere. Streamlit's own scripts need the two exceptions.
 POLICY = (

@@ -7,7 +7,7 @@ from core.errors import RequestError
 from core.local.hitters.finder import Alphabet
 from core.local.hitters.prefix_searches import PrivTrie
 from core.local.oracles.local_hashing import OptimalHashing
-from core.local.registries import FINDERS, described_search, finder_from
+from core.local.survey import FINDERS, described_search, finder_from
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to

@@ -6,15 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import RequestError
-from core.local.oracles.flh import FastHashing
 from core.local.oracles.hadamard import Hadamard
-from core.local.oracles.local_hashing import LocalHashing, hashed
+from core.local.oracles.local_hashing import FastHashing, LocalHashing, hashed
 from core.local.oracles.oracle import ORACLES, Tally, oracle
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
 from core.local.oracles.subset_selection import SubsetSelection
 from core.local.oracles.unary import OptimisedUnary
-from core.parameters import described
 from core.privacy.noise.randomness import SeededSource
+from core.runtime.parameters import described
 from tests.depth import draws
 from tests.local.oracles.test_promise import small
 from tests.local.oracles.written_out import all_reports

@@ -13,10 +13,10 @@ from core.local.oracles.local_hashing import LocalHashing
 from core.local.oracles.oracle import ORACLES, oracle
 from core.local.oracles.subset_selection import DirectEncoding
 from core.local.oracles.unary import OptimisedUnary, SymmetricUnary
-from core.local.registries import SKETCHES, sketch
-from core.parameters import described
+from core.local.survey import SKETCHES, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT
+from core.runtime.parameters import described
 from tests.depth import draws
 from tests.local.oracles.written_out import all_reports, below_e_to
 

@@ -6,8 +6,7 @@ from core.figures.local_figures import local_bars, local_in_words
 from core.local.hitters.finder import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import LocalRelease
-from core.local.registries import FINDERS, sketch
-from core.local.survey import OpenSurvey, Survey, TextSurvey
+from core.local.survey import FINDERS, OpenSurvey, Survey, TextSurvey, sketch
 from core.privacy.noise.randomness import SeededSource
 from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import explore, field, labels, shown

@@ -9,11 +9,11 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
-from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Person, SessionManager
+from core.ui.serving import door as doors
 from core.ui.serving import guard as guards
+from core.ui.serving.app_server import keep_uploads_in_memory
+from core.ui.serving.door import TOKEN_HEADER, Person, SessionManager
 from core.ui.serving.guard import Guard
-from core.ui.serving.media import keep_uploads_in_memory
 
 HOST = "frostglass.example.org"
 PUBLIC = f"https://{HOST}"

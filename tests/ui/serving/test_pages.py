@@ -7,13 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
-from core.serving import door as doors
-from core.serving.door import TOKEN_HEADER, Person, SessionManager
-from core.serving.owners import REFUSED, served_ledger
-from core.serving.settings import NEEDS, Role, may_open
 from core.ui.frame import visiting
 from core.ui.frame.visiting import PERSON, visitor_now
 from core.ui.own_data.picking_records import check_place
+from core.ui.serving import door as doors
+from core.ui.serving.door import TOKEN_HEADER, Person, SessionManager
+from core.ui.serving.owners import REFUSED, served_ledger
+from core.ui.serving.settings import NEEDS, Role, may_open
 
 ROOT = Path(__file__).parents[3]
 APP = str(ROOT / "app.py")

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....checks import check_number
 from ....domain import Dates, Ordered
 from ....errors import RequestError
 from ....formatting.numbers import listed, shown
+from ....runtime.checks import check_number
 from ...answers import check_level
 from ..reading import Reading
 from ..table_axes import Axis, Steps

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import RequestError
-from core.serving.settings import Role, read_settings
+from core.ui.serving.settings import Role, read_settings
 
 COOKIE = "c0okie-" * 6
 GOOD = """

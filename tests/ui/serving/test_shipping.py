@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.serving.settings import Role, read_settings
+from core.ui.serving.settings import Role, read_settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SERVING = ROOT / "serving"
 COMPOSE = yaml.safe_load((SERVING / "compose.yaml").read_text(encoding="utf-8"))
 

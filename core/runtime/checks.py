@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import RequestError
+from ..errors import RequestError
 
 MAX_TEXT = 1_000
 

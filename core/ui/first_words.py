@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...figures import drawings
-from ..frame.marks import draw
+from ..figures import drawings
+from .frame.marks import draw
 
 TOUR = "tour"  # Key of the switch, and its name in the address: ``?tour=true`` begins the tour.
 

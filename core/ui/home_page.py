@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...errors import RequestError
-from ...figures import drawings
-from ...formatting.escapes import in_markdown
-from ..frame.marks import Visibility, draw, facts, rail
-from ..frame.navigation import DATA, EXPLORE, LEARN, RELEASE
-from ..frame.session import Session
-from ..frame.visiting import opens
-from ..own_data.picking_records import ORIGIN, SAMPLE, take_sample
-from ..released.kept_files import kept_releases, open_any
-from ..released.opening_files import made_up, showcase
+from ..errors import RequestError
+from ..figures import drawings
+from ..formatting.escapes import in_markdown
+from .frame.marks import Visibility, draw, facts, rail
+from .frame.navigation import DATA, EXPLORE, LEARN, RELEASE
+from .frame.session import Session
+from .frame.visiting import opens
+from .own_data.picking_records import ORIGIN, SAMPLE, take_sample
+from .released.kept_files import kept_releases, open_any
+from .released.opening_files import made_up, showcase
 
 MAX_RELEASE_MEGABYTES = 100
 # The sample that is released without being described first: everyone knows what age and height look like.

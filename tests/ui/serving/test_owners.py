@@ -20,10 +20,10 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
 from core.releases.payment import check_all_remembered
-from core.serving.approvals import State, plan_of
-from core.serving.owners import REFUSED, OwnLedger, check_found, check_named
-from core.serving.settings import Approval
 from core.sketches.grids.histogram import Histogram
+from core.ui.serving.approvals import State, plan_of
+from core.ui.serving.owners import REFUSED, OwnLedger, check_found, check_named
+from core.ui.serving.settings import Approval
 from tests.privacy.ledger.test_ledger import pure
 
 ANN, EVE, SUE, TOM = "ann@example.org", "eve@example.org", "sue@example.org", "tom@example.org"

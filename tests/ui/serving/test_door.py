@@ -3,8 +3,8 @@
 import pytest
 
 from core.errors import RequestError
-from core.serving.door import NOBODY, STRANGER, Full, Person, SessionManager, from_claims, from_headers
-from core.serving.settings import NEEDS, Proxy, Role, SignIn, may_open
+from core.ui.serving.door import NOBODY, STRANGER, Full, Person, SessionManager, from_claims, from_headers
+from core.ui.serving.settings import NEEDS, Proxy, Role, SignIn, may_open
 
 FILE = """
 [server]

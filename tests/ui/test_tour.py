@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from core.sources.samples import bundled_releases
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import KEY
-from core.ui.home.tour import ASKED, SECONDS, SHOWN, STEPS
+from core.ui.tour import ASKED, SECONDS, SHOWN, STEPS
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 
 
 @pytest.fixture

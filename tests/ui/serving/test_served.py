@@ -10,9 +10,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from benchmarks import shared_ledger
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.log import Did
-from core.serving.owners import OwnLedger
+from core.ui.serving.owners import OwnLedger
 
-served = pytest.importorskip("tests.serving.served")
+served = pytest.importorskip("tests.ui.serving.served")
 
 pytestmark = pytest.mark.deep
 PATHS = ("../ledger", "/etc/passwd", "..%2fledger.sqlite", "\0", "a\0b", "x" * 5_000, "*", "[a-z]", "C:\\x", "\u202ex")

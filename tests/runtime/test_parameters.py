@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import RequestError
-from core.parameters import Choice, Described, Number, Registry, Seed, Several, Validated, Whole, parameter
+from core.runtime.parameters import Choice, Described, Number, Registry, Seed, Several, Validated, Whole, parameter
 
 
 @dataclass(frozen=True)

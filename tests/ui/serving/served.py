@@ -15,7 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PEOPLE = {
     "ann": {"email": "ann@example.org", "email_verified": True, "groups": []},
     "bob": {"email": "bob@example.org", "email_verified": True, "groups": ["staff"]},

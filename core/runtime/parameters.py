@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
+from ..errors import RequestError
 from .checks import check_choice, check_integer, check_number, check_text, exact_fields, seed_from_digits
-from .errors import RequestError
 
 SEED_BITS = 128
 T = TypeVar("T")

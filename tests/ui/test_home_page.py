@@ -6,10 +6,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.sources.samples import sample
 from core.ui.frame.session import KEY
-from core.ui.home.home_page import TRIED
+from core.ui.home_page import TRIED
 from core.ui.own_data.picking_records import ORIGIN, SAMPLE
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 
 
 def test_a_sample_is_ready_to_be_released_by_one_click(tmp_path, monkeypatch):

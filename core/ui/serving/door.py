@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias, TypeGuard
 
-from ..errors import RequestError
+from ...errors import RequestError
 from .settings import Proxy, Role, Settings, SignIn, read_settings
 
 # No colon, which no address has unquoted: `group:staff@example.org` is a group, and nobody is called so.

@@ -9,14 +9,14 @@ from time import sleep
 
 import pytest
 
-from core import warming
-from core.warming import main, steps, warm, warm_in_background
+from core.ui.serving import warming
+from core.ui.serving.warming import main, steps, warm, warm_in_background
 
 COVERAGE = """
 import importlib, pkgutil
 from numba.core.dispatcher import Dispatcher
 import core
-from core.warming import warm
+from core.ui.serving.warming import warm
 
 warm()
 loops = {}
@@ -35,7 +35,7 @@ print(len(loops), *(".".join(name) for name, loop in loops.items() if loop not i
 
 @pytest.mark.deep
 def test_no_loop_is_left_to_compile():
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", COVERAGE], cwd=root, capture_output=True, text=True, check=True)
     number, *left = done.stdout.split()
     assert int(number) > 40 and left == []

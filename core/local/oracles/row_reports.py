@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RequestError
-from ..runtime.array_types import Array, Integers, Truths
-from .oracles.oracle import Oracle, Tally
+from ...errors import RequestError
+from ...runtime.array_types import Array, Integers, Truths
+from .oracle import Oracle, Tally
 
 WORD_BITS = 64
 

@@ -10,20 +10,20 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ...figures.answer_sentences import answer_sentence, noun
-from ...figures.figure_axes import View
-from ...figures.release_pictures import in_words, picture_figure
-from ...formatting.escapes import in_html
-from ...releases.release import load
-from ...sources.samples import Sample, bundled_releases, sample
-from ..frame.charts import for_screen, live_view, show
-from ..frame.marks import draw
-from ..frame.navigation import DATA, EXPLORE
-from ..frame.session import Opened, Session
-from ..frame.visiting import opens
-from ..released import public_answers
-from ..released.asked_points import say
+from ..figures.answer_sentences import answer_sentence, noun
+from ..figures.figure_axes import View
+from ..figures.release_pictures import in_words, picture_figure
+from ..formatting.escapes import in_html
+from ..releases.release import load
+from ..sources.samples import Sample, bundled_releases, sample
 from .first_words import TOUR
+from .frame.charts import for_screen, live_view, show
+from .frame.marks import draw
+from .frame.navigation import DATA, EXPLORE
+from .frame.session import Opened, Session
+from .frame.visiting import opens
+from .released import public_answers
+from .released.asked_points import say
 
 # Session state: the step that is shown, whether the tour pauses, and the released file that it is about.
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"
@@ -112,13 +112,13 @@ def _density(asked: dict[str, float] | None) -> None:
 
 
 def _people(_: Session) -> None:
-    from ...figures.drawings import hero
+    from ..figures.drawings import hero
 
     draw(hero())
 
 
 def _table(_: Session) -> None:
-    from ...figures.drawings import step
+    from ..figures.drawings import step
 
     draw(step(1))
 

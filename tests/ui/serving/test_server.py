@@ -8,8 +8,8 @@ from streamlit.web.bootstrap import load_config_options
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 from websockets.sync.client import connect
 
-from core.serving.settings import read_settings
 from core.ui.serving.app_server import options
+from core.ui.serving.settings import read_settings
 
 PUBLIC = "https://frostglass.example.org"
 RULES = """
@@ -37,7 +37,7 @@ def test_streamlit_takes_every_option_under_a_public_name(tmp_path, monkeypatch)
 
 @pytest.mark.deep
 def test_a_server_with_a_public_name_opens_sockets(tmp_path):
-    served = pytest.importorskip("tests.serving.served")
+    served = pytest.importorskip("tests.ui.serving.served")
     one = served.Served(tmp_path, RULES, served.free_port())
     text = one.config.read_text().replace(one.url, PUBLIC)
     one.config.write_text(text)

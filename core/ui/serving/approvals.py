@@ -18,11 +18,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..errors import RequestError
-from ..privacy.ledger.ledger_records import canonical, moment
-from ..privacy.ledger.ledger_store import Store
-from ..privacy.ledger.ledger_tables import POSTGRES_SETUP_LOCK
-from ..privacy.ledger.log import Did, append
+from ...errors import RequestError
+from ...privacy.ledger.ledger_records import canonical, moment
+from ...privacy.ledger.ledger_store import Store
+from ...privacy.ledger.ledger_tables import POSTGRES_SETUP_LOCK
+from ...privacy.ledger.log import Did, append
 
 SCHEMA = sa.MetaData()
 REQUESTS = sa.Table(

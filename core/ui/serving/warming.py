@@ -1,4 +1,4 @@
-"""Compiling every hot loop before the first person waits for it: `python -m core.warming`.
+"""Compiling every hot loop before the first person waits for it: `python -m core.ui.serving.warming`.
 
 Numba compiles a loop when it is first called, and what it made is kept in the user's cache folder
 (`core.runtime.compiled_code`), from where it is read in milliseconds. With new versions, or on a new machine, all of it
@@ -24,30 +24,30 @@ from time import perf_counter
 
 import numpy as np
 
-from .analysis import density
-from .analysis.classification import classify
-from .domain import Categorical, Column, Domain, Items, Vector
-from .figures.density_figures import Marks, density_figure
-from .figures.forecast_figures import error_figure
-from .geometry.kernels import Euclidean, Gaussian, Jaccard
-from .lab.live_pictures import bundled_live_picture, has_live_picture
-from .local import registries as local_reports
-from .privacy.budget import Budget
-from .privacy.noise import noise
-from .releases.file import LARGE
-from .releases.forecast.forecast import error_curve
-from .releases.forecast.recommendation import Closeness, recommend
-from .releases.job import release
-from .releases.release import Release, load
-from .runtime.compiled_code import compiling_all, mark_of_all, remove_unused
-from .runtime.threads import cores
-from .sketches.classes import Classes
-from .sketches.distances.ball import row_products
-from .sketches.hashed.race import Race
-from .sketches.linear import LinearSketch
-from .sketches.mechanism_spec import MechanismSpec
-from .sketches.registry import cards
-from .sources.samples import samples
+from ...analysis import density
+from ...analysis.classification import classify
+from ...domain import Categorical, Column, Domain, Items, Vector
+from ...figures.density_figures import Marks, density_figure
+from ...figures.forecast_figures import error_figure
+from ...geometry.kernels import Euclidean, Gaussian, Jaccard
+from ...lab.live_pictures import bundled_live_picture, has_live_picture
+from ...local import survey as local_reports
+from ...privacy.budget import Budget
+from ...privacy.noise import noise
+from ...releases.file import LARGE
+from ...releases.forecast.forecast import error_curve
+from ...releases.forecast.recommendation import Closeness, recommend
+from ...releases.job import release
+from ...releases.release import Release, load
+from ...runtime.compiled_code import compiling_all, mark_of_all, remove_unused
+from ...runtime.threads import cores
+from ...sketches.classes import Classes
+from ...sketches.distances.ball import row_products
+from ...sketches.hashed.race import Race
+from ...sketches.linear import LinearSketch
+from ...sketches.mechanism_spec import MechanismSpec
+from ...sketches.registry import cards
+from ...sources.samples import samples
 
 GROUPS = Categorical("group", ("a", "b"))
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

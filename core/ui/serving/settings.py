@@ -25,7 +25,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from ..errors import RequestError
+from ...errors import RequestError
 
 GROUP = "group:"
 HEADER_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")

@@ -1,1 +1,0 @@
-"""The page Home: what only it has."""

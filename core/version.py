@@ -1,4 +1,0 @@
-"""Which program made a release."""
-
-VERSION = "0.1.0"
-SOFTWARE = f"Frostglass {VERSION}"
