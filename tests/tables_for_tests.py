@@ -10,7 +10,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
-from core.sketches.tables.answers import TableAnswers
+from core.sketches.tables.table_answers import TableAnswers
 from core.sketches.tables.tables import Tables
 
 TOWNS, SCHOOLS = ("Lyon", "Nice", "Paris"), ("none", "school", "degree")

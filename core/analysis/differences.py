@@ -18,7 +18,7 @@ import pandas as pd
 from ..domain import Dates
 from ..releases.comparison import Banded, Comparison
 from ..runtime.array_types import Floats
-from ..sketches.tables.answers.association import least_shares, strengths
+from ..sketches.tables.table_answers import least_shares, strengths
 from ..sketches.tables.table_axes import Axis, is_number
 from .answerable import map_size
 from .box import places_along

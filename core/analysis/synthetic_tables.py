@@ -42,7 +42,7 @@ from ..domain import Categorical, Domain, Ordered, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Integers
-from ..sketches.tables.answers.best_guess import BestGuess
+from ..sketches.tables.best_guess import BestGuess
 from ..sketches.tables.table_axes import METRIC, Axis, is_number
 from ..sketches.tables.table_layout import Columns, largest
 from ..sketches.tables.tables import Tables

@@ -17,8 +17,8 @@ from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
 from ..domain.round_columns import LATITUDE
 from ..errors import RequestError
 from ..formatting.numbers import listed, shortened
-from ..sketches.tables.answers import TableAnswers
-from ..sketches.tables.answers.counts import missing_label
+from ..sketches.tables.counts import missing_label
+from ..sketches.tables.table_answers import TableAnswers
 from ..sketches.tables.table_axes import Axis
 
 Part = Mapping[str, Sequence[int]]  # A part of the records: the cells that are pointed at, by name of their column.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..privacy.record import PrivacyRecord
     from ..sketches.answers import SamplingLuck
     from ..sketches.linear import Counts, LinearSketch
-    from ..sketches.tables.answers import TableAnswers, TableGuess
     from ..sketches.tables.reading import Reading
+    from ..sketches.tables.table_answers import TableAnswers, TableGuess
     from ..sketches.tables.tables import Tables
 
 
@@ -57,13 +57,13 @@ class Questions:
 
     def asked(self, level: float = 0.95) -> TableAnswers:
         """All that tables answer, without bias and with intervals of this level."""
-        from ..sketches.tables.answers import TableAnswers  # pandas takes its time to load
+        from ..sketches.tables.table_answers import TableAnswers  # pandas takes its time to load
 
         return TableAnswers(self._reading(), level)
 
     def guessed(self) -> TableGuess:
         """The best guess: counts of any columns that are not negative and agree with each other, without intervals."""
-        from ..sketches.tables.answers import TableGuess
+        from ..sketches.tables.table_answers import TableGuess
 
         return TableGuess(self._reading())
 

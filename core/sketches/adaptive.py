@@ -81,6 +81,7 @@ class Adaptive(Capabilities, ABC):
 
     chooses: ClassVar[Literal[True]] = True
     count_share: ClassVar[Fraction] = Fraction(1, 50)
+    parts: ClassVar[tuple[()]] = ()
 
     def _check(self) -> None:
         """Refuse fields that do not go together; here, a domain and a kernel that are not of points."""

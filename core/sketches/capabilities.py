@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Jaccard, Kernel, of_straight_lines
 from ..runtime.parameters import Validated, declared
-
-if TYPE_CHECKING:
-    from .part import Part
 
 
 @dataclass(frozen=True)
@@ -39,13 +36,15 @@ class Capabilities(Validated):
     device_loop: ClassVar[str] = ""
     # Share of the budget that a count of records of its own gets, where that beats reading it off the table.
     count_share: ClassVar[Fraction] = Fraction(1, 100)
+    # The same of the counts of classes: more, as they are smaller than everyone and are compared by averages.
+    class_count_share: ClassVar[Fraction] = Fraction(1, 25)
     # Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped.
     reads_mapped: ClassVar[bool] = False
     # Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it.
     linear_decode: ClassVar[bool] = True
     # Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller.
     gaussian_only: ClassVar[bool] = False
-    # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.distances.ball.Rows`.
+    # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.linear.Rows`.
     takes_rows: ClassVar[bool] = False
     # Whether its answers are means over independent groups of rows: see `core.sketches.grouped`.
     in_groups: ClassVar[bool] = False
@@ -121,11 +120,6 @@ class Capabilities(Validated):
     def distance_norm(self) -> str:
         """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
         return "l1"
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The sketches that it is made of, where it answers several questions; see `core.sketches.parts`."""
-        return ()
 
     @property
     def open_bandwidth(self) -> bool:

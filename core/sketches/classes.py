@@ -30,10 +30,9 @@ from ..runtime.checks import check_choice, check_integer
 from ..runtime.counter_tables import Counters, sum_of_slabs
 from ..runtime.parameters import Several, Text, parameter
 from .answers import Answers
-from .distances.ball import Rows, rows_of
-from .distances.directions import Directions
-from .linear import MAX_COUNTERS, Counts, InnerKind, LinearSketch, of_inner
+from .linear import MAX_COUNTERS, Counts, LinearSketch, Rows, rows_of
 from .mechanism_spec import MechanismSpec
+from .part import InnerKind, of_inner
 from .registry import card_of, sketch_from_parameters
 
 MOST_NAMED = 64  # Classifiers that a file names as those it was chosen among.
@@ -97,10 +96,7 @@ class Classes(LinearSketch):
 
     @property
     def count_share(self) -> Fraction:  # type: ignore[override]
-        """More than for one count, as classes are smaller than everyone and are compared by averages; but directions
-        are compared without knowing how many they are.
-        """
-        return Fraction(1, 100) if isinstance(self.inner, Directions) else Fraction(1, 25)
+        return self.inner.class_count_share
 
     earlier: ClassVar[Mapping[str, Any]] = {"rule": None, "among": []}
     reads_mapped = of_inner("reads_mapped")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,20 +26,46 @@ from ..geometry.kernels import Bandwidth, Kernel, of_coordinates
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..runtime.checks import exact_fields
 from ..runtime.counter_tables import Counters
-from ..runtime.parameters import Described
 from .answers import Answers
 from .capabilities import Capabilities, check_circles, check_points
-
-if TYPE_CHECKING:
-    from .distances.ball import Rows
 
 MAX_COUNTERS = 1 << 28  # Of a table that is read as an array: 2 GiB in memory.
 
 
 ANY_LEVEL = 0.95  # Of intervals that nobody looks at.
+LONG = 64  # Coordinates from which a record is added faster by itself than beside others.
 Counts = Any  # Numbers of records, of the `count_shape` of a sketch: one number, or an array of one a class.
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded records, each contiguous, and the slab of a table that each goes to."""
+
+    coordinates: np.ndarray  # float32 or float64 (n, d), C order.
+    slabs: np.ndarray  # int64 (n,), all 0 where a table has one slab.
+
+    def __len__(self) -> int:
+        return len(self.slabs)
+
+
+def rows_of(domain: Domain, batch: pa.RecordBatch) -> Rows | None:
+    """The records of a batch as rows, where they are long enough and can be had as they lie in memory; else None."""
+    if domain.dimensions < LONG:
+        return None
+    coordinates = domain.rows(batch)
+    return None if coordinates is None else Rows(coordinates, np.zeros(len(coordinates), np.int64))
+
+
+class OnePart(Protocol):
+    """What is known of one of several sketches that are released together: a `core.sketches.part.Part`."""
+
+    @property
+    def sketch(self) -> LinearSketch: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def settled_noise(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -259,6 +285,11 @@ class LinearSketch(LinearMap):
     # What else a release may be asked.
 
     @property
+    def parts(self) -> tuple[OnePart, ...]:
+        """The sketches that it is made of, where it answers several questions; see `core.sketches.parts`."""
+        return ()
+
+    @property
     def one_answer(self) -> tuple[LinearSketch, float]:
         """The sketch that one answer is read off, and the share of the records in it: itself, or that of one class."""
         return self, 1.0
@@ -362,19 +393,3 @@ def least_error(
             break
     least = min(value for value, _ in tried)
     return next(size for value, size in tried if value <= enough * least)
-
-
-def of_inner(name: str) -> Any:
-    """What a sketch around another one says as that one does: its attribute or method of this name."""
-    return property(lambda self: getattr(self.inner, name))
-
-
-class InnerKind(Described):
-    """A sketch, written with its mechanism. Its domain follows from the outer sketch, which therefore makes it."""
-
-    def written(self, value: LinearSketch) -> dict[str, Any]:
-        return {"mechanism": value.name, "parameters": value.parameters()}
-
-    def read(self, value: object) -> dict[str, Any]:
-        """The name of the mechanism and its parameters, both unchecked."""
-        return exact_fields(value, "sketch inside another one", ("mechanism", "parameters"))

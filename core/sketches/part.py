@@ -1,4 +1,7 @@
-"""One question of a release of several: its sketch, its name, its weight and its domain beside the others'."""
+"""Sketches inside others: one question of a release of several, and the sketch that another one is around.
+
+A part has a name, a weight, and a domain beside the others'. Files name the mechanism of every sketch inside another.
+"""
 
 from __future__ import annotations
 
@@ -85,6 +88,22 @@ def shortened(name: str) -> str:
     """A column's name as it fits into that of a part."""
     name = name.strip() or "?"
     return name if len(name) <= MAX_NAME // 5 else f"{name[: MAX_NAME // 5 - 1]}…"
+
+
+def of_inner(name: str) -> Any:
+    """What a sketch around another one says as that one does: its attribute or method of this name."""
+    return property(lambda self: getattr(self.inner, name))
+
+
+class InnerKind(Described):
+    """A sketch, written with its mechanism. Its domain follows from the outer sketch, which therefore makes it."""
+
+    def written(self, value: LinearSketch) -> dict[str, Any]:
+        return {"mechanism": value.name, "parameters": value.parameters()}
+
+    def read(self, value: object) -> dict[str, Any]:
+        """The name of the mechanism and its parameters, both unchecked."""
+        return exact_fields(value, "sketch inside another one", ("mechanism", "parameters"))
 
 
 class PartKind(Described):

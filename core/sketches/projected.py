@@ -29,8 +29,9 @@ from ..runtime.compiled_code import njit
 from ..runtime.parameters import Described, Number, Resolved, parameter
 from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch
-from .linear import MAX_COUNTERS, InnerKind, of_inner
+from .linear import MAX_COUNTERS
 from .mechanism_spec import MechanismSpec, PublicInputs, columns
+from .part import InnerKind, of_inner
 from .registry import card_of, sketch_from_parameters
 
 INNER_GROUPS = 2  # Groups inside each group of rows: the fewest that a sketch has.

@@ -21,7 +21,7 @@ from core.releases.job import release
 from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
-from core.sketches.tables.answers import TableAnswers
+from core.sketches.tables.table_answers import TableAnswers
 from core.sketches.tables.tables import Tables
 from tests.tables_for_tests import COLUMNS, inhabitants, table_release
 

@@ -33,7 +33,7 @@ from ...formatting.escapes import in_html
 from ...formatting.numbers import best_guess, listed, minute, percent, shown, significant
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
 from ..difference_figures import difference_words, strength_words
 from ..distance_figures import distance_unit

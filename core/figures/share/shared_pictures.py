@@ -30,7 +30,7 @@ from ...releases.release import Release
 from ...runtime.threads import one_thread
 from ...sketches.grids.grid_axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram
-from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
 from ..figure_axes import date_ticks

@@ -20,19 +20,17 @@ there. For answers alone: the sums are added up in whatever order is fast, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import pyarrow as pa
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ...domain import Domain
 from ...runtime.compiled_code import njit
 from ...runtime.threads import over_ranges
+from ..linear import Rows
 
 LINE_BYTES = 64  # That come from memory together.
 
@@ -63,28 +61,8 @@ UNITS = 1 << PRECISION
 LONGEST, SHORTEST = 1e100, 1e-100
 BLOCK = 64  # Records at a time: 512 coordinates of them fill a quarter of a megabyte, which a second-level cache holds.
 PARTS = 32  # Of a squared length. A release says nothing about it, but it is the same for records in any layout.
-LONG = 64  # Coordinates from which a record is added faster by itself than beside others.
 STRETCH = 256  # Coordinates between two looks at how much of the next record to ask for.
 ALONE = 1 << 18  # Coordinates that one thread adds in less time than a second one takes to start.
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Encoded records, each contiguous, and the slab of a table that each goes to."""
-
-    coordinates: np.ndarray  # float32 or float64 (n, d), C order.
-    slabs: np.ndarray  # int64 (n,), all 0 where a table has one slab.
-
-    def __len__(self) -> int:
-        return len(self.slabs)
-
-
-def rows_of(domain: Domain, batch: pa.RecordBatch) -> Rows | None:
-    """The records of a batch as rows, where they are long enough and can be had as they lie in memory; else None."""
-    if domain.dimensions < LONG:
-        return None
-    coordinates = domain.rows(batch)
-    return None if coordinates is None else Rows(coordinates, np.zeros(len(coordinates), np.int64))
 
 
 @njit(nogil=True, cache=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self, cast
 
@@ -33,9 +34,9 @@ from ...runtime.compiled_code import njit
 from ...runtime.parameters import Described, Number, Several, parameter
 from ...runtime.threads import over_ranges
 from ..answers import Answers
-from ..linear import LinearSketch
+from ..linear import LinearSketch, Rows, rows_of
 from ..mechanism_spec import MechanismSpec, PublicInputs
-from .ball import BLOCK, SHORTEST, UNITS, Rows, add_rows, add_vectors, records_alone, row_products, rows_of
+from .ball import BLOCK, SHORTEST, UNITS, add_rows, add_vectors, records_alone, row_products
 from .moments import CENTRE, check_centre
 
 # Length of the mean of a class's unit vectors that is assumed where nothing is known: a class is that much of one
@@ -83,6 +84,7 @@ class Directions(LinearSketch):
     projection: Projection | None = parameter(Described("The projection", Projection), None)
     pole: tuple[float, ...] | None = parameter(Several("The pole", Number("A coordinate of the pole"), 1), None)
     name: ClassVar[str] = "directions"
+    class_count_share: ClassVar[Fraction] = Fraction(1, 100)  # classes are compared without knowing how many they are
     described: ClassVar[str] = "sketch of directions"
     class_rules: ClassVar[tuple[str, ...]] = ("direction", "likelihood", "posterior")  # type: ignore[assignment]
     metric = "l2"

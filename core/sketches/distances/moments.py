@@ -29,9 +29,9 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
 from ..answers import Answers
-from ..linear import LinearSketch
+from ..linear import LinearSketch, Rows, rows_of
 from ..mechanism_spec import MechanismSpec, only_where
-from .ball import LONGEST, PRECISION, SHORTEST, UNITS, Rows, add_rows, add_vectors, rows_of
+from .ball import LONGEST, PRECISION, SHORTEST, UNITS, add_rows, add_vectors
 
 LARGEST_COUNT_WEIGHT = 1 << 31
 # Up to here two opposite records are the furthest apart; see `Moments.record_sensitivity`.

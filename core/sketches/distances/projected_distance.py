@@ -35,8 +35,9 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.checks import check_integer, exact_fields
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ..answers import Answers
-from ..linear import InnerKind, LinearSketch, least_error
+from ..linear import LinearSketch, least_error
 from ..mechanism_spec import MechanismSpec, only_where, sides
+from ..part import InnerKind
 from .ball import SHORTEST
 from .distance import Distance
 from .moments import RADIUS, inside

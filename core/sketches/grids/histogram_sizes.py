@@ -32,21 +32,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from scipy.signal import fftconvolve
 
-from ...domain import Categorical
+from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
+from ...privacy.calibration import NoiseScale
 from .grid_axes import Axis, along, is_product_of_columns
 from .smoothing import MAX_FITTED, MOST_WHOLE, Smoothing
 from .splines import ORDER, POINTS_A_CELL, coefficients, fitting_points
-
-if TYPE_CHECKING:
-    from .histogram import Histogram
 
 COUNTERS_OFFERED = 4_000_000  # Automatic sizes stop at tables of about this many counters, so that files stay small.
 # Pitches tried for the coarser grid, in reaches of the kernel.
@@ -70,7 +68,42 @@ WIDE = 4_096
 LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at least.
 
 
-def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
+class Sizable(Protocol):
+    """What is asked of a histogram (`core.sketches.grids.histogram`) whose cells are to be found."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def point_kernel(self) -> Kernel: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def middle(self) -> np.ndarray: ...
+    @property
+    def numeric(self) -> tuple[int, ...]: ...
+    @property
+    def values(self) -> tuple[int, ...]: ...
+    @property
+    def scales(self) -> tuple[int, ...]: ...
+    @property
+    def axes(self) -> tuple[Axis, ...]: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def cells(self) -> Any: ...
+    @property
+    def smoothing(self) -> Smoothing: ...
+    def counter_noise(self, budget: Budget) -> NoiseScale: ...
+
+
+Grids = TypeVar("Grids", bound=Sizable)
+
+
+def best_size(sketch: Grids, budget: Budget, records: float) -> Grids:
     """The sketch with the cells, and where they pay the coarse grid, that suit the budget.
 
     RequestError when the kernel is too narrow for any grid. `sketch`: A histogram; its cells are not looked at.
@@ -87,7 +120,7 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
             f"The kernel is too narrow for a histogram of these bounds: they are {widest:,.0f} times as wide as it "
             f"reaches, and {MOST_REACHES:,} times can be filled; take a wider bandwidth or narrower bounds."
         )
-    tried: list[tuple[float, Histogram]] = []
+    tried: list[tuple[float, Grids]] = []
     for apart in _kept_apart(sketch, reaches):
         sure = SURE if apart.any() and all(apart[np.array(sketch.values) > 0]) else 1.0
         sizes = _tried(sketch, spans / reaches, apart, budget, records)
@@ -96,13 +129,13 @@ def best_size(sketch: Histogram, budget: Budget, records: float) -> Histogram:
     return min((sized for error, sized in tried if error <= ENOUGH * least), key=lambda sized: sized.shape)
 
 
-def keeps_all_values(sketch: Histogram) -> bool:
+def keeps_all_values(sketch: Sizable) -> bool:
     """Whether all columns have steps, and so few values that a table may hold every combination of them."""
     categories = [len(column.categories) for column in sketch.domain.columns if isinstance(column, Categorical)]
     return all(sketch.values) and math.prod([*sketch.values, *categories]) <= MOST_WHOLE
 
 
-def _kept_apart(sketch: Histogram, reaches: np.ndarray) -> Iterator[np.ndarray]:
+def _kept_apart(sketch: Sizable, reaches: np.ndarray) -> Iterator[np.ndarray]:
     """Which numeric coordinates have a counter a value, bool (numeric,): the widest steps first, one more each time."""
     values = np.array(sketch.values, dtype=np.int64)
     steps = np.where(values > 0, sketch.domain.spacings[list(sketch.numeric)] / reaches, 0.0)
@@ -120,11 +153,11 @@ def _kept_apart(sketch: Histogram, reaches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _tried(
-    sketch: Histogram, reaches: np.ndarray, apart: np.ndarray, budget: Budget, records: float
-) -> list[tuple[float, Histogram]]:
+    sketch: Grids, reaches: np.ndarray, apart: np.ndarray, budget: Budget, records: float
+) -> list[tuple[float, Grids]]:
     """Sizes with their expected squared errors, with cells for bounds so many reaches apart where values share them."""
     most = _most_counters(sketch)
-    tried: list[tuple[float, Histogram]] = []
+    tried: list[tuple[float, Grids]] = []
     wide = float(np.max(reaches[~apart], initial=0.0)) > WIDE
     for pitch in (0.5,) if wide else PITCHES if not apart.all() else PITCHES[:1]:
         coarse = np.where(apart, 0, np.maximum(np.ceil(reaches / pitch), 1.0)).astype(np.int64)
@@ -148,7 +181,7 @@ def _tried(
     return tried
 
 
-def cells_for(sketch: Histogram) -> tuple[int, ...]:
+def cells_for(sketch: Sizable) -> tuple[int, ...]:
     """Cells as wide as the bandwidth of a kernel along every axis: the coarsest grid that loses nothing of it.
 
     Where that is about as fine as the public steps of a column, every value has a counter of its own: 0 cells.
@@ -162,7 +195,7 @@ def cells_for(sketch: Histogram) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _most_counters(sketch: Histogram) -> int:
+def _most_counters(sketch: Sizable) -> int:
     single = len(sketch.domain.columns) == 1 and (not sketch.numeric or sketch.domain.dimensions == 1)
     if single or is_product_of_columns(sketch.kernel):
         return COUNTERS_OFFERED
@@ -170,9 +203,7 @@ def _most_counters(sketch: Histogram) -> int:
     return MAX_FITTED
 
 
-def _with_grids(
-    sketch: Histogram, cells: tuple[int, ...], halvings: int, budget: Budget
-) -> tuple[Histogram, Smoothing] | None:
+def _with_grids(sketch: Grids, cells: tuple[int, ...], halvings: int, budget: Budget) -> tuple[Grids, Smoothing] | None:
     """The sketch with these grids, the noise of the two balanced; None where there are no two that differ.
 
     Beside it how the grids are read, which took long to profile and is profiled the same however they share a record.
@@ -193,7 +224,7 @@ def _with_grids(
     return replace(sized, fine=share), sized.smoothing
 
 
-def _expected_error(sketch: Histogram, reading: Smoothing, budget: Budget, records: float) -> float:
+def _expected_error(sketch: Sizable, reading: Smoothing, budget: Budget, records: float) -> float:
     gains = sum(g / s**2 for g, s in zip(reading.gains_along_axes, sketch.scales, strict=True))
     typical = records * min(1.0, max(LEAST_SEEN, TYPICAL_CROWDING * reading.evenly))
     return sketch.counter_noise(budget).variance * gains + (reading.discretisation * typical) ** 2

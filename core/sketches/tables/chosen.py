@@ -37,6 +37,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
+from ...formatting.numbers import count
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, gaussian_scale
@@ -60,8 +61,8 @@ from ..adaptive import (
 )
 from ..capabilities import check_points
 from ..linear import LinearSketch
-from ..mechanism_spec import PublicInputs
-from .answers.best_guess import BestGuess
+from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
+from .best_guess import BestGuess
 from .largest_change import added, replaced
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
@@ -72,6 +73,7 @@ from .table_sizes import (
     cut_for_choice,
     few_cells_first,
     for_squares,
+    for_sums,
     singles_weight,
     with_singles,
 )
@@ -298,18 +300,6 @@ class ChosenTables(Adaptive):
         return self.first.exact(queries, records)
 
 
-def chosen_tables(facts: PublicInputs) -> ChosenTables:
-    """As they were asked for on the command line."""
-    if facts.by:
-        raise RequestError(
-            "Columns to count the others by already say which pairs are counted, so none are left to choose."
-        )
-    numbers = number_axes(facts.domain)
-    given = (facts.size, 0 if facts.halvings is None and facts.size is not None else facts.halvings)
-    bins, halvings = (None if each is None else (each,) * numbers for each in given)
-    return ChosenTables(facts.domain, bins, halvings)
-
-
 @dataclass(frozen=True, eq=False)
 class _Counts:
     """Exact counts of all pairs in their order, and of the fine cells of columns that are halved."""
@@ -337,3 +327,55 @@ def _with_noise(
 def _alone(block: Block) -> bool:
     """Whether it is of a single column, or of the number of records."""
     return len(block.columns) < 2
+
+
+def _chosen(facts: PublicInputs) -> ChosenTables:
+    if facts.by:
+        raise RequestError(
+            "Columns to count the others by already say which pairs are counted, so none are left to choose."
+        )
+    numbers = number_axes(facts.domain)
+    given = (facts.size, 0 if facts.halvings is None and facts.size is not None else facts.halvings)
+    bins, halvings = (None if each is None else (each,) * numbers for each in given)
+    return ChosenTables(facts.domain, bins, halvings)
+
+
+def _made(facts: PublicInputs) -> Tables | Adaptive:
+    if facts.tables == "chosen":
+        return _chosen(facts)
+    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by)
+
+
+def _warm() -> tuple[Tables, ...]:
+    """Of pairs and of single columns, whose contrasts and whose cells are counted."""
+    domain = Domain.of(x=(0, 1), y=(0, 1))
+    pairs, singles = Tables.of(domain, 4), Tables.of(domain, 4, "singles", 1)
+    return pairs.measuring_contrasts(for_squares), singles.measuring_contrasts(for_sums), pairs
+
+
+def _held(sketch: Tables) -> str:
+    cells = sum(math.prod(sketch.axes[i].cells for i in table) for table in sketch.tables)
+    return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
+
+
+CARD = MechanismSpec(
+    "tables",
+    "Tables with optimal noise",
+    "Xiao, He, Zhang, Kifer 2023",
+    "People are counted in small tables of some columns each, and what a table adds to its margins gets noise of its "
+    "own, so that nothing is measured twice.",
+    sketch=Tables,
+    make=_made,
+    answers="tables",
+    rank=3,
+    called="tables",
+    several=True,
+    plainly="Counts in tables of all single columns and pairs (tables)",
+    options=frozenset({"--size", "--tables", "--halvings", "--by"}),
+    size="bins a number",
+    sizes=(5, 10, 20, 50, 100),
+    choice=PrivateChoice("Which pairs of columns are counted", EXPONENTIAL, lambda one: one.choosing == "privately"),
+    holds=_held,
+    measure=lambda sketch: "the share of the tables in which two records are in the same cell",
+    warm=_warm,
+)

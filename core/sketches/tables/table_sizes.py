@@ -35,10 +35,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
+from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
@@ -46,9 +47,6 @@ from ...privacy.neighbours import Sensitivity
 from .reading import Noise
 from .table_axes import Axis, is_number, number_axes
 from .table_layout import Block, Columns, Layout, largest, parts_of_table
-
-if TYPE_CHECKING:
-    from .tables import Tables
 
 # The least weight that is not 1: whole numbers are within a hundredth of the best weights, which costs 1e-4.
 FEWEST = 64
@@ -207,7 +205,34 @@ def singles_weight(tables: Sequence[Columns], columns: int) -> float:
     return max(1.0, sum(len(table) > 1 for table in tables) / columns)
 
 
-def settled(sketch: Tables, budget: Budget, records: float) -> Tables:
+class ToCut(Protocol):
+    """What is asked of tables (`core.sketches.tables.tables`) that are to be cut and settled."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def bins(self) -> tuple[int, ...] | None: ...
+    @property
+    def halvings(self) -> tuple[int, ...] | None: ...
+    @property
+    def tables(self) -> Any: ...
+    @property
+    def axes(self) -> tuple[Axis, ...]: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def is_cut(self) -> bool: ...
+    def error(self, budget: Budget, single: float = 1.0) -> float: ...
+    def counting(self, measured: str = "cells") -> Self: ...
+    def measuring_contrasts(self, scale: Callable[[Part], float] = ..., single: float = 1.0) -> Self: ...
+
+
+Cut = TypeVar("Cut", bound=ToCut)
+
+
+def settled(sketch: Cut, budget: Budget, records: float) -> Cut:
     """With what is best to measure: residuals, or the tables with equal weights.
 
     Where cuts or tables are left open, they are chosen first, and with them how much single columns count.
@@ -223,7 +248,7 @@ def settled(sketch: Tables, budget: Budget, records: float) -> Tables:
     return min(candidates, key=lambda candidate: candidate.error(budget, single))
 
 
-def cut_for(sketch: Tables, budget: Budget, records: float) -> Tables:
+def cut_for(sketch: Cut, budget: Budget, records: float) -> Cut:
     """With bins, halvings and tables: numbers as fine as leaves an average cell one standard deviation of noise."""
     if sketch.tables is not None:
         return _finely(sketch, budget, records)
@@ -231,29 +256,29 @@ def cut_for(sketch: Tables, budget: Budget, records: float) -> Tables:
     return _finely(sketch if len(sketch.axes) < 3 else _with_fewer(sketch, budget, records), budget, records)
 
 
-def cut_for_choice(sketch: Tables, budget: Budget, records: float) -> Tables:
+def cut_for_choice(sketch: Cut, budget: Budget, records: float) -> Cut:
     """With as many pairs as could be seen, and numbers cut as suits any pair, as others may be counted."""
     every = all_pairs(len(sketch.axes))
     fewer = _with_fewer(replace(sketch, tables=every), budget, records)
     return _finely(fewer, budget, records, every)
 
 
-def _usual(sketch: Tables, bins: int) -> Tables:
+def _usual(sketch: Cut, bins: int) -> Cut:
     numbers = number_axes(sketch.domain)
     return replace(sketch, bins=sketch.bins or (bins,) * numbers, halvings=(0,) * numbers)
 
 
-def _deviation(sketch: Tables, budget: Budget) -> float:
+def _deviation(sketch: ToCut, budget: Budget) -> float:
     tried = sketch.counting() if budget.pure else sketch.measuring_contrasts()
     return math.sqrt(tried.error(budget) / (len(tried.layout.residuals) - 1))
 
 
-def _cells(sketch: Tables, tables: Sequence[Columns]) -> float:
+def _cells(sketch: ToCut, tables: Sequence[Columns]) -> float:
     sides = [axis.cells for axis in sketch.axes]
     return float(np.mean([math.prod(sides[i] for i in table) for table in tables]))
 
 
-def _with_fewer(sketch: Tables, budget: Budget, records: float) -> Tables:
+def _with_fewer(sketch: Cut, budget: Budget, records: float) -> Cut:
     """With the pairs of which an average cell can be seen, and every other column by itself.
 
     The noise of fewer tables is found by scaling that of all of them, and then by trying: so many less each time as the
@@ -296,7 +321,7 @@ def with_singles(pairs: Sequence[Columns], columns: int) -> tuple[Columns, ...]:
     return tuple((place,) for place in range(columns) if place not in inside) + tuple(sorted(pairs))
 
 
-def _finely(sketch: Tables, budget: Budget, records: float, others: Sequence[Columns] = ()) -> Tables:
+def _finely(sketch: Cut, budget: Budget, records: float, others: Sequence[Columns] = ()) -> Cut:
     """With bins and halvings for tables that are settled: by those that have numbers, pairs where there are any.
 
     Or by others, of which as many may be counted.
@@ -317,7 +342,7 @@ def _finely(sketch: Tables, budget: Budget, records: float, others: Sequence[Col
         sketch = replace(sketch, bins=(bins,) * numbers)
     if sketch.halvings is None:
         finest = max(1.0, records / deviation)
-        often = (int(min(MOST_OFFERED, max(0.0, math.log2(finest / bins)))) for bins in sketch.bins)
+        often = (int(min(MOST_OFFERED, max(0.0, math.log2(finest / bins)))) for bins in sketch.bins or ())
         sketch = replace(sketch, halvings=tuple(often))
     return sketch
 

@@ -9,7 +9,7 @@ tables that share it, which is the best that Gaussian noise can do for the sum o
 Contrasts and weights are whole numbers (`contrasts`, `optimum`), so that noise is exact and the sensitivity is known in
 whole numbers (`farthest`). Answers are unbiased and their variances closed forms (`reading`). Under a pure promise the
 tables themselves are counted with Laplace noise where that is better, and every residual is read off all tables that
-contain it. What is asked of a release is in `core.sketches.tables.answers`.
+contain it. What is asked of a release is in `core.sketches.tables.table_answers`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,11 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...formatting.numbers import count
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Several, Whole, parameter
-from ..adaptive import Adaptive
 from ..answers import Answers
 from ..linear import LinearSketch
-from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
 from .largest_change import added, replaced
 from .reading import Noise, Reading, average_variance, shared, shares_of, variances
 from .table_axes import METRIC, Axis, axes_of, cut, narrow, number_axes, steps_of
@@ -48,7 +45,6 @@ from .table_sizes import (
     Part,
     all_pairs,
     for_squares,
-    for_sums,
     mean_variance,
     place_of,
     settled,
@@ -356,46 +352,3 @@ class Tables(LinearSketch):
 
     def total_variance(self, counter_variance: float) -> float:
         return Noise(self.layout, self.weights, counter_variance).variances[()]
-
-
-def _made(facts: PublicInputs) -> Tables | Adaptive:
-    if facts.tables == "chosen":
-        from .chosen import chosen_tables
-
-        return chosen_tables(facts)
-    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by)
-
-
-def _warm() -> tuple[Tables, ...]:
-    """Of pairs and of single columns, whose contrasts and whose cells are counted."""
-    domain = Domain.of(x=(0, 1), y=(0, 1))
-    pairs, singles = Tables.of(domain, 4), Tables.of(domain, 4, "singles", 1)
-    return pairs.measuring_contrasts(for_squares), singles.measuring_contrasts(for_sums), pairs
-
-
-def _held(sketch: Tables) -> str:
-    cells = sum(math.prod(sketch.axes[i].cells for i in table) for table in sketch.tables)
-    return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
-
-
-CARD = MechanismSpec(
-    "tables",
-    "Tables with optimal noise",
-    "Xiao, He, Zhang, Kifer 2023",
-    "People are counted in small tables of some columns each, and what a table adds to its margins gets noise of its "
-    "own, so that nothing is measured twice.",
-    sketch=Tables,
-    make=_made,
-    answers="tables",
-    rank=3,
-    called="tables",
-    several=True,
-    plainly="Counts in tables of all single columns and pairs (tables)",
-    options=frozenset({"--size", "--tables", "--halvings", "--by"}),
-    size="bins a number",
-    sizes=(5, 10, 20, 50, 100),
-    choice=PrivateChoice("Which pairs of columns are counted", EXPONENTIAL, lambda one: one.choosing == "privately"),
-    holds=_held,
-    measure=lambda sketch: "the share of the tables in which two records are in the same cell",
-    warm=_warm,
-)

@@ -26,7 +26,7 @@ from ...figures.table_figures import (
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import listed, percent, rounded_range, shortened, significant
 from ...releases.release import Release
-from ...sketches.tables.answers import TableAnswers
+from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis
 from ..frame.charts import show
 from ..frame.marks import draw, note

@@ -10,10 +10,8 @@ from core.domain import Categorical, Domain, Vector
 from core.errors import RequestError
 from core.sketches.classes import Classes
 from core.sketches.distances.ball import (
-    LONG,
     PRODUCT_STRETCH,
     UNITS,
-    Rows,
     _shorten,
     add_rows,
     add_vectors,
@@ -21,6 +19,7 @@ from core.sketches.distances.ball import (
 )
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.moments import Moments
+from core.sketches.linear import LONG, Rows
 from tests.depth import draws
 
 D = LONG + 9

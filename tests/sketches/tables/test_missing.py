@@ -20,7 +20,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.parts import Parts
-from core.sketches.tables.answers import TableAnswers, TableGuess
+from core.sketches.tables.table_answers import TableAnswers, TableGuess
 from core.sketches.tables.tables import Tables
 
 DOMAIN = Declaration.of("""

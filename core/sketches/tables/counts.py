@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....domain import Dates, Ordered
-from ....errors import RequestError
-from ....formatting.numbers import listed, shown
-from ....runtime.checks import check_number
-from ...answers import check_level
-from ..reading import Reading
-from ..table_axes import Axis, Steps
-from ..table_layout import Columns
+from ...domain import Dates, Ordered
+from ...errors import RequestError
+from ...formatting.numbers import listed, shown
+from ...runtime.checks import check_number
+from ..answers import check_level
+from .reading import Reading
+from .table_axes import Axis, Steps
+from .table_layout import Columns
 
 # By name of a column: a category, a list of categories, or a pair (low, high) of numbers or dates, low <= x < high, of
 # which either may be None. None by itself means those who have no value, where they have a category or cell.

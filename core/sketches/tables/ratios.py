@@ -15,11 +15,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ....domain import Dates
-from ....errors import RequestError
-from ...answers import check_level
-from ..reading import Reading
-from ..table_layout import Columns
+from ...domain import Dates
+from ...errors import RequestError
+from ..answers import check_level
 from .best_guess import BestGuess
 from .counts import (
     Chosen,
@@ -35,6 +33,8 @@ from .counts import (
     spread,
     weighted,
 )
+from .reading import Reading
+from .table_layout import Columns
 
 TOLD = 2.0  # Standard errors that a number of records must be above zero for anything to be divided by it.
 

@@ -7,10 +7,10 @@ import pytest
 
 from core import Budget
 from core.errors import RequestError
-from core.sketches.tables.answers.best_guess import BestGuess, moved_to, towards
+from core.sketches.tables.best_guess import BestGuess, moved_to, towards
 from core.sketches.tables.tables import Tables
 from tests.depth import draws
-from tests.sketches.tables.answers.test_counts import DOMAIN, KINDS, people, releases
+from tests.sketches.tables.test_counts import DOMAIN, KINDS, people, releases
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from core import Budget
 from core.errors import RequestError
 from tests.depth import draws
-from tests.sketches.tables.answers.test_counts import KINDS, people, releases
+from tests.sketches.tables.test_counts import KINDS, people, releases
 
 RUNS = draws(60, 600)
 
