@@ -12,26 +12,23 @@ from ..formatting.escapes import in_markdown
 from ..formatting.numbers import day, listed
 from ..privacy.ledger.ledger_store import Store
 from ..sketches.registry import card
-from .frame.marks import Visibility, facts, note, rail
+from .frame.marks import Visibility, facts, note, rail, refusals
 from .frame.visiting import visitor_now
 from .serving.approvals import Approvals, Request
 from .serving.door import Visitor, the_door
 from .serving.settings import Role
 
 
+@refusals()
 def waiting() -> None:
     """List the requests, each with yes and no."""
     visitor = visitor_now()
     if visitor is None:
         note("This app serves its own computer alone, where nobody else has to approve anything.")
         return
-    try:
-        settings = the_door().started
-        approvals = Approvals(Store(settings.ledger_place, settings.witness))
-        requests = approvals.waiting()
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    settings = the_door().started
+    approvals = Approvals(Store(settings.ledger_place, settings.witness))
+    requests = approvals.waiting()
     if not requests:
         note("Nothing waits for a yes.")
     for request in requests:
@@ -84,16 +81,13 @@ def _after_yes(request: Request) -> str:
     return f"You have said yes; {missing} more {'person has' if missing == 1 else 'people have'} to."
 
 
+@refusals()
 def _answer(approvals: Approvals, request: Request, yes: bool) -> None:
     visitor = visitor_now()  # judged in this moment, as the click came after the page was drawn
-    try:
-        if visitor is None or not visitor.has(Role.STEWARD):
-            raise RequestError("Only a steward can answer a request.")
-        approvals.answer(visitor.name, request.number, yes)
-    except RequestError as error:
-        st.error(in_markdown(error))
-    else:
-        st.rerun()
+    if visitor is None or not visitor.has(Role.STEWARD):
+        raise RequestError("Only a steward can answer a request.")
+    approvals.answer(visitor.name, request.number, yes)
+    st.rerun()
 
 
 def _slack(delta: str) -> str:

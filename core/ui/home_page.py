@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..errors import RequestError
 from ..figures import drawings
-from ..formatting.escapes import in_markdown
-from .frame.marks import Visibility, draw, facts, rail
+from .frame.marks import Visibility, draw, facts, rail, refusals
 from .frame.navigation import DATA, EXPLORE, LEARN, RELEASE
 from .frame.session import Session
 from .frame.visiting import opens
@@ -71,18 +69,15 @@ def doors(visitor: Session) -> None:
             st.switch_page(LEARN.path)
 
 
+@refusals()
 def open_released_file(visitor: Session) -> None:
     dropped = st.file_uploader(
         "A released file (.npz)", type="npz", max_upload_size=MAX_RELEASE_MEGABYTES, key="door-release"
     )
     if dropped is None:
         return
-    try:
-        open_any(visitor, dropped.name, dropped.getvalue())
-    except RequestError as error:
-        st.error(in_markdown(error))
-    else:
-        st.switch_page(EXPLORE.path)
+    open_any(visitor, dropped.name, dropped.getvalue())
+    st.switch_page(EXPLORE.path)
 
 
 def released_before(visitor: Session) -> None:

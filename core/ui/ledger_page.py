@@ -32,7 +32,7 @@ from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_w
 from ..releases.payment import unit_words
 from ..sketches.registry import card
 from .frame.charts import show
-from .frame.marks import bar, budget_bar, facts, main_action, note
+from .frame.marks import bar, budget_bar, facts, main_action, note, refusals
 from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
 
 MOST_BARS = 15
@@ -158,6 +158,7 @@ def _slack(delta: Decimal) -> str:
 EACH_ROW, BY_COLUMN = "Each row is one person", "A column says who the person is"
 
 
+@refusals()
 def register_data_set(ledger: Ledger) -> str | None:
     """Let the owner promise a total; the name of the data set in the run in which it was registered."""
     note(
@@ -187,11 +188,7 @@ def register_data_set(ledger: Ledger) -> str | None:
     label = f"Register for {price(Budget(epsilon))}" if epsilon else "Register"
     if not main_action(label, missing, "ledger-register", "Nothing is released by this."):
         return None
-    try:
-        ledger.register(name, epsilon, SLACK if slack else 0, hidden, unit)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return None
+    ledger.register(name, epsilon, SLACK if slack else 0, hidden, unit)
     return name
 
 

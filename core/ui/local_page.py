@@ -19,7 +19,7 @@ from ..local.poll.server import class_of, link, own_address, picture
 from ..local.survey import FINDERS, Survey
 from ..local.trust import Shuffled, of_counts
 from .frame.charts import show
-from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail
+from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail, refusals
 from .frame.visiting import stranger, visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"
@@ -45,6 +45,7 @@ def poll_view() -> None:
     _existing()
 
 
+@refusals()
 def _asked() -> Survey | None:
     """What the teacher typed, as a survey; None while something is missing or wrong."""
     field, outlook_side = st.columns([1.2, 1], gap="large")
@@ -58,13 +59,9 @@ def _asked() -> Survey | None:
     answers = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if not question.strip() or len(answers) < 2:
         return None
-    try:
-        found = [one for one in outlooks(len(answers), people, epsilon) if one.oracle.name in ASKED_BY_BROWSERS]
-        best = recommended(found)
-        survey = Survey(question.strip(), tuple(answers), best.oracle)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return None
+    found = [one for one in outlooks(len(answers), people, epsilon) if one.oracle.name in ASKED_BY_BROWSERS]
+    best = recommended(found)
+    survey = Survey(question.strip(), tuple(answers), best.oracle)
     with outlook_side, rail(Visibility.PUBLIC, "local", "What you will learn"):
         note(f"By {best.oracle.title}, with {people:,} people, {meaning(outlook(best.oracle, people))}")
         note("Coins are flipped on the phones. What comes here is a report, and nobody's answer.")

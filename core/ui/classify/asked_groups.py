@@ -29,7 +29,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.public_tables import beside
 from ..frame.charts import BARE, for_screen, picture_config, show
-from ..frame.marks import Visibility, draw, main_action, mark, note, offer, side
+from ..frame.marks import Visibility, draw, main_action, mark, note, offer, refusals, side
 from ..frame.session import Opened
 from ..released.asked_points import LISTED, STRONG, AskedPoint, dropped_table, note_rest, read_table, value_field
 from ..released.chosen_view import choose_two, drawable, hold_others
@@ -251,6 +251,7 @@ def _say(found: Classification) -> None:
     )
 
 
+@refusals()
 def _truth(opened: Opened, table: pa.Table, found: Classification, level: float) -> None:
     """How often it is right, where a column tells."""
     others = [name for name in table.column_names if name not in asked_domain(opened.release).names]
@@ -272,11 +273,7 @@ def _truth(opened: Opened, table: pa.Table, found: Classification, level: float)
         "Compare with a truth that is public, or with people who are not in the release: figures made from private "
         "records tell about them, and the release's promise does not cover that."
     )
-    try:
-        made = confusion_of(found, label_codes(opened.release.sketch, table.column(column)), level)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    made = confusion_of(found, label_codes(opened.release.sketch, table.column(column)), level)
     st.markdown(_right(made))
     show(confusion_figure(made), "classify-confusion", confusion_in_words(made), BARE)
 

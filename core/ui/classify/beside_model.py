@@ -10,7 +10,6 @@ import streamlit as st
 from ...analysis.classification import Classification, Rate, classify, label_codes
 from ...analysis.decision_map import DecisionMap
 from ...domain import Domain
-from ...errors import RequestError
 from ...figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ...figures.figure_axes import View
 from ...formatting.escapes import in_markdown
@@ -22,7 +21,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.samples import bundled_groups
 from ..frame.charts import show
-from ..frame.marks import Visibility, facts, mark, note, rail
+from ..frame.marks import Visibility, facts, mark, note, rail, refusals
 from ..frame.session import Opened, Session
 from ..released.asked_points import dropped_table, read_table, say, value_field
 from ..released.chosen_view import choose_two, drawable, grouped
@@ -155,6 +154,7 @@ def _draw(
     show(bars, f"classify-beside-bars-{which}", probability_in_words(drawn.classes, shares, certain))
 
 
+@refusals()
 def _points(release: Release, model: LinearModel, rule: str, level: float) -> None:
     """A table of places: how often both say the same, and how often each is right where a column tells."""
     st.header("Your points", anchor=False)
@@ -164,14 +164,10 @@ def _points(release: Release, model: LinearModel, rule: str, level: float) -> No
     if dropped is None:
         note(f"With a column {in_markdown(sketch.label)} of the true groups you see how often each of them is right.")
         return
-    try:
-        table = read_table(dropped, sketch.query_domain)
-        found = classify(release, table, rule, level)
-        codes = probabilities_in_order(model, table.to_pandas(), sketch.categories).argmax(axis=1)
-        truth = label_codes(sketch, table.column(sketch.label)) if sketch.label in table.column_names else None
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    table = read_table(dropped, sketch.query_domain)
+    found = classify(release, table, rule, level)
+    codes = probabilities_in_order(model, table.to_pandas(), sketch.categories).argmax(axis=1)
+    truth = label_codes(sketch, table.column(sketch.label)) if sketch.label in table.column_names else None
     for sentence in compared_in_words(found, codes, truth):
         st.markdown(sentence)
     if truth is not None:

@@ -8,17 +8,15 @@ import streamlit as st
 
 from ...analysis.centres import MOST_CENTRES, Centre, described
 from ...domain import Column
-from ...errors import RequestError
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import View
 from ...figures.release_pictures import drawn, in_words, marked, picture_figure
 from ...figures.report.exploration import Centres, Density, table_of
-from ...formatting.escapes import in_markdown
 from ...formatting.numbers import THOUSANDS_FROM, listed, percent, plural, rounded, rounded_range, significant
 from ...releases.release import Release
 from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import note
+from ..frame.marks import note, refusals
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import say
@@ -41,6 +39,7 @@ def several(release: Release) -> bool:
     return sketch.by_column and sketch.distance_norm == "l1" and sketch.domain.dimensions == 1
 
 
+@refusals(st.info)
 def centres_view(opened: Opened) -> None:
     release, count = opened.release, 1
     if several(release):
@@ -49,11 +48,7 @@ def centres_view(opened: Opened) -> None:
                 "How many centres", 1, MOST_CENTRES, 1, key="explore-centres-count", persist_state="session", width=160
             )
         )
-    try:
-        found = public_answers.centres(opened.identity, release, count)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    found = public_answers.centres(opened.identity, release, count)
     say(centre_sentence(release, found))
     if count == 1:
         say(_from_there(release, found[0]))

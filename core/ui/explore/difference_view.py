@@ -25,7 +25,6 @@ from ...analysis.differences import (
     strength_differences,
 )
 from ...analysis.table_profile import place_columns, words_for_cells
-from ...errors import RequestError
 from ...figures.difference_figures import (
     cell_differences_figure,
     difference_bars,
@@ -40,7 +39,7 @@ from ...formatting.numbers import shortened
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ..frame.charts import picture_config, show
-from ..frame.marks import choose_one, draw, note
+from ..frame.marks import choose_one, draw, note, refusals
 from ..frame.session import Opened, Session
 from ..released.chosen_view import choices, choose_columns, drawable, of_same_population, part_of, question_of
 from ..released.public_answers import LEVEL, REMEMBERED
@@ -209,6 +208,7 @@ CAVEAT = (
 )
 
 
+@refusals()
 def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] | None:
     """Everything under Difference: the other file, the columns, and the picture.
 
@@ -231,17 +231,13 @@ def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] 
         format_func=lambda shares: "shares of all" if shares else "numbers",
         key="explore-compared-shares",
     )
-    try:
-        other = _alike(visitor.opened[name], opened)
-        compared = Comparison(opened.release, other.release, bool(shares))
-        if opened.release.sketch.asked_for == "tables":
-            table_difference(opened, other, compared, _title(opened.release, compared.shares))
-            note(CAVEAT)
-        else:
-            _places(opened, other, compared)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return None
+    other = _alike(visitor.opened[name], opened)
+    compared = Comparison(opened.release, other.release, bool(shares))
+    if opened.release.sketch.asked_for == "tables":
+        table_difference(opened, other, compared, _title(opened.release, compared.shares))
+        note(CAVEAT)
+    else:
+        _places(opened, other, compared)
     return compared, name
 
 

@@ -15,7 +15,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ...analysis.anomalies import REFERENCE_POINTS, AnomalyScores, score
 from ...domain import Categorical, Column, Dates, Domain, Ordered
 from ...domain.column import Scalar
-from ...errors import RequestError
 from ...figures.answer_sentences import SHARED_NOISE, counted_close_by, kind_sentence, noun, place_words
 from ...figures.density_figures import close_by
 from ...figures.distance_figures import distance_title, distance_unit
@@ -30,7 +29,7 @@ from ...sketches.answers import Answers
 from ...sources.public_tables import beside
 from ...sources.samples import Sample, samples
 from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import Visibility, mark, note
+from ..frame.marks import Visibility, mark, note, refusals
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import LISTED, dropped_table, note_rest, tidy, worked_out
@@ -98,6 +97,7 @@ READ = "explore-asked-read"
 BETWEEN = "very likely between"
 
 
+@refusals()
 def points_view(opened: Opened) -> None:
     release = opened.release
     if not drawable(release.domain):
@@ -113,11 +113,7 @@ def points_view(opened: Opened) -> None:
         if example is None:
             return
         note(example.words)
-    try:
-        table, found = answered(opened, dropped or example)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    table, found = answered(opened, dropped or example)
     every = table.num_rows
     st.markdown(f"**{count(every, 'point')}** answered. {_meaning(release)}")
     asked = beside(table, answer_columns(release, found)).to_pandas()
@@ -199,6 +195,7 @@ FILE, ANOMALIES_READ = "explore-points", "explore-points-read"
 SHARES = {"1 in 100": 0.01, "2 in 100": 0.02, "5 in 100": 0.05, "10 in 100": 0.1, "20 in 100": 0.2}
 
 
+@refusals()
 def anomalies_view(opened: Opened) -> None:
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     dropped = dropped_table("points", opened.release.domain.names, FILE)
@@ -209,24 +206,20 @@ def anomalies_view(opened: Opened) -> None:
             return
         note(example.words)
     share = _choose_share(noun(opened.release))
-    try:
-        table, scores = worked_out(
-            opened,
-            dropped or example,
-            ANOMALIES_READ,
-            "Comparing …",
-            lambda points: score(
-                opened.release,
-                points,
-                public_answers.LEVEL,
-                share=share,
-                population=public_answers.population(opened.identity, opened.release),
-            ),
-            share,
-        )
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    table, scores = worked_out(
+        opened,
+        dropped or example,
+        ANOMALIES_READ,
+        "Comparing …",
+        lambda points: score(
+            opened.release,
+            points,
+            public_answers.LEVEL,
+            share=share,
+            population=public_answers.population(opened.identity, opened.release),
+        ),
+        share,
+    )
     _say(scores, share, noun(opened.release))
     estimate = scores.density * opened.release.records
     result = beside(table, {"estimate": estimate} | {name: getattr(scores, name) for name in SCORES}).to_pandas()

@@ -26,7 +26,7 @@ from ...formatting.escapes import in_markdown, in_plotly
 from ...formatting.numbers import percent, plural, rounded, rounded_range
 from ...releases.release import load
 from ...sources.samples import bundled_distances
-from ..frame.marks import note
+from ..frame.marks import note, refusals
 from ..frame.session import Opened, session
 from ..released import public_answers
 from ..released.chosen_view import LAYERS, drawable
@@ -64,13 +64,10 @@ def own_outline(opened: Opened, columns: tuple[str, ...]) -> tuple[np.ndarray, .
         return lines
 
 
+@refusals(st.info)
 def modes_view(opened: Opened) -> None:
     """Everything that is said about the modes: under a picture that marks them, or where there is none."""
-    try:
-        found = public_answers.modes(opened.identity, opened.release)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    found = public_answers.modes(opened.identity, opened.release)
     _say_how_many(found)
     st.dataframe(_table(opened, found), hide_index=True, key="explore-modes", alt="The modes, the densest first")
     note(
@@ -123,6 +120,7 @@ def marks(opened: Opened, picture: Curve | Heatmap, found: tuple[Mode, ...]) -> 
     return Marks(places[0], np.interp(places[0], axes[0].values, picture.estimate), sure)
 
 
+@refusals(st.info)
 def _second_opinion(opened: Opened) -> None:
     asked = st.toggle(
         "Ask the cells too",
@@ -132,11 +130,7 @@ def _second_opinion(opened: Opened) -> None:
     )
     if not asked:
         return
-    try:
-        found = public_answers.intersection(opened.identity, opened.release)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    found = public_answers.intersection(opened.identity, opened.release)
     place = ", ".join(f"{name} {words}" for name, words in place_words(found.position, opened.release).items())
     wide = (found.high - found.low) / 4.0
     note(

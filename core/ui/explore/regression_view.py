@@ -10,7 +10,6 @@ import streamlit as st
 from ...analysis.product_sums import Sums, components, correlations
 from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Vector
-from ...errors import RequestError
 from ...figures.model_figures import (
     MOST_SHOWN,
     coefficient_figure,
@@ -20,10 +19,9 @@ from ...figures.model_figures import (
     correlation_figure,
     correlations_in_words,
 )
-from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed, percent, rounded, rounded_range, significant
 from ..frame.charts import show
-from ..frame.marks import note
+from ..frame.marks import note, refusals
 from ..frame.session import Opened
 from ..released.asked_points import say, state_of, value_field
 from ..released.taking_along import take_along
@@ -31,6 +29,7 @@ from ..released.taking_along import take_along
 MOST_FIELDS = 12  # Columns that get a slider; others stay where people are on average.
 
 
+@refusals(st.info)
 def regression_view(opened: Opened) -> None:
     """Any column predicted from others, with coefficients and a prediction for one record."""
     sums = Sums.of(opened.release)
@@ -45,11 +44,7 @@ def regression_view(opened: Opened) -> None:
         category = _category(column)
         others = [name for name in domain.names if name != target]
         on = st.multiselect("From", others, others, key=f"regression-on-{target}", width="stretch")
-    try:
-        found = regression(sums, target, on, category)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    found = regression(sums, target, on, category)
     table = found.coefficients()
     unit = getattr(column, "unit", "")
     named = found.name + (f" ({unit})" if unit else "")

@@ -12,10 +12,9 @@ from ...analysis.sampling import MOST_POINTS, Sample, drawn_together, nearness_w
 from ...errors import RequestError
 from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
-from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed
 from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import Visibility, mark, note
+from ..frame.marks import Visibility, mark, note, refusals
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.chosen_view import choose_two, drawable
@@ -41,6 +40,7 @@ POOR_FIT = 1.5  # A population whose misfit is larger than this does not explain
 UNMIXED = 1.05
 
 
+@refusals(st.info)
 def sample_view(opened: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         count = st.number_input(
@@ -64,11 +64,7 @@ def sample_view(opened: Opened) -> None:
             )
     if kind == TOGETHER:
         opened = _whole(opened)
-    try:
-        drawn = public_answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    drawn = public_answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
     st.markdown({ALONE: OF_TABLES, TOGETHER: OF_BOTH}.get(kind, WHAT_THEY_ARE))
     if drawn.nearness is not None:

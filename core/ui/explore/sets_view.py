@@ -11,16 +11,14 @@ import streamlit as st
 
 from ...analysis.uncertainty import quantile_dots
 from ...domain import Domain
-from ...errors import RequestError
 from ...figures.forecast_figures import dots, dots_in_words
 from ...figures.report.exploration import MAX_PLACES, Points
-from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count, listed, percent_within, rounded, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside, told_apart
 from ..frame.charts import BARE, show
-from ..frame.marks import Visibility, mark, note
+from ..frame.marks import Visibility, mark, note, refusals
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import EACH_DOT, LISTED, dropped_table, note_rest, say
@@ -137,6 +135,7 @@ def meaning(release: Release) -> str:
     )
 
 
+@refusals()
 def sets_view(opened: Opened) -> None:
     release = opened.release
     mark(Visibility.PRIVATE, "Your sets stay in this session; the file is asked about them, and nothing is added to it")
@@ -144,11 +143,7 @@ def sets_view(opened: Opened) -> None:
     if dropped is None:
         note(how_sets_look(release.domain))
         return
-    try:
-        table, found = answered(opened, dropped)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    table, found = answered(opened, dropped)
     every = table.num_rows
     st.markdown(
         f"**{count(every, 'set')}** answered. Each answer is how much all sets of the file "

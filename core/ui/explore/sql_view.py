@@ -9,15 +9,14 @@ import streamlit as st
 from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured
 from ...domain import Dates
-from ...errors import RequestError
-from ...formatting.escapes import in_markdown
 from ...releases.release import Release
 from ...sketches.tables.table_axes import Axis
-from ..frame.marks import choose_one, note, offer
+from ..frame.marks import choose_one, note, offer, refusals
 from ..frame.session import Opened
 from ..released.public_answers import LEVEL
 
 
+@refusals(st.info)
 def ask_view(opened: Opened) -> None:
     key = f"explore-ask-{opened.identity[:12]}"
     by_lists = "Choose from lists"
@@ -38,11 +37,7 @@ def ask_view(opened: Opened) -> None:
             "COUNT(*), SUM, AVG, MEDIAN and QUANTILE(column, share), with WHERE and GROUP BY. Each answer has the ends "
             "of its 95% interval beside it; where the low end is 0 or less, it cannot be told from none."
         )
-    try:
-        found = ask_sql(opened.release, question, LEVEL)
-    except RequestError as error:
-        st.info(in_markdown(error))
-        return
+    found = ask_sql(opened.release, question, LEVEL)
     st.dataframe(readable(found), hide_index=True, key="explore-asked")
     offer("Answers (CSV)", lambda: found.to_csv(index=False).encode(), f"{opened.stem}-answers.csv", "explore-ask-csv")
 

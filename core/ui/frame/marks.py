@@ -14,7 +14,8 @@ from typing import Any
 
 import streamlit as st
 
-from ...formatting.escapes import in_html
+from ...errors import RequestError
+from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import left_in_words, percent, significant
 
 
@@ -58,6 +59,15 @@ def mark_markup(visibility: Visibility, text: str) -> str:
 def mark(visibility: Visibility, text: str) -> None:
     """A line that says in words, shape and colour who gets to see what follows."""
     draw(mark_markup(visibility, text))
+
+
+@contextmanager
+def refusals(say: Callable[[str], Any] = st.error) -> Iterator[None]:
+    """Say in a part of a page, or in a function that draws one, why something was refused, and leave out the rest."""
+    try:
+        yield
+    except RequestError as refusal:
+        say(in_markdown(refusal))
 
 
 @contextmanager

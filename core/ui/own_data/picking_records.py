@@ -19,7 +19,7 @@ from ...sources.databases import is_database, tables_of
 from ...sources.numpy_arrays import ArraySource
 from ...sources.samples import bundled_releases, sample, samples
 from ...sources.source_opening import FILE_TYPES, Found, named_files
-from ..frame.marks import note
+from ..frame.marks import note, refusals
 from ..frame.session import OwnData, Records, Session
 from ..frame.visiting import places, stranger
 from ..serving.owners import ADDRESS, check_found, check_named
@@ -282,17 +282,15 @@ def _pick_path(visitor: Session) -> None:
             _open(visitor, title_of(name), name)
 
 
+@refusals()
 def _open(visitor: Session, title: str, where: str | Upload, said: Mapping[str, Any] | None = None) -> None:
-    try:
-        named = isinstance(where, str)
-        if named:
-            check_place(where)
-            check_place(where, named_files(where))
-        source = _named_source(where, said or {})
-        found = Found.of(source, named_files(where) if named else (), named and "::" in where)
-        visitor.pick(title, source, found=found)
-    except RequestError as error:
-        st.error(in_markdown(error))
+    named = isinstance(where, str)
+    if named:
+        check_place(where)
+        check_place(where, named_files(where))
+    source = _named_source(where, said or {})
+    found = Found.of(source, named_files(where) if named else (), named and "::" in where)
+    visitor.pick(title, source, found=found)
 
 
 def _named_source(where: str | Upload, said: Mapping[str, Any]) -> Source:

@@ -6,12 +6,10 @@ from decimal import Decimal
 
 import streamlit as st
 
-from ...errors import RequestError
-from ...formatting.escapes import in_markdown
 from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
-from ..frame.marks import note
+from ..frame.marks import note, refusals
 
 STEP, EXACT, WITH_SLACK, RELATION = (
     "release-epsilon",
@@ -49,6 +47,7 @@ CAPTIONS = (
 )
 
 
+@refusals()
 def choose_epsilon(live: bool = False) -> Decimal | None:
     """The slider on its logarithmic scale, with an exact field beside it; None while no promise can be made with it.
 
@@ -85,11 +84,7 @@ def choose_epsilon(live: bool = False) -> Decimal | None:
     )
     if not typed:
         return None
-    try:
-        return Budget(typed).epsilon
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return None
+    return Budget(typed).epsilon
 
 
 def _step_moved() -> None:

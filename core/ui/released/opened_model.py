@@ -11,7 +11,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ...analysis.classification import Rate
 from ...domain import Dates, Vector
-from ...errors import RequestError
 from ...figures.class_figures import confusion_figure, confusion_in_words
 from ...figures.model_figures import (
     coefficient_figure,
@@ -33,7 +32,7 @@ from ...models.onnx_export import to_onnx
 from ...sources import Upload, open_source
 from ...sources.source_opening import FILE_TYPES
 from ..frame.charts import show
-from ..frame.marks import Visibility, facts, note, offer, rail
+from ..frame.marks import Visibility, facts, note, offer, rail, refusals
 from .asked_points import MAX_MEGABYTES, say, value_field
 from .kept_files import MODEL, keep_opened
 
@@ -43,6 +42,7 @@ PUBLIC_ONLY = (
 )
 
 
+@refusals()
 def judge_view(model: Model, key: str = "train") -> None:
     """A drop zone for a test file, and what it says of a model."""
     wanted = f"A public table with the column {model.task.label} and those that it is predicted from"
@@ -50,12 +50,8 @@ def judge_view(model: Model, key: str = "train") -> None:
     if dropped is None:
         note(PUBLIC_ONLY)
         return
-    try:
-        with st.spinner("Asking the model about every record"):
-            tested = _tested(model, dropped, key)
-    except RequestError as error:
-        st.error(in_markdown(error))
-        return
+    with st.spinner("Asking the model about every record"):
+        tested = _tested(model, dropped, key)
     if tested.left_out:
         note(f"Left out, as they miss something: {tested.left_out:,} {plural(tested.left_out, 'record')}.")
     if isinstance(model, NumberModel):
@@ -256,16 +252,13 @@ def warn_of(model: Model) -> None:
         st.warning(sentence, icon=":material/warning:")
 
 
+@refusals()
 def open_model(key: str = "train-file") -> None:
     """A drop zone for a model file."""
     dropped = st.file_uploader("A model file", "json", key=key, max_upload_size=100)
     if dropped is None or st.session_state.get(f"{key}-read") == dropped.file_id:
         return
     st.session_state[f"{key}-read"] = dropped.file_id
-    try:
-        st.session_state[MODEL] = load_model(dropped.getvalue())
-    except RequestError as error:
-        st.error(in_markdown(error))
-    else:
-        keep_opened(dropped.name, dropped.getvalue())
-        st.rerun()
+    st.session_state[MODEL] = load_model(dropped.getvalue())
+    keep_opened(dropped.name, dropped.getvalue())
+    st.rerun()

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from ...errors import RequestError
 from ...figures.answer_sentences import what_it_is, who_is_protected
 from ...figures.report.citation import bibtex, datacite, manifest_text
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import day, several
 from ...sources.samples import Sample, bundled_distances, bundled_releases
-from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, offer, rail
+from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, offer, rail, refusals
 from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session
 from . import public_answers
@@ -76,19 +75,16 @@ WHAT_IT_IS = (
 )
 
 
+@refusals()
 def drop_zone(visitor: Session, key: str) -> None:
     """Take a file; a bad one gets one sentence, and what was open stays open."""
     dropped = st.file_uploader("A released file (.npz)", type="npz", max_upload_size=MAX_MEGABYTES, key=key)
     # The uploader hands its file over again on every run; it is opened once.
     if dropped is None or st.session_state.get(f"{key}-read") == dropped.file_id:
         return
-    try:
-        open_any(visitor, dropped.name, dropped.getvalue())
-    except RequestError as error:
-        st.error(in_markdown(error))
-    else:
-        st.session_state[f"{key}-read"] = dropped.file_id
-        st.rerun()
+    open_any(visitor, dropped.name, dropped.getvalue())
+    st.session_state[f"{key}-read"] = dropped.file_id
+    st.rerun()
 
 
 def where_it_goes() -> str:
