@@ -18,7 +18,7 @@ from .output import check_table, check_writable, print_table, progress, say, wri
 
 if TYPE_CHECKING:
     from ..local.local_answers import LocalAnswers
-    from ..local.oracles.oracle import Tally
+    from ..local.oracles.counting import Tally
     from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
 
 commands = typer.Typer(help="Local reports: answers are randomised where they are given, and nobody is trusted.")

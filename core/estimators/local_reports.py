@@ -26,7 +26,7 @@ from ..local.hitters.finder import Alphabet
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
 from ..local.oracle_choice import outlooks, recommended
-from ..local.oracles.oracle import Tally
+from ..local.oracles.counting import Tally
 from ..local.post_processing import processed, still_valid
 from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Number

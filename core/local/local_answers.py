@@ -35,7 +35,7 @@ from ..runtime.checks import check_choice, check_number, check_text
 from ..runtime.environment import SOFTWARE
 from ..runtime.transient import unfinished
 from ..sketches.answers import level_of_each
-from .oracles.oracle import Tally
+from .oracles.counting import Tally
 from .post_processing import processed, still_valid
 from .sketches.cells import CellSketch
 from .survey import MOST_CHARACTERS, OpenSurvey, TextSurvey

@@ -38,7 +38,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -56,7 +56,7 @@ from ..releases.forecast.forecast import Forecast, forecast_planned
 from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
 from ..releases.release import Release, now
-from ..runtime.array_types import Array, Integers, Truths
+from ..runtime.array_types import Array, Integers
 from ..runtime.checks import exact_fields
 from ..runtime.environment import SOFTWARE
 from ..runtime.parameters import described
@@ -65,17 +65,17 @@ from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
 from ..sketches.registry import sketch_from_parameters
 from .oracle_choice import outlooks, recommended
-from .oracles.oracle import ORACLES, Matrix, Oracle, Tally, oracle
+from .oracles.counting import Tally
+from .oracles.oracle import ORACLES, Matrix, Oracle, oracle
 from .oracles.row_reports import RowReports, by_row
 
 # Oracles whose variance is a line in the count of a cell, whatever the counts of the others.
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")
-MOST_COUNTERS = 1 << 26
 FIELDS = ("mechanism", "parameters", "domain", "oracle")
 
 
 @dataclass(frozen=True)
-class CellReports:
+class CellReports(RowReports):
     """How a record is reported: one row of a sketch, and the record's cell there by an oracle."""
 
     sketch: Race  # Public hash functions over public bounds, of a settled number of rows.
@@ -98,11 +98,7 @@ class CellReports:
                 f"The sketch has {cells_of(self.sketch):,} cells in a row, and the oracle reports "
                 f"{self.cells.domain:,}."
             )
-        if self.rows * self.sent.row_size > MOST_COUNTERS:
-            raise RequestError(
-                f"{self.rows:,} rows of {self.sent.row_size:,} counters are more than {MOST_COUNTERS:,}, which is the "
-                "most that reports are counted in."
-            )
+        self.check_room()
 
     @classmethod
     def of(cls, sketch: Race, epsilon: object, name: str = "auto", bits: int | None = None) -> CellReports:
@@ -128,25 +124,9 @@ class CellReports:
         """R."""
         return self.sketch.shape[0]
 
-    @cached_property
-    def sent(self) -> RowReports:
-        """How a row and the report of a cell are sent as one."""
-        return RowReports(self.rows, self.cells)
-
     @property
-    def bits(self) -> int:
-        """Bits of a report."""
-        return self.sent.bits
-
-    @property
-    def report_words(self) -> int:
-        """Words of a report, the row first; 0 where a report is one number."""
-        return self.sent.words
-
-    @property
-    def report_type(self) -> np.dtype[Any]:
-        """The type of a report, or of its words."""
-        return self.sent.type
+    def inner(self) -> Oracle:
+        return self.cells
 
     def privatise(self, points: Array, source: Source | None = None) -> Array:
         """The reports of people with these records: what their devices send.
@@ -160,7 +140,7 @@ class CellReports:
         """
         drawn = SystemSource() if source is None else source
         rows = told(self.rows, len(points), drawn).astype(np.int64)
-        return self.sent.joined(rows, self.cells.privatise(self.found(points, rows), drawn))
+        return self.joined(rows, self.cells.privatise(self.found(points, rows), drawn))
 
     def found(self, points: Array, rows: Integers) -> Integers:
         """The cell of each record in the row beside it, int64 (n,)."""
@@ -171,24 +151,6 @@ class CellReports:
             if len(mine):
                 cells[mine] = _cells_in(self.sketch.columns, row, points[mine])
         return cells
-
-    def fits(self, reports: Array) -> Truths:
-        """Which reports could have been sent by a device that follows the survey, bool (n,)."""
-        return self.sent.fits(reports)
-
-    def zeros(self) -> Tally:
-        """The tally of nobody."""
-        return self.sent.zeros()
-
-    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
-        """The tally of these reports: of each row the oracle's table and, last, how many people picked it.
-
-        Raises
-        ------
-        RequestError
-            When a report could not have been sent; see `fits`.
-        """
-        return self.sent.aggregate(reports, tally)
 
     def variance(self, people: float, share: float) -> float:
         """Variance of an answer by reports alone, where this share of people's records meets the query in a row.
@@ -235,7 +197,7 @@ class CellReports:
             raise RequestError("No report fits the survey, so there is nothing to release.")
         counters = np.empty(self.sketch.shape, np.int64)
         for row in range(self.rows):
-            estimated = self.cells.estimate(self.sent.of_row(tally, row))
+            estimated = self.cells.estimate(self.of_row(tally, row))
             counters[row] = np.rint(self.rows * estimated[: self.sketch.shape[1]])
         cost = self.plan(tally.people).cost
         privacy = PrivacyRecord(

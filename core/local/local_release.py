@@ -22,7 +22,8 @@ from ..runtime.array_types import Floats
 from ..runtime.checks import check_integer, check_text, exact_fields
 from ..runtime.environment import SOFTWARE
 from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease
-from .oracles.oracle import MOST_REPORTS, Tally
+from .oracles.counting import Tally
+from .oracles.oracle import MOST_REPORTS
 from .post_processing import WAYS
 from .survey import LARGEST_FILE, OpenSurvey, Survey, TextSurvey, survey_from
 

@@ -19,7 +19,8 @@ from ..errors import RequestError
 from ..runtime.array_types import Array
 from .hitters.finder import Finder
 from .local_race import CellReports
-from .oracles.oracle import Oracle, Tally
+from .oracles.counting import Tally
+from .oracles.oracle import Oracle
 from .sketches.rappor import Rappor
 from .sketches.sketch import LocalSketch
 from .survey import AnySurvey, OpenSurvey, RecordSurvey, Survey

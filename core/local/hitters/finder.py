@@ -25,8 +25,9 @@ from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...privacy.budget import decimal_below
 from ...privacy.noise.randomness import Source, SystemSource
-from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.array_types import Array, Floats, Integers, Words
 from ...runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
+from ..oracles.counting import Reported
 from ..oracles.local_hashing import OptimalHashing
 from ..oracles.oracle import LocalEpsilon
 
@@ -133,7 +134,7 @@ MOST_CANDIDATES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Finder(Validated):
+class Finder(Reported, Validated):
     """A search for texts."""
 
     name: ClassVar[str]
@@ -147,11 +148,6 @@ class Finder(Validated):
     epsilon: Decimal = parameter(LocalEpsilon())
     step: int = parameter(Whole("The step", 1, 8), 2)  # By how many characters the search goes on at a time.
 
-    @property
-    def report_type(self) -> np.dtype:
-        """Of the words of a report."""
-        return np.dtype(np.uint64)
-
     @cached_property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of the prefixes that are searched for, the whole text last."""
@@ -161,16 +157,6 @@ class Finder(Validated):
     def privatise(self, texts: Sequence[str], source: Source | None = None) -> Words:
         """The reports of people with these texts: uint64 (n, `report_words`)."""
 
-    def fits(self, reports: Array) -> Truths:
-        """Which reports could have been sent by a device that follows the survey, bool (n,)."""
-        if reports.dtype != np.uint64 or reports.ndim != 2 or reports.shape[1] != self.report_words:
-            raise RequestError(f"These are no reports of the search {self.name!r}.")
-        return self._fits(reports)
-
-    @abstractmethod
-    def _fits(self, reports: Words) -> Truths:
-        """The same for words."""
-
     @property
     @abstractmethod
     def reach(self) -> tuple[float, float]:
@@ -179,11 +165,6 @@ class Finder(Validated):
     @abstractmethod
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
         """The most frequent texts, at most `top`: value, estimate, low, high; the most frequent first."""
-
-    def _checked(self, reports: Array) -> Words:
-        if not self.fits(reports).all():
-            raise RequestError(f"A report cannot have been sent by the search {self.name!r} of this survey.")
-        return reports
 
     def half(self) -> OptimalHashing:
         """Hashing with half of ε, as two reports of one person share it."""

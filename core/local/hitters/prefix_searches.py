@@ -93,7 +93,7 @@ class PrefixExtending(Finder):
         return (reports[:, 0] < self.groups) & self.hashing.fits(np.ascontiguousarray(reports[:, 1:]))
 
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
-        sent, alphabet = self._checked(reports), self.alphabet
+        sent, alphabet = self.checked(reports), self.alphabet
         kept, before = np.zeros(1, np.int64), 0
         for group, length in enumerate(self.lengths):
             candidates = alphabet.extended(kept, before, length - before)
@@ -167,7 +167,7 @@ class TreeHist(Finder):
         return (reports[:, 0] < len(self.lengths)) & sent[0] & sent[1]
 
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
-        sent, alphabet = self._checked(reports), self.alphabet
+        sent, alphabet = self.checked(reports), self.alphabet
         kept, before = np.zeros(1, np.int64), 0
         for place, length in enumerate(self.lengths):
             candidates = alphabet.extended(kept, before, length - before)

@@ -24,8 +24,8 @@ from ...privacy.noise.randomness import Source
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Integers, Truths, Words
 from ...sketches.answers import level_of_each
+from ..oracles.counting import Tally
 from ..oracles.local_hashing import OptimalHashing, hashed
-from ..oracles.oracle import Tally
 from ..oracles.projective_geometry import ProjectiveGeometry
 from .finder import Finder, estimated, source_or_system
 
@@ -90,7 +90,7 @@ class FragmentPuzzle(Finder):
         return within & self.hashing.fits(np.ascontiguousarray(reports[:, 2:]))
 
     def find(self, reports: Array, top: int = 20, level: float = 0.95) -> pd.DataFrame:
-        sent = self._checked(reports)
+        sent = self.checked(reports)
         found = [self._strongest(sent, number, top) for number in range(len(self.positions))]
         joined = self._joined(found)
         estimate, error = estimated(

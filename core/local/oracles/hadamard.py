@@ -51,8 +51,8 @@ from ...runtime.array_types import Array, Floats, Integers, Words
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...runtime.threads import over_ranges
-from .counting import count_numbers
-from .oracle import Matrix, Oracle, Tally, checked_counts, weighed
+from .counting import Tally, count_numbers
+from .oracle import Matrix, Oracle, checked_counts, weighed
 
 WORTH_A_THREAD = 1 << 16
 

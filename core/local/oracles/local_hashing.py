@@ -56,8 +56,8 @@ from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Seed, Whole, parameter
 from ...runtime.threads import over_ranges
-from .counting import count_numbers
-from .oracle import Matrix, Pure, Tally, bits_for, checked_counts, weighed
+from .counting import Tally, count_numbers
+from .oracle import Matrix, Pure, bits_for, checked_counts, weighed
 
 TOGETHER = 8
 VALUES_AT_ONCE = 2048  # Counters of so many values stay in the first cache while all reports go over them.
@@ -83,10 +83,6 @@ class LocalHashing(Pure):
     @property
     def bits(self) -> int:
         return 64 + 32 + bits_for(self.cells)
-
-    @property
-    def report_type(self) -> np.dtype:
-        return np.dtype(np.uint64)
 
     @property
     def report_words(self) -> int:
@@ -291,10 +287,6 @@ class FastHashing(LocalHashing):
     @property
     def outcomes(self) -> int:
         return self.functions * self.cells
-
-    @property
-    def report_type(self) -> np.dtype:
-        return np.min_scalar_type(self.outcomes - 1)
 
     @property
     def report_words(self) -> int:

@@ -6,15 +6,13 @@ Privacy rests on the first step alone. Every oracle's docstring says why no repo
 likelier for one value than for another (`core.privacy.noise.responses` has the weights), and `transition_matrix` writes
 the probabilities out as fractions for small domains, where a test divides all of them.
 
-What a collector keeps of reports: whole numbers that add up, and how many people reported.
-
-The promise that a device makes to its owner: a local ε, as an exact decimal and as whole-number weights.
+The promise that a device makes to its owner is a local ε, an exact decimal, from which whole-number weights follow.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,20 +31,7 @@ from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths
 from ...runtime.parameters import Kind, Registry, Validated, Whole, parameter
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """Sums over reports; those of several machines are added."""
-
-    table: np.ndarray  # int64, of the shape that the oracle says.
-    people: int  # How many reports were added.
-
-    def __add__(self, other: Tally) -> Tally:
-        if self.table.shape != other.table.shape:
-            raise RequestError("Two tallies can be added only when both are of the same survey.")
-        return Tally(self.table + other.table, self.people + other.people)
-
+from .counting import Counted, Tally
 
 LEAST_EPSILON = Decimal("0.001")
 LARGEST_EPSILON = 16
@@ -92,7 +77,7 @@ Matrix = list[list[Fraction]]  # Probabilities of reports, a row a value.
 
 
 @dataclass(frozen=True)
-class Oracle(Validated, ABC):
+class Oracle(Counted, Validated):
     """How one of `domain` values is reported with a local `epsilon`."""
 
     name: ClassVar[str]
@@ -115,23 +100,7 @@ class Oracle(Validated, ABC):
         return 1 + Fraction(self.surplus, UNIT)
 
     @property
-    @abstractmethod
-    def bits(self) -> int:
-        """Bits of a report."""
-
-    @property
-    def report_type(self) -> np.dtype:
-        """The type of a report, or of its words: the smallest that holds it."""
-        return np.min_scalar_type((1 << min(self.bits, 64)) - 1)
-
-    @property
-    def report_words(self) -> int:
-        """Words of a report; 0 where a report is one number."""
-        return 0
-
-    @property
     def table_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's table."""
         return (self.domain,)
 
     def privatise(self, values: object, source: Source | None = None) -> Array:
@@ -160,50 +129,8 @@ class Oracle(Validated, ABC):
     def _reports(self, values: Integers, source: Source) -> Array:
         """The reports of checked values."""
 
-    def fits(self, reports: Array) -> Truths:
-        """Which reports could have been sent by a device that follows the survey, bool (n,).
-
-        Raises
-        ------
-        RequestError
-            When they are not of the shape and type of reports at all.
-        """
-        shape = (len(reports), self.report_words)[: 1 + bool(self.report_words)]
-        if reports.dtype != self.report_type or reports.shape != shape:
-            raise RequestError(f"These are no reports of the oracle {self.name!r}.")
-        return self._fits(reports)
-
     def _fits(self, reports: Array) -> Truths:
         return reports < self.outcomes
-
-    @property
-    def outcomes(self) -> int:
-        """How many reports there are, where they are numbers."""
-        return 1 << self.bits
-
-    def zeros(self) -> Tally:
-        """The tally of nobody."""
-        return Tally(np.zeros(self.table_shape, np.int64), 0)
-
-    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
-        """The tally of these reports, added to one of earlier ones where there is one.
-
-        Raises
-        ------
-        RequestError
-            When a report could not have been sent; see `fits`.
-        """
-        if not self.fits(reports).all():
-            raise RequestError(f"A report cannot have been sent by the oracle {self.name!r} of this survey.")
-        table = np.zeros(self.table_shape, np.int64)
-        if len(reports):
-            self._add(table, np.ascontiguousarray(reports))
-        added = Tally(table, len(reports))
-        return added if tally is None else tally + added
-
-    @abstractmethod
-    def _add(self, table: Integers, reports: Array) -> None:
-        """Add checked reports to a table."""
 
     @abstractmethod
     def estimate(self, tally: Tally) -> Floats:

@@ -33,8 +33,8 @@ from ...privacy.noise.responses import UNIT
 from ...runtime.array_types import Array, Integers
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Resolved, Whole, parameter
-from .counting import count_numbers
-from .oracle import Matrix, Pure, Tally, bits_for, weighed
+from .counting import Tally, count_numbers
+from .oracle import Matrix, Pure, bits_for, weighed
 
 SPARE_BITS = 4
 # Points that a file may ask for, and that are chosen, for which counting takes 2 GiB.

@@ -28,16 +28,16 @@ from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, subsets
 from ...runtime.array_types import Array, Integers, Truths
 from ...runtime.parameters import Resolved, Whole, parameter
-from .counting import count_bits, count_numbers
+from .counting import count_numbers
 from .oracle import MOST_VALUES, Matrix, Pure, bits_for, weighed
-from .unary import last_word
+from .unary import Bits
 
 MOST_WRITTEN_OUT = 10_000
 
 
 @dataclass(frozen=True)
-class SubsetSelection(Pure):
-    """A bit for every value, k of them set."""
+class SubsetSelection(Bits):
+    """Of the bits k are set."""
 
     name = "ss"
     title = "subset selection"
@@ -67,18 +67,6 @@ class SubsetSelection(Pure):
     def chances(self) -> tuple[Fraction, Fraction]:
         return self._chances_of(self.size)
 
-    @property
-    def bits(self) -> int:
-        return self.domain
-
-    @property
-    def report_type(self) -> np.dtype:
-        return np.dtype(np.uint64)
-
-    @property
-    def report_words(self) -> int:
-        return -(-self.domain // 64)
-
     def _reports(self, values: Integers, source: Source) -> Array:
         def report(place: Integers, anything: Integers, stream: Stream) -> Array:
             return subsets(self.domain, self.size, np.where(place >= 0, values, -1), stream)
@@ -87,12 +75,8 @@ class SubsetSelection(Pure):
         return weighed(values, self.size, self.domain, self.surplus, source, report)
 
     def _fits(self, reports: Array) -> Truths:
-        within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0
-        within &= np.bitwise_count(reports).sum(axis=1) == self.size
-        return within
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_bits(reports, table)
+        fine: Truths = super()._fits(reports) & (np.bitwise_count(reports).sum(axis=1) == self.size)
+        return fine
 
     def work(self, people: float) -> tuple[float, float]:
         return 1e-8 * self.size, 5e-11 * people * self.domain

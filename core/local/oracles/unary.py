@@ -42,8 +42,28 @@ MOST_WRITTEN_OUT = 10
 
 
 @dataclass(frozen=True)
-class Unary(Pure):
-    """A bit for every value."""
+class Bits(Pure):
+    """A report has a bit for every value."""
+
+    @property
+    def bits(self) -> int:
+        return self.domain
+
+    @property
+    def report_words(self) -> int:
+        return -(-self.domain // 64)
+
+    def _fits(self, reports: Array) -> Truths:
+        within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0
+        return within
+
+    def _add(self, table: Integers, reports: Array) -> None:
+        count_bits(reports, table)
+
+
+@dataclass(frozen=True)
+class Unary(Bits):
+    """Each bit is set by a coin of its own."""
 
     @property
     @abstractmethod
@@ -60,18 +80,6 @@ class Unary(Pure):
         p, q = self.chances
         return p * (1 - q) / ((1 - p) * q)
 
-    @property
-    def bits(self) -> int:
-        return self.domain
-
-    @property
-    def report_type(self) -> np.dtype:
-        return np.dtype(np.uint64)
-
-    @property
-    def report_words(self) -> int:
-        return -(-self.domain // 64)
-
     def _reports(self, values: Integers, source: Source) -> Array:
         law = SentBits(*self.chances, len(values))
         return drawn(law, values, lambda: self._tossed(values, source.stream()), source.private)
@@ -87,13 +95,6 @@ class Unary(Pure):
         cleared = reports[rows, word] & ~(np.uint64(1) << bit)
         reports[rows, word] = cleared | set_bits << bit
         return reports
-
-    def _fits(self, reports: Array) -> Truths:
-        within: Truths = (reports[:, -1] & ~last_word(self.domain)) == 0
-        return within
-
-    def _add(self, table: Integers, reports: Array) -> None:
-        count_bits(reports, table)
 
     def work(self, people: float) -> tuple[float, float]:
         return 5e-10 * self.domain, 5e-11 * people * self.domain

@@ -29,27 +29,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
-from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.array_types import Array, Floats, Integers
 from ...runtime.checks import check_choice
 from ...runtime.parameters import Choice, Resolved, Whole, parameter
+from ..oracles.counting import Tally
 from ..oracles.local_hashing import hashed
-from ..oracles.oracle import ORACLES, Oracle, Tally, oracle
+from ..oracles.oracle import ORACLES, Oracle, oracle
 from ..oracles.row_reports import RowReports
-from .sketch import ALIKE, MOST_COUNTERS, Cells, LocalSketch, checked_values, collisions
+from .sketch import ALIKE, Cells, LocalSketch, checked_values, collisions
 
 FAMILY = 0x534B45
 
 
 @dataclass(frozen=True)
-class CellSketch(LocalSketch):
+class CellSketch(RowReports, LocalSketch):
     """Rows of cells."""
 
     signed: ClassVar[bool] = False  # Whether a value is counted with a random sign, in a cell for each sign.
@@ -62,21 +62,12 @@ class CellSketch(LocalSketch):
     oracle: Resolved[str] = parameter(Choice("The oracle", tuple(ORACLES)), "olh")
 
     def _check(self) -> None:
-        if self.rows * self.sent.row_size > MOST_COUNTERS:
-            raise RequestError(
-                f"{self.rows:,} rows of {self.sent.row_size:,} counters are more than {MOST_COUNTERS:,}, which is the "
-                "most that reports are counted in."
-            )
+        self.check_room()
 
     @cached_property
     def inner(self) -> Oracle:
         """The oracle of one row's cells."""
         return oracle(self.oracle, self.width * (2 if self.signed else 1), self.epsilon)
-
-    @cached_property
-    def sent(self) -> RowReports:
-        """How a row and the report of a cell are sent as one."""
-        return RowReports(self.rows, self.inner)
 
     @property
     def surplus(self) -> int:
@@ -85,18 +76,6 @@ class CellSketch(LocalSketch):
     @property
     def groups(self) -> int:
         return self.rows
-
-    @property
-    def bits(self) -> int:
-        return self.sent.bits
-
-    @property
-    def report_words(self) -> int:
-        return self.sent.words
-
-    @property
-    def report_type(self) -> np.dtype[Any]:
-        return self.sent.type
 
     @property
     def oracle_title(self) -> str:
@@ -118,17 +97,7 @@ class CellSketch(LocalSketch):
         drawn = SystemSource() if source is None else source
         rows = told(self.rows, len(given), drawn).astype(np.int64)
         cell, sign = self.cells(given, rows)
-        return self.sent.joined(rows, self.inner.privatise(2 * cell + (sign < 0) if self.signed else cell, drawn))
-
-    def fits(self, reports: Array) -> Truths:
-        return self.sent.fits(reports)
-
-    @property
-    def table_shape(self) -> tuple[int, ...]:
-        return self.sent.table_shape
-
-    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
-        return self.sent.aggregate(reports, tally)
+        return self.joined(rows, self.inner.privatise(2 * cell + (sign < 0) if self.signed else cell, drawn))
 
     def each_row(self, tally: Tally, values: Integers) -> Floats:
         """How many people of each row have each candidate, less what other candidates explain."""
@@ -141,7 +110,7 @@ class CellSketch(LocalSketch):
         """The estimated cells of all rows, and in which of them candidates lie."""
         told = np.empty((self.rows, self.width))
         for row in range(self.rows):
-            estimate = self.inner.estimate(self.sent.of_row(tally, row))
+            estimate = self.inner.estimate(self.of_row(tally, row))
             told[row] = estimate[::2] - estimate[1::2] if self.signed else estimate
         found = [self.cells(values, np.full(len(values), row)) for row in range(self.rows)]
         people = tally.table[:, -1].astype(np.float64)

@@ -34,12 +34,12 @@ from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
 from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ...runtime.parameters import Number, Whole, parameter
-from ..oracles.counting import count_bits
+from ..oracles.counting import Tally, count_bits
 from ..oracles.local_hashing import hashed
-from ..oracles.oracle import Tally, surplus
-from ..oracles.row_reports import by_row
+from ..oracles.oracle import surplus
+from ..oracles.row_reports import MOST_COUNTERS, by_row
 from ..oracles.unary import last_word, symmetric_threshold
-from .sketch import ALIKE, MOST_COUNTERS, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
+from .sketch import ALIKE, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
 
 FAMILY = 0x424C4D
 CERTAIN = 1.0
@@ -188,9 +188,7 @@ class Rappor(LocalSketch):
         sets[:, -1] &= last_word(self.width)
         return np.column_stack([cohorts, sets])
 
-    def fits(self, reports: Array) -> Truths:
-        if reports.dtype != np.uint64 or reports.shape != (len(reports), self.report_words):
-            raise RequestError("These are no reports of this survey's sketch.")
+    def _fits(self, reports: Array) -> Truths:
         fine: Truths = (reports[:, 0] < self.cohorts) & ((reports[:, -1] & ~last_word(self.width)) == 0)
         return fine
 
@@ -203,18 +201,12 @@ class Rappor(LocalSketch):
     def most_candidates(self) -> int:
         return MOST_READ // (self.cohorts * self.hashes)
 
-    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
-        """Counts of bits by cohort and, last, of people: int64 (c, m + 1)."""
-        if not self.fits(reports).all():
-            raise RequestError("A report cannot have been sent by a device that follows this survey.")
-        added = self.zeros()
+    def _add(self, table: Integers, reports: Array) -> None:
         order, ends = by_row(reports[:, 0].astype(np.int64), self.cohorts)
-        added.table[:, -1] = np.diff(ends)
+        table[:, -1] = np.diff(ends)
         for cohort in np.flatnonzero(np.diff(ends)):
             mine = order[ends[cohort] : ends[cohort + 1]]
-            count_bits(np.ascontiguousarray(reports[mine, 1:]), added.table[cohort, :-1])
-        added = Tally(added.table, len(reports))
-        return added if tally is None else tally + added
+            count_bits(np.ascontiguousarray(reports[mine, 1:]), table[cohort, :-1])
 
     @cached_property
     def chances(self) -> tuple[float, float]:

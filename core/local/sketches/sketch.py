@@ -43,19 +43,19 @@ from scipy.special import stdtrit
 
 from ...errors import RequestError
 from ...privacy.noise.randomness import Source
-from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.array_types import Array, Floats, Integers
 from ...runtime.parameters import Seed, Validated, parameter
-from ..oracles.oracle import LocalEpsilon, Tally
+from ..oracles.counting import Counted, Tally
+from ..oracles.oracle import LocalEpsilon
 
 LARGEST_VALUE = (1 << 32) - 1
-MOST_COUNTERS = 1 << 26
 MOST_READ = 1 << 25
 # Probability that two people have the same value, of those that nobody asks about, where nothing is said of it.
 ALIKE = 0.0
 
 
 @dataclass(frozen=True)
-class LocalSketch(Validated):
+class LocalSketch(Counted, Validated):
     """A sketch of values up to 2^32 - 1."""
 
     name: ClassVar[str]
@@ -76,52 +76,14 @@ class LocalSketch(Validated):
     def groups(self) -> int:
         """How many rows people are shared out to."""
 
-    @property
-    @abstractmethod
-    def bits(self) -> int:
-        """Bits of a report."""
-
-    @property
-    @abstractmethod
-    def report_words(self) -> int:
-        """Words of a report; 0 where a report is one number."""
-
-    @property
-    @abstractmethod
-    def report_type(self) -> np.dtype[Any]:
-        """The type of a report, or of its words."""
-
     @abstractmethod
     def privatise(self, values: object, source: Source | None = None) -> Array:
         """The reports of people with these values: what their devices send."""
-
-    @abstractmethod
-    def fits(self, reports: Array) -> Truths:
-        """Which reports could have been sent by a device that follows the survey, bool (n,).
-
-        Raises
-        ------
-        RequestError
-            When they are not of the shape and type of reports at all.
-        """
-
-    @property
-    @abstractmethod
-    def table_shape(self) -> tuple[int, ...]:
-        """The shape of a tally's table."""
-
-    def zeros(self) -> Tally:
-        """The tally of nobody."""
-        return Tally(np.zeros(self.table_shape, np.int64), 0)
 
     @property
     def most_candidates(self) -> int:
         """How many values are asked at a time at most, as every row is read for each."""
         return MOST_READ // self.groups
-
-    @abstractmethod
-    def aggregate(self, reports: Array, tally: Tally | None = None) -> Tally:
-        """The tally of these reports, added to one of earlier ones where there is one."""
 
     @abstractmethod
     def each_row(self, tally: Tally, values: Integers) -> Floats:

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import RequestError
+from core.local.oracles.counting import Tally
 from core.local.oracles.hadamard import Hadamard
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, hashed
-from core.local.oracles.oracle import ORACLES, Tally, oracle
+from core.local.oracles.oracle import ORACLES, oracle
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
 from core.local.oracles.subset_selection import SubsetSelection
 from core.local.oracles.unary import OptimisedUnary

@@ -17,7 +17,7 @@ def test_the_count_mean_sketch_is_apples():
     """Its own formula: M[j] += k(c/2 v + 1/2), f̂ = m/(m-1)(mean_j M[j, h_j(x)] - n/m)."""
     one = CountMeanSketch(1, rows=4, width=16, seed=1)
     reports = one.privatise(VALUES[:500], SeededSource(1))
-    rows, sent = one.sent.apart(reports)
+    rows, sent = one.apart(reports)
     p, q = (float(chance) for chance in one.inner.chances)
     c = 1 / (p - q)
     table = np.zeros((4, 16))
@@ -70,8 +70,8 @@ def test_tallies_merge_and_bad_reports_are_refused(kind):
     parts = one.aggregate(reports[100:]) + one.aggregate(reports[:100])
     assert parts.people == whole.people == 300 and np.array_equal(parts.table, whole.table)
     assert len(one.alone(whole, [5], "median")) == 1
-    rows, sent = one.sent.apart(reports)
-    for wrong in (one.sent.joined(rows + np.uint64(3), sent), reports.astype(np.float64)):
+    rows, sent = one.apart(reports)
+    for wrong in (one.joined(rows + np.uint64(3), sent), reports.astype(np.float64)):
         with pytest.raises(RequestError):
             one.aggregate(wrong)
     for values in ([-1], [1 << 32], [0.5]):
