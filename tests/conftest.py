@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from core.releases.forecast import one_trial, trial
 from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
+from tests.same_noise import pytest_configure  # noqa: F401  pytest looks for it here
 
 settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(10, 50))
 settings.load_profile("frostglass")
