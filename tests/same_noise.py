@@ -18,9 +18,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from core import parameters
 from core.privacy.noise import randomness
 from core.privacy.replay.tape import rolling
+from core.runtime import parameters
 from tests.depth import DEEP
 
 WORD = os.environ.get("FROSTGLASS_TEST_NOISE", "")
