@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from ..analysis.product_sums import Components, Correlations
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened, significant
 from ..models.judging import NumberVerdict, Reliability
 from ..models.linear_models import LinearModel
+from ..models.model_file import Curve
 from .palette import FAINT, TEAL, faded
-from .traces import RULED, STILL, bars, dots, laid_out, line, spread
+from .traces import RULED, STILL, band, bars, dots, laid_out, line, spread
 
 MOST_SHOWN = 20
 ZERO = {"color": FAINT.shape, "width": 1}
@@ -62,7 +64,10 @@ def _rows(figure: go.Figure, rows: int, **more: object) -> go.Figure:
 
 
 def coefficients_in_words(coefficients: pd.DataFrame, unit: str) -> str:
-    said = [f"{named(row)} {significant(row.carries, 3)}" for row in strongest(coefficients, 5).itertuples()]
+    sure = coefficients[~((coefficients.low <= 0.0) & (coefficients.high >= 0.0))]  # all where nothing says it
+    if sure.empty:
+        return f"Noise hides how columns move {unit}: each may as well be zero."
+    said = [f"{named(row)} {significant(row.carries, 3)}" for row in strongest(sure, 5).itertuples()]
     return f"By how much columns move the prediction of {unit} over their range, strongest first: {', '.join(said)}."
 
 
@@ -167,30 +172,65 @@ def numbers_in_words(found: NumberVerdict, named: str) -> str:
     return f"{named}: the tenth with the lowest predictions has on average {first}; the tenth with the highest {last}."
 
 
-def reaches(model: LinearModel, row: int) -> tuple[list[str], np.ndarray]:
-    """Names of coordinates, and by how much each moves the score over its range, strongest first."""
-    terms = model.task.terms
-    whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
-    moves = model.slopes[row] * whole
-    order = np.argsort(-np.abs(moves), kind="stable")[:MOST_SHOWN]
-    return [terms[place].name for place in order], moves[order]
+MOST_CURVES, ABREAST, CURVE_HEIGHT = 12, 3, 170
 
 
-def model_figure(model: LinearModel, row: int) -> go.Figure:
-    """Bars of how far each column can move the score: `reaches`."""
-    names, moves = reaches(model, row)
-    shown = [in_plotly(shortened(name)) for name in names[::-1]]
-    figure = go.Figure(bars(moves[::-1], shown, said="%{y}: %{x:,.3~r}", orientation="h"))
-    figure.add_vline(0.0, line=ZERO)
-    figure.update_xaxes(title="Change of the score", zeroline=False, nticks=7)
-    return _rows(figure, len(names), bargap=0.4)
+def curves_figure(curves: Sequence[Curve], unit: str) -> go.Figure:
+    """What each column adds, curve by curve on one scale, with bands where they are known.
+
+    `curves`: of `ModelFile.curves`, the one that moves most first. `unit`: what they move.
+    """
+    shown = curves[:MOST_CURVES]
+    rows = -(-len(shown) // ABREAST)
+    titles = [in_plotly(shortened(curve.column)) for curve in shown]
+    gap = 0.3 / rows
+    figure = make_subplots(
+        rows, min(ABREAST, len(shown)), subplot_titles=titles, shared_yaxes="all", vertical_spacing=gap
+    )
+    for place, curve in enumerate(shown):
+        numbers = all(text == f"{at:.6g}" for text, at in zip(curve.texts, curve.places.tolist(), strict=True))
+        x = curve.places if numbers else np.array(curve.texts)
+        where = {"row": place // ABREAST + 1, "col": place % ABREAST + 1}
+        if curve.reach is not None:
+            figure.add_trace(band(x, curve.values - curve.reach, curve.values + curve.reach, None), **where)
+        figure.add_trace(line(x, curve.values, said="%{x}: %{y:,.3~r}"), **where)
+        figure.add_hline(0.0, line=ZERO, **where)
+    figure.update_xaxes(STILL | {"nticks": 4})
+    figure.update_yaxes(RULED | {"nticks": 5})
+    figure.update_yaxes(title=in_plotly(shortened(unit)), col=1)
+    return laid_out(figure, 60 + CURVE_HEIGHT * rows, margin={"t": 28}, showlegend=False)
 
 
-def model_in_words(model: LinearModel, row: int) -> str:
-    """The columns that move the score most, as the text alternative of the bars."""
-    names, moves = reaches(model, row)
-    said = [f"{name} {significant(move, 3)}" for name, move in zip(names[:5], moves[:5], strict=True)]
-    return f"By how much columns move the score over their range, strongest first: {', '.join(said)}."
+def curves_in_words(curves: Sequence[Curve], unit: str) -> str:
+    """Where each of the strongest curves is lowest and highest, as the text alternative of their picture."""
+    said = [
+        f"{curve.column} from {significant(float(curve.values.min()), 3)} at {curve.texts[int(curve.values.argmin())]} "
+        f"to {significant(float(curve.values.max()), 3)} at {curve.texts[int(curve.values.argmax())]}"
+        for curve in curves[:5]
+    ]
+    return f"What columns add to {unit}, those that move it most first: {'; '.join(said)}."
+
+
+def reaches(model: LinearModel, row: int) -> pd.DataFrame:
+    """By how much each line and category moves the score over its range, in the form of `NumberModel.coefficients`.
+
+    Curves are not in it: see `curves_figure`.
+    """
+    bent = {place for places, _ in model.task.curves_of.values() for place in places}
+    kept = [place for place in range(len(model.task.terms)) if place not in bent]
+    terms = [model.task.terms[place] for place in kept]
+    estimate = model.slopes[row, kept]
+    reach = np.full(len(kept), np.nan) if model.bands is None else model.bands[row, kept]
+    return pd.DataFrame(
+        {
+            "column": [term.column if term.category else term.name for term in terms],
+            "category": [term.category for term in terms],
+            "estimate": estimate,
+            "low": estimate - reach,
+            "high": estimate + reach,
+            "carries": estimate * np.array([1.0 if term.category else 2.0 * term.half for term in terms]),
+        }
+    )
 
 
 ROOM = 0.04  # Empty space above and below the curve, as a share of all records.

@@ -43,6 +43,7 @@ from ..runtime.parameters import Choice, Number, Resolved, Whole, parameter
 from .linear_models import LinearModel
 from .method import GaussianTables, Method, Model, Trained
 from .model_file import BITS
+from .noise_bands import Trace
 from .standard_scale import (
     FARTHEST,
     FRONT,
@@ -187,7 +188,8 @@ class Descent(GaussianTables, Trained[Model]):
         scale = bought_scale(units, records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
         goals, known = self._goals(codes, records, of_step, plan[self.steps + 2 :], noise_source)
         whole = standardised(units, scale, UNIT, self.farthest)
-        weights = self._descended(whole, goals, records, of_step, noise_source)
+        trace = self._descended(whole, goals, records, of_step, noise_source)
+        weights = trace.mean
         known = self._judged(whole, goals, weights, known, plan[self.steps + 2 :], noise_source)
         details = {
             "steps": str(self.steps),
@@ -196,24 +198,33 @@ class Descent(GaussianTables, Trained[Model]):
             "length": repr(scale.length / UNIT),
             "sigma_squared": str(of_step.parameter),
         }
-        return self._made(in_units_of_records(weights, scale, UNIT), known, budget, details, noise_source)
+        made = self._made(in_units_of_records(weights, scale, UNIT), known, budget, details, noise_source)
+        if self.seen < 1.0:  # who is in a sample moves coefficients too
+            return made
+        moved = self.longest_step(of_step, records) / records / (UNIT * RESIDUAL_UNIT) * math.sqrt(of_step.variance)
+        natural = self._natural(known) * UNIT / scale.length
+        errors = trace.term_errors(self, natural, moved, self.momentum)
+        return replace(made, term_errors=errors)  # type: ignore[type-var]
+
+    def _natural(self, known: Any) -> float:
+        """What a score of 1 is to the model that is made."""
+        return 1.0
 
     def _descended(
         self, units: np.ndarray, goals: Any, records: float, noise: NoiseScale, noise_source: NoiseSource
-    ) -> np.ndarray:
-        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, d + 1)."""
+    ) -> Trace:
+        """The second half of all coefficients, in multiples of 2^-20."""
         weights = np.zeros((self.rows, units.shape[1]))
-        total, last, pace = np.zeros_like(weights), self.steps // 2, np.zeros_like(weights)
+        trace, pace = Trace(self.steps, weights.shape), np.zeros_like(weights)
         most = self.most(units)
         records *= self.seen
         length = self.longest_step(noise, records) / records / (UNIT * RESIDUAL_UNIT)
-        for step in range(self.steps):
+        for _ in range(self.steps):
             table = self._step_table(units, goals, weights, most, noise_source)
             pace = self.momentum * pace - length * (1 << BITS) * add_noise(table, noise, noise_source)
             weights = np.clip(weights + np.rint(pace), -LARGEST_WEIGHT, LARGEST_WEIGHT)
-            if step >= last:
-                total += weights
-        return np.asarray(total / (self.steps - last))
+            trace.add(weights)
+        return trace
 
     def _step_table(
         self, units: np.ndarray, goals: Any, weights: np.ndarray, most: np.ndarray, noise_source: NoiseSource

@@ -189,7 +189,8 @@ def calibrated(model: LinearModel, tested: Tested) -> LinearModel:
     moved = rows[:, 0] + np.rint(shifts / scale * (1 << BITS))
     rows[:, 0] = np.clip(moved, -(LARGEST >> 1), LARGEST >> 1).astype(np.int64)
     details = {**model.details, CALIBRATED: str(len(tested.truth))}
-    return replace(model, scale=scale, rows=rows, details=details)
+    errors = None if model.term_errors is None else model.term_errors * factor
+    return replace(model, scale=scale, rows=rows, details=details, term_errors=errors)
 
 
 def calibrated_reliability(model: LinearModel, tested: Tested, level: float = 0.95) -> Reliability:

@@ -233,4 +233,5 @@ class Boosted(Preconditioned, NumberMethod):
     ) -> NumberModel:
         found = self._found(units, answers, plan, noise_source)
         weights = np.ldexp(found.rows[0], -BITS)
-        return self._model(weights, budget, found.details, noise_source, residual=found.residual)
+        made = self._model(weights, budget, found.details, noise_source, residual=found.residual)
+        return replace(made, term_errors=found.term_errors)

@@ -25,7 +25,7 @@ from ..formatting.numbers import significant
 from ..runtime import strict_json
 from ..runtime.checks import check_number, exact_fields
 from ..sketches.answers import check_level
-from .model_file import FIELDS, ModelFile, shortened
+from .model_file import FIELDS, REACH, ModelFile, later_fields, shortened
 from .training_task import MAX_COORDINATES, Task
 
 CALIBRATED = "calibrated on public records"  # The detail that says on how many.
@@ -75,7 +75,8 @@ class LinearModel(ModelFile):
         """Rows of column, category ("" for numbers) and, for each class that has a row, the score's change.
 
         A number's is for one of its own unit, and the first row, of no column, is the intercept: the score where all
-        numbers are 0 and there is no category.
+        numbers are 0 and there is no category. Of models with curves, knots and categories are told from the mean of
+        their column's.
         """
         terms = self.task.terms
         values = np.column_stack((self.intercepts, self.slopes))
@@ -164,6 +165,16 @@ class NumberModel(ModelFile):
         return self.task.goal
 
     @property
+    def to_natural(self) -> float:
+        return 1.0 if self.counts else self.goal.half
+
+    @property
+    def bands(self) -> np.ndarray | None:
+        if self.errors is None:
+            return super().bands
+        return np.asarray(REACH * self.errors[None, 1:] / np.array([term.half for term in self.task.terms]))
+
+    @property
     def counts(self) -> bool:
         """Whether columns multiply what is predicted: coefficients are of its logarithm then."""
         return self.kind == "count"
@@ -189,7 +200,7 @@ class NumberModel(ModelFile):
         return None if self.residual is None else self.goal.half * self.residual
 
     def about(self) -> list[str]:
-        bands = [*([FACTORS] if self.counts else []), *([] if self.errors is not None else [NO_BANDS])]
+        bands = [*([FACTORS] if self.counts else []), *([] if self.bands is not None else [NO_BANDS])]
         if self.residual_deviation is None:
             return bands
         unit = getattr(self.task.target, "measure", "")
@@ -204,20 +215,20 @@ class NumberModel(ModelFile):
         `carries` is by how much the prediction changes from one end of the column's bounds to the other, or between no
         category and this one.
         """
-        terms, reach = self.task.terms, _reach(LEVEL)
-        middle, half = (0.0, 1.0) if self.counts else (self.goal.middle, self.goal.half)
+        terms, half = self.task.terms, self.to_natural
+        middle = 0.0 if self.counts else self.goal.middle
         estimate = np.append(middle + half * self.intercepts[0], half * self.slopes[0])
         whole = [0.0, *(1.0 if term.category else 2.0 * term.half for term in terms)]
-        errors = np.full(len(estimate), np.nan)
-        if self.errors is not None:
-            errors[1:] = half * self.errors[1:] / np.array([term.half for term in terms])
+        reach = np.full(len(estimate), np.nan)
+        if self.bands is not None:
+            reach[1:] = half * self.bands[0]
         return pd.DataFrame(
             {
                 "column": ["", *(term.name if not term.category else term.column for term in terms)],
                 "category": ["", *(term.category for term in terms)],
                 "estimate": estimate,
-                "low": estimate - reach * errors,
-                "high": estimate + reach * errors,
+                "low": estimate - reach,
+                "high": estimate + reach,
                 "carries": estimate * whole,
             }
         )
@@ -269,7 +280,7 @@ class NumberModel(ModelFile):
     @classmethod
     def from_dict(cls, value: object) -> NumberModel:
         """The model that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
-        later = ("covariance",) if isinstance(value, dict) and "covariance" in value else ()
+        later = later_fields(value, "covariance", "term_errors")
         facts = exact_fields(value, "model", (*FIELDS, "errors", "residual", *later))
         known: dict[str, Any] = cls._read(facts)
         if known["kind"] == "count" and not known["task"].is_count:
@@ -284,7 +295,7 @@ class NumberModel(ModelFile):
             if (errors < 0.0).any():
                 raise RequestError("An error of a coefficient must be at least 0.")
         residual = None if residual is None else float(residual)
-        covariance = _covariance(facts["covariance"], errors) if later else None
+        covariance = _covariance(facts["covariance"], errors) if "covariance" in facts else None
         return cls(**known, errors=errors, residual=residual, covariance=covariance)
 
 

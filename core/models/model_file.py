@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from ..domain import Domain
 from ..errors import RequestError
@@ -38,6 +39,31 @@ KNOWN_ORDER = "It was made by a version whose promise did not hold where the ord
 TEACHING = "A teaching file: its noise protects nobody."
 
 
+# An interval of 95% in deviations.
+REACH = float(ndtri(0.975))
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one column adds to a score, knot by knot, told from the mean of its knots."""
+
+    column: str
+    places: np.ndarray  # The knots in the column's own unit, float64 (k,), and as they are written.
+    texts: tuple[str, ...]
+    values: np.ndarray  # float64 (k,).
+    reach: np.ndarray | None  # How far the ends of bands are from the values; None where nothing says it.
+
+    @property
+    def carries(self) -> float:
+        """From its lowest value to its highest."""
+        return float(np.ptp(self.values))
+
+    @property
+    def sure(self) -> bool:
+        """Whether noise alone does not explain that it is no level line: no level lies in all its bands."""
+        return self.reach is None or float((self.values - self.reach).max()) > float((self.values + self.reach).min())
+
+
 @dataclass(frozen=True, eq=False)
 class ModelFile(ABC):
     """Coefficients that anyone may use for ever, under one promise."""
@@ -53,6 +79,8 @@ class ModelFile(ABC):
     details: Mapping[str, str] = field(default_factory=dict)  # Exact numbers of the noise and of the training, as text.
     private: bool = True  # False for what protects nobody: its noise was seeded, or shorter than the promise asks.
     software: str = SOFTWARE
+    # Deviations that noise gives `slopes`, float64 (rows, terms); None where nothing says them, as in older files.
+    term_errors: np.ndarray | None = None
     kinds: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -74,6 +102,25 @@ class ModelFile(ABC):
     def intercepts(self) -> np.ndarray:
         """Float64 (rows,)."""
         return self.weights[:, 0] + self.weights[:, 1:] @ self.task.reading[1]
+
+    @property
+    def to_natural(self) -> float:
+        """What a score of 1 is in the unit of what is predicted."""
+        return 1.0
+
+    @property
+    def bands(self) -> np.ndarray | None:
+        """How far ends that hold with 95% what there would be without noise reach to either side of `slopes`."""
+        return None if self.term_errors is None else REACH * self.term_errors
+
+    def curves(self, row: int) -> list[Curve]:
+        """The curves of one row of scores, in the unit of what is predicted, those that move it most first."""
+        found, bands = [], self.bands
+        for name, (terms, places) in self.task.curves_of.items():
+            texts = tuple(self.task.terms[term].category for term in terms)
+            reach = None if bands is None else bands[row, terms] * self.to_natural
+            found.append(Curve(name, places, texts, self.slopes[row, terms] * self.to_natural, reach))
+        return sorted(found, key=lambda curve: -curve.carries)
 
     def decision(self, queries: object) -> np.ndarray:
         """Scores at n queries in natural units, float64 (n, rows)."""
@@ -163,12 +210,12 @@ class ModelFile(ABC):
             },
             "private": self.private,
             "software": self.software,
-        }
+        } | ({} if self.term_errors is None else {"term_errors": self.term_errors.tolist()})
 
     @classmethod
     def from_dict(cls, value: object) -> Self:
         """The model that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
-        return cls(**cls._read(exact_fields(value, "model", FIELDS)))
+        return cls(**cls._read(exact_fields(value, "model", (*FIELDS, *later_fields(value, "term_errors")))))
 
     @classmethod
     def _read(cls, facts: dict[str, Any]) -> dict[str, Any]:
@@ -187,11 +234,13 @@ class ModelFile(ABC):
             raise RequestError("The promise of a model must be written in texts.")
         if not isinstance(facts["private"], bool) or not 0.0 < scale < 1e100:
             raise RequestError("A model must say whether it is private, and have a scale above 0.")
+        rows = _checked_rows(facts["rows"], task, cls.rows_of(task))
         return {
             "task": task,
             "kind": facts["kind"],
             "scale": scale,
-            "rows": _checked_rows(facts["rows"], task, cls.rows_of(task)),
+            "rows": rows,
+            "term_errors": _checked_errors(facts["term_errors"], len(rows), task) if "term_errors" in facts else None,
             "budget": Budget(promise["epsilon"], promise["delta"], promise["neighbours"]),
             "method": promise["method"],
             "theorem": promise["theorem"],
@@ -222,6 +271,11 @@ class ModelFile(ABC):
             raise RequestError(f"The model cannot be written: {problem.strerror or problem}.") from None
 
 
+def later_fields(value: object, *names: str) -> tuple[str, ...]:
+    """Those fields that a file has, of those that earlier versions did not write."""
+    return tuple(name for name in names if isinstance(value, dict) and name in value)
+
+
 def shortened(features: np.ndarray, radius: float) -> np.ndarray:
     """Features (n, d) no longer than the radius."""
     lengths = np.sqrt((features**2).sum(axis=1, keepdims=True))
@@ -237,3 +291,15 @@ def _checked_rows(rows: object, task: Task, counts: set[int]) -> np.ndarray:
     if not all(type(value) is int and abs(value) <= LARGEST for row in rows for value in row):
         raise RequestError("The coefficients of a model are whole numbers of 63 bits at most.")
     return np.array(rows, np.int64)
+
+
+def _checked_errors(value: object, rows: int, task: Task) -> np.ndarray:
+    terms = len(task.terms)
+    if not isinstance(value, list) or len(value) != rows:
+        raise RequestError("A model has a row of errors for every row of coefficients.")
+    if not all(isinstance(row, list) and len(row) == terms for row in value):
+        raise RequestError("A model has an error for every term of its columns.")
+    found = np.array([[check_number(one, "An error of a term") for one in row] for row in value], np.float64)
+    if (found < 0.0).any():
+        raise RequestError("An error of a term must be at least 0.")
+    return found.reshape(rows, terms)

@@ -173,10 +173,13 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         scores = scores_of(whole, weights)[:, 0]
         return sum_of_squares((scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)) * lengths)
 
+    def _natural(self, known: Goals) -> float:
+        return known.length
+
     def _made(
         self, weights: np.ndarray, known: Goals, budget: Budget, details: dict[str, str], noise_source: NoiseSource
     ) -> NumberModel:
-        found = weights[0] * (known.length / (1 << BITS))
+        found = weights[0] * (self._natural(known) / (1 << BITS))
         found[0] += known.middle
         details |= {"spread": repr(known.length)}
         return self._model(found, budget, details, noise_source, residual=known.residual)
@@ -265,11 +268,14 @@ class CountDescent(NumberDescent):
     def squares(self, whole: np.ndarray, goals: Counted, weights: np.ndarray, lengths: float) -> int:
         return sum_of_squares(goals.offsets(scores_of(whole, weights))[:, 0] * lengths)
 
+    def _natural(self, known: Goals) -> float:
+        return known.length / (known.middle + 1.0)
+
     def _made(
         self, weights: np.ndarray, known: Goals, budget: Budget, details: dict[str, str], noise_source: NoiseSource
     ) -> NumberModel:
         mean = known.middle + 1.0
-        found = weights[0] * (known.length / mean / (1 << BITS))
+        found = weights[0] * (self._natural(known) / (1 << BITS))
         found[0] += math.log(mean * self.goal.half)
         details |= {"spread": repr(known.length)}
         return self._model(found, budget, details, noise_source, kind="count", residual=known.residual)

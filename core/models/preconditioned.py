@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -57,6 +57,7 @@ from ..runtime.parameters import Number, Resolved, Whole, parameter
 from .linear_models import LinearModel
 from .method import GaussianTables, Method
 from .model_file import BITS
+from .noise_bands import Trace
 from .standard_scale import (
     FARTHEST,
     FRONT,
@@ -102,6 +103,7 @@ class Found:
     rows: np.ndarray  # Coefficients of (1, z) in natural scores, in multiples of 2^-20, int64 (rows, m).
     details: dict[str, str]  # For the file.
     residual: float | None  # How far off a record typically is, in natural scores, as far as was bought.
+    term_errors: np.ndarray | None  # Deviations that noise gives the task's terms; None where nothing says them.
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,8 @@ class Preconditioned(GaussianTables):
         scale = bought_scale(units, start.records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
         records = standardised(units, scale, UNIT)
         shaping = self._shaping(records, of_matrix, noise_source)
-        weights = self._descended(records, answers, start, shaping, of_step, noise_source)
+        trace = self._descended(records, answers, start, shaping, of_step, noise_source)
+        weights = trace.mean
         residual = self._judged(records, answers, start, np.rint(weights), plan[-1], noise_source)
         rows = in_units_of_records(weights * start.spread, scale, UNIT)
         rows[:, 0] += np.rint(start.scores * (1 << BITS)).astype(np.int64)
@@ -210,7 +213,9 @@ class Preconditioned(GaussianTables):
             "spread": repr(float(start.spread)),
             "sigma_squared": str(of_step.parameter),
         }
-        return Found(rows, details, residual)
+        moves = shaping[1:] * (math.sqrt(of_step.variance) / (UNIT * RESIDUAL_UNIT))
+        errors = trace.term_errors(self, start.spread * UNIT / scale.length, moves)
+        return Found(rows, details, residual, errors)
 
     def _judged(
         self,
@@ -241,17 +246,16 @@ class Preconditioned(GaussianTables):
         shaping: np.ndarray,
         noise: NoiseScale,
         noise_source: NoiseSource,
-    ) -> np.ndarray:
-        """The mean of the second half of all coefficients, in multiples of 2^-20, float64 (rows, m)."""
+    ) -> Trace:
+        """The second half of all coefficients, in multiples of 2^-20."""
         weights = np.zeros((self.rows, self.size))
-        total, last, most = np.zeros_like(weights), self.steps // 2, self.most(records)
-        for step in range(self.steps):
+        trace, most = Trace(self.steps, weights.shape), self.most(records)
+        for _ in range(self.steps):
             noisy = add_noise(self.step_table(records, answers, start, weights, most), noise, noise_source)
             moved = weights - np.rint(noisy @ shaping * ((1 << BITS) / (UNIT * RESIDUAL_UNIT)))
             weights = np.clip(moved, -LARGEST_WEIGHT, LARGEST_WEIGHT)
-            if step >= last:
-                total += weights
-        return np.asarray(total / (self.steps - last))
+            trace.add(weights)
+        return trace
 
     def most(self, records: np.ndarray) -> np.ndarray:
         """The largest squared length of each record's residuals: floor(C²/|a|²), int64 (n,)."""
@@ -324,6 +328,6 @@ class SecondOrder(Preconditioned, Method):
     ) -> LinearModel:
         found = self._found(units, codes, plan, noise_source)
         kind = "logistic" if self.rows == 1 else "multinomial"
-        return self._model(
-            kind, 1.0, found.rows, budget, found.details, noise_source, f"{self.described}, {self.steps:,} of them"
-        )
+        said = f"{self.described}, {self.steps:,} of them"
+        made = self._model(kind, 1.0, found.rows, budget, found.details, noise_source, said)
+        return replace(made, term_errors=found.term_errors)

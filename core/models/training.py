@@ -35,7 +35,7 @@ from ..releases.stages import ORDINARY, Count, Known
 from ..runtime.parameters import Registry
 from ..sources import Source, open_source
 from .linear_models import LinearModel, NumberModel
-from .method import Method, NumberMethod
+from .method import LITTLE_LOST, Method, NumberMethod
 from .training_task import Task
 
 Trainer = Method | NumberMethod
@@ -139,7 +139,7 @@ def offers(
     Those within a hundredth of the best count as alike, as a rehearsal cannot tell them apart: of them, first comes
     what solves its problem where its noise is below a thousandth of the records, otherwise what has the least noise.
     Where a rehearsal would take too long a method is behind the others. Of methods that predict numbers the best is
-    what explains most of how reference records differ.
+    what explains most of how reference records differ; what bends may explain a little less of straight shapes.
 
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. A
     descent spreads its noise over its steps, which average it again, and over all classes at once.
@@ -175,7 +175,8 @@ def offers(
     def rank(offer: Offer) -> tuple[float, float]:
         right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
         if not task.categories:
-            return 0.0, -right - (WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0)
+            bands = WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0
+            return 0.0, -right - bands - (LITTLE_LOST if offer.bent else 0.0)  # all shapes are straight
         if right < best - ALIKE:
             return 2.0, -right
         return (0.0 if offer.trainer.solves and offer.noise < LITTLE * records else 1.0), offer.noise

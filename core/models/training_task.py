@@ -151,10 +151,24 @@ class Task(Validated):
         return tuple(found)
 
     @cached_property
+    def curves_of(self) -> dict[str, tuple[list[int], np.ndarray]]:
+        """Of each number with a curve: the places of its knots among `terms`, and where they are in its own unit."""
+        found, place = {}, 0
+        for term, bent in zip(terms_of(self.features), self.bent, strict=True):
+            several = (1 << self.curves) + 1 if bent else 1
+            if bent:
+                places = term.middle + term.half * knots(self.curves)
+                found[term.name] = list(range(place, place + several)), places
+            place += several
+        return found
+
+    @cached_property
     def reading(self) -> tuple[np.ndarray, np.ndarray]:
         """What weights say of `terms`, float64 (terms, width), and what they add to the intercept, float64 (width,).
 
-        A slope is of a number in its own unit, and a knot is told from the mean of its curve's knots.
+        A slope is of a number in its own unit, and a knot is told from the mean of its curve's knots. Where there are
+        curves a category is told from the mean of its column's, as what all of them add alike nobody can tell from the
+        intercept.
         """
         blocks, offsets = [], []
         for term, bent in zip(terms_of(self.features), self.bent, strict=True):
@@ -162,7 +176,14 @@ class Task(Validated):
             offset = block.mean(axis=0) if bent else np.array([-term.middle / term.half])
             blocks.append(block - offset if bent else block)
             offsets.append(offset)
-        return block_diag(*blocks), np.concatenate(offsets)
+        told, added = block_diag(*blocks), np.concatenate(offsets)
+        columns = np.array([term.column if term.category else "" for term in terms_of(self.features)])
+        for column in set(columns.tolist()) - {""} if self.curves else ():
+            own = np.flatnonzero(np.array([term.column == column for term in self.terms]))
+            mean = told[own].mean(axis=0)
+            told[own] -= mean
+            added += mean
+        return told, added
 
     @cached_property
     def _columns(self) -> list[Column]:

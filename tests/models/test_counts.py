@@ -97,7 +97,7 @@ def test_without_noise_its_steps_are_those_of_a_plain_descent(monkeypatch):
         length / mean,
     )
     scale = task.noises(PLENTY)[0]
-    found = task._descended(whole, goals, 500.0, scale, SeededSource(1))[0] / (1 << BITS)
+    found = task._descended(whole, goals, 500.0, scale, SeededSource(1)).mean[0] / (1 << BITS)
     z, theta, pace, total = whole / UNIT, np.zeros(2), np.zeros(2), np.zeros(2)
     for place in range(20):
         off = (

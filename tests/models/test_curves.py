@@ -8,6 +8,7 @@ import pytest
 
 from core import Budget, Domain, Ledger, RequestError, load_model, train
 from core.domain import Numeric
+from core.figures.model_figures import coefficients_in_words, curves_figure, curves_in_words
 from core.models.linear_models import LinearModel
 from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, training_plan
 from core.models.training_task import MOST_HALVINGS, Task, curved, knots, tents
@@ -144,3 +145,62 @@ def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path
     assert len(book.entries("people")) == 2  # a count, and the model with what it leaves
     train(valley(400), "kind", PLANE, Budget(1), records=400, ledger=book, dataset="people")
     assert len(book.entries("people")) == 3 and book.status("people").left == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "label", "curves"),
+    [("descent", "kind", 2), ("newton", "kind", 2), ("boosted", "z", 2), ("descent", "z", 0)],
+)
+def test_bands_hold_what_there_would_be_without_noise(method, label, curves):
+    domain, count, runs = (PLANE if label == "kind" else GROWTH), 1_500, 30
+    frame = valley(count)
+    frame["z"] = np.clip(np.abs(np.asarray(frame["x"])) + frame["y"] / 4, 0, 10)
+    trainer = trainer_of(method, domain, label, curves=curves)
+    records = trainer.gather(open_source({name: frame[name] for name in domain.names}), trainer.unit)
+    plan = trainer._planned(DELTA)
+    made = [trainer._trained(*records, DELTA, plan, SeededSource(run)) for run in range(runs)]
+    slopes, reach = (np.array([getattr(one, name) for one in made]) for name in ("slopes", "bands"))
+    held = np.abs(slopes - slopes.mean(axis=0)) <= reach
+    assert held.mean() > 0.87  # of 95 in 100, with thirty draws of few coefficients
+    assert np.median(reach.mean(axis=0) / slopes.std(axis=0)) < 3.5 * 1.96  # and are not much wider than they must be
+
+
+def test_bands_are_in_the_file_and_a_forged_one_is_refused():
+    model = trainer_of("descent", PLANE, "kind", curves=2).fit(open_source(valley(500)), DELTA)
+    facts = model.to_dict()
+    again = load_model(model.to_bytes())
+    assert (again.term_errors == model.term_errors).all() and again.curves(0)[0].reach is not None
+    assert load_model(json.dumps({k: v for k, v in facts.items() if k != "term_errors"}).encode()).bands is None
+    for forged, said in ((facts["term_errors"][0][1:], "every term"), ([-1.0] * len(model.task.terms), "at least 0")):
+        with pytest.raises(RequestError, match=said):
+            LinearModel.from_dict(facts | {"term_errors": [forged]})
+    with pytest.raises(RequestError, match="a row of errors"):
+        LinearModel.from_dict(facts | {"term_errors": []})
+
+
+def test_a_curve_that_noise_alone_explains_is_not_called_sure():
+    model = trainer_of("descent", PLANE, "kind", curves=2).fit(
+        open_source(valley(3_000)), DELTA, noise_source=SeededSource(5)
+    )
+    x, y = model.curves(0)
+    assert (x.column, y.column) == ("x", "y") and x.sure and not y.sure
+    assert x.values[0] > x.values[2] < x.values[4]
+    assert "x from" in curves_in_words([x, y], "the score") and len(curves_figure([x, y], "the score").data) == 4
+
+
+def test_what_may_be_nothing_is_not_said_to_carry_a_model():
+    table = pd.DataFrame({"column": ["a", "b"], "category": "", "estimate": [9.0, 1.0], "carries": [9.0, 1.0]})
+    told = coefficients_in_words(table.assign(low=[-1.0, 0.5], high=[19.0, 1.5]), "price")
+    assert "b 1" in told and "a 9" not in told
+    assert "may as well be zero" in coefficients_in_words(table.assign(low=-20.0, high=20.0), "price")
+
+
+def test_a_regression_that_bends_is_taken_where_lines_explain_hardly_more():
+    first = offers(GROWTH, "z", DELTA, records=20_000)[0]
+    assert first.trainer.curves > 0 and first.method != "products"
+
+
+def test_categories_beside_curves_are_told_from_their_mean():
+    model = trainer_of("descent", PLANE, "kind", curves=1).fit(open_source(valley(500)), DELTA)
+    towns = model.coefficients().set_index("column").loc["town", "yes"]
+    assert abs(towns.sum()) < 1e-9

@@ -73,9 +73,55 @@ const recordForm = (fields, changed) => {
   return form;
 };
 
-/** What a record has of a term, in its column's own unit: 1 or 0 of a category. */
-const termValue = (fields, values, column, category) => {
+/** Curves on one scale, side by side, with their bands where they are known; what is drawn is said as a text too. */
+const curvePictures = (curves, moved) => {
+  const ends = curves.flatMap(({ values, reach }) => values.flatMap((one, i) => [one - (reach?.[i] ?? 0), one + (reach?.[i] ?? 0)]));
+  const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  const pictures = curves.map((curve) => {
+    const { name, texts, values, reach } = curve;
+    const [low, high] = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))];
+    const said = `${name}: from ${significant(values[low], 3)} at ${texts[low]} to ${significant(values[high], 3)} at ${texts[high]}`;
+    const canvas = element("canvas", { width: 480, height: 240, role: "img", "aria-label": said });
+    const paint = () => {
+      const [pen, colours] = [canvas.getContext("2d"), coloursNow()];
+      const x = (i) => 6 + (468 * i) / (values.length - 1);
+      const y = (value) => 234 - (228 * (value - least)) / Math.max(most - least, 1e-300);
+      const path = (heights, order = values.map((_, i) => i)) => order.forEach((i) => pen.lineTo(x(i), y(heights[i])));
+      pen.clearRect(0, 0, 480, 240);
+      pen.fillStyle = colours.faint;
+      pen.fillRect(6, y(0) - 1, 468, 2);
+      if (reach) {
+        pen.globalAlpha = 0.22;
+        pen.fillStyle = colours.shape;
+        pen.beginPath();
+        path(values.map((one, i) => one + reach[i]));
+        path(values.map((one, i) => one - reach[i]), values.map((_, i) => values.length - 1 - i));
+        pen.fill();
+        pen.globalAlpha = 1;
+      }
+      pen.strokeStyle = colours.shape;
+      pen.lineWidth = 4;
+      pen.beginPath();
+      path(values);
+      pen.stroke();
+    };
+    paint();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
+    return element("figure", { class: "curve" }, element("figcaption", {}, name), canvas,
+      element("div", { class: "curve-ends note" }, element("span", {}, texts[0]), element("span", {}, texts[texts.length - 1])));
+  });
+  return [element("div", { class: "curves" }, ...pictures),
+    element("p", { class: "note" }, `What each column adds to ${moved}, told from its middle: all between ${significant(least, 3)} and ${significant(most, 3)}.`
+      + (curves.some(({ reach }) => reach) ? " Bands hold, with about 95%, what there would be without noise." : ""))];
+};
+
+/** What a record has of a term, in its column's own unit: 1 or 0 of a category, and of a knot the share it is near. */
+const termValue = (fields, values, column, category, knot = {}) => {
   const field = fields.find((one) => one.name === column);
+  if (knot.step) {
+    const number = field.kind === "category" ? field.places[values[column]] : Math.min(Math.max(values[column], field.low), field.high);
+    return Math.max(0, 1 - Math.abs(number - knot.place) / knot.step);
+  }
   if (category !== "") return Number(field.categories[values[column]] === category);
   if (field.kind === "category") return field.places[values[column]];
   return Math.min(Math.max(values[column], field.low), field.high);
@@ -84,9 +130,9 @@ const termValue = (fields, values, column, category) => {
 /** Probabilities of the classes that a linear model gives a record. */
 const probabilities = (model, values) => {
   let coordinates = model.terms.map((term) =>
-    Math.min(1, Math.max(-1, (termValue(model.fields, values, term.column, term.category) - term.middle) / term.half)));
+    Math.min(1, Math.max(-1, (termValue(model.fields, values, term.column, term.category, term) - term.middle) / term.half)));
   const length = Math.hypot(...coordinates);
-  const factor = Math.min(1, model.radius / Math.max(length, 1e-300));
+  const factor = model.radius === null ? 1 : Math.min(1, model.radius / Math.max(length, 1e-300));
   coordinates = [1, ...coordinates.map((one) => one * factor)];
   const scores = model.rows.map((row) => dot(row, coordinates));
   if (scores.length === 1) return [expit(-scores[0]), expit(scores[0])];
@@ -99,7 +145,7 @@ const probabilities = (model, values) => {
 /** What a regression predicts of a record, inside the bounds of what is predicted. */
 const predicted = (target, fields, values) => {
   const moved = target.terms.reduce((sum, [column, category], place) =>
-    sum + target.rows[place][1] * termValue(fields, values, column, category), target.intercept);
+    sum + target.moves[place] * termValue(fields, values, column, category, target.knots?.[place]), target.intercept);
   return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);
 };
 
@@ -117,10 +163,14 @@ const modelView = (model) => {
     parts.push(element("h2", {}, "For one record"), form, said, bars,
       element("p", { class: "note" }, "It says how records like these tend to be, and must not alone decide about a person."));
   }
-  for (const { name, rows } of model.coefficients) {
-    parts.push(element("h2", {}, `What carries ${name}`), coefficientTable(rows));
+  for (const { name, rows, curves } of model.coefficients) {
+    parts.push(element("h2", {}, `What carries ${name}`));
+    if (curves.length) parts.push(...curvePictures(curves, "the score"));
+    if (rows.length) parts.push(coefficientTable(rows));
   }
-  parts.push(element("p", { class: "note" }, "How far a column moves the score over its range. Small ones may be noise."));
+  parts.push(element("p", { class: "note" }, model.banded
+    ? "How far a column moves the score over its range, and where the same training would have it without noise, with about 95%."
+    : "How far a column moves the score over its range. Small ones may be noise."));
   return parts;
 };
 
@@ -142,7 +192,9 @@ const regressionsView = (facts) => {
         said.replaceChildren("Predicted: ", element("strong", {}, significant(predicted(target, fields, values), 3)), ".");
       }), said);
     }
-    view.replaceChildren(...parts, element("h2", {}, "Coefficients"), coefficientTable(target.rows),
+    if (target.curves?.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(target.curves, target.link === "count" ? "the logarithm of what is expected" : "what is predicted"));
+    if (target.rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(target.rows));
+    view.replaceChildren(...parts,
       element("p", { class: "note" }, target.link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
         : "Each is for one of the column's own unit, with the interval that the noise leaves."));

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from ...analysis.product_sums import Sums, Term
 from ...analysis.regression import Regression, regression
@@ -13,54 +14,97 @@ from ...errors import RequestError
 from ...models.linear_models import LinearModel, NumberModel
 from ...models.training_task import Task
 from ...releases.release import Release
+from ..model_figures import reaches
 
 MOST_TARGETS = 30
 
 
 def model_facts(model: LinearModel) -> dict[str, Any]:
     """A trained model: without fields where it asks for what a form has none for."""
-    fields = [] if model.task.curves else _fields(model.features)
-    terms = model.task.terms
+    terms, rows, bent = model.task.terms, model.weights, model.task.curves > 0
+    if bent:  # a knot has a share of its own in a record, and everything adds up
+        halves, middles = (np.array([getattr(term, name) for term in terms]) for name in ("half", "middle"))
+        rows = np.column_stack((model.intercepts + model.slopes @ middles, model.slopes * halves))
     named = model.categories[1:] if len(model.rows) == 1 else model.categories
-    whole = np.array([1.0 if term.category else 2.0 * term.half for term in terms])
+    tables = [reaches(model, row) for row in range(len(named))]
     return {
         "kind": "model",
         "link": model.kind,
         "label": model.task.label,
         "categories": list(model.categories),
-        "radius": model.task.radius,
-        "fields": fields,
-        "terms": [_term(term) for term in terms],
-        "rows": model.weights.tolist(),
+        "radius": None if bent else model.task.radius,
+        "fields": [] if bent and _shortens(model) else _fields(model.features),
+        "terms": [_term(term) | knot for term, knot in zip(terms, _knots(model), strict=True)],
+        "rows": rows.tolist(),
+        "banded": model.bands is not None,
         "coefficients": [
-            {"name": name, "rows": [[term.name, move, None, None] for term, move in zip(terms, moves, strict=True)]}
-            for name, moves in zip(named, (model.slopes * whole).tolist(), strict=True)
+            {"name": name, "rows": _carrying(table), "curves": _curves(model, row)}
+            for row, (name, table) in enumerate(zip(named, tables, strict=True))
         ],
     }
 
 
+def _carrying(table: pd.DataFrame) -> list[list[Any]]:
+    """Name, how far it moves what is predicted over its range, and between which ends; None where nothing says them."""
+    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
+    whole = np.where(table.estimate == 0.0, 1.0, table.carries / table.estimate.replace(0.0, 1.0))
+    ends = [[None if np.isnan(end) else end for end in pair] for pair in zip(table.low, table.high, strict=True)]
+    return [
+        [name, float(move), *(None if end is None else end * by for end in pair)]
+        for name, move, by, pair in zip(names, table.carries, whole.tolist(), ends, strict=True)
+    ]
+
+
+def _shortens(model: LinearModel | NumberModel) -> bool:
+    """Whether records are shortened to a radius that was chosen, so that what columns add does not add up."""
+    return model.task.radius < Task(model.task.domain, model.task.label).radius
+
+
+def _knots(model: LinearModel | NumberModel) -> list[dict[str, Any]]:
+    """Of each term where the knot of a curve is, and how far it is from the next ones; nothing of others."""
+    found: list[dict[str, Any]] = [{} for _ in model.task.terms]
+    for terms, places in model.task.curves_of.values():
+        for term, place in zip(terms, places.tolist(), strict=True):
+            found[term] = {"place": place, "step": float(places[1] - places[0])}
+    return found
+
+
+def _curves(model: LinearModel | NumberModel, row: int) -> list[dict[str, Any]]:
+    """The curves of a row of scores, with bands where they are known."""
+    return [
+        {
+            "name": curve.column,
+            "texts": list(curve.texts),
+            "values": curve.values.tolist(),
+            "reach": None if curve.reach is None else curve.reach.tolist(),
+        }
+        for curve in model.curves(row)
+    ]
+
+
 def number_facts(model: NumberModel) -> dict[str, Any]:
     """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong."""
-    table, goal = model.coefficients().iloc[1:], model.goal
-    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
-    ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in table.itertuples()]
+    table, goal = model.coefficients(), model.goal
+    every = table.iloc[1:]
+    bent = [place for places, _ in model.task.curves_of.values() for place in places]
+    straight = every.drop(every.index[bent])
+    names = [f"{row.column} = {row.category}" if row.category else row.column for row in straight.itertuples()]
+    ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in straight.itertuples()]
     target = {
         "name": model.named,
-        "intercept": float(model.coefficients().estimate.iloc[0]),
+        "intercept": float(table.estimate.iloc[0]),
         "low": goal.middle - goal.half,
         "high": goal.middle + goal.half,
         "link": model.kind,
         "explained": None,
         "deviation": model.residual_deviation,
-        "terms": [[row.column, row.category] for row in table.itertuples()],
-        "rows": [[name, row.estimate, *end] for name, row, end in zip(names, table.itertuples(), ends, strict=True)],
+        "terms": [[row.column, row.category] for row in every.itertuples()],
+        "knots": _knots(model),
+        "moves": every.estimate.tolist(),
+        "rows": [[name, row.estimate, *end] for name, row, end in zip(names, straight.itertuples(), ends, strict=True)],
+        "curves": _curves(model, 0),
     }
-    shortened = model.task.radius < Task(model.task.domain, model.task.label).radius
-    return {
-        "kind": "regressions",
-        "fields": [] if shortened or model.task.curves else _fields(model.features),
-        "targets": [target],
-    }
+    return {"kind": "regressions", "fields": [] if _shortens(model) else _fields(model.features), "targets": [target]}
 
 
 def regression_facts(release: Release) -> dict[str, Any] | None:
@@ -91,6 +135,7 @@ def _regression(fitted: Regression, sums: Sums) -> dict[str, Any]:
         "explained": fitted.explained,
         "deviation": fitted.residual_deviation,
         "terms": [[row.column, row.category] for row in table.itertuples()],
+        "moves": table.estimate.tolist(),
         "rows": [[name, row.estimate, row.low, row.high] for name, row in zip(names, table.itertuples(), strict=True)],
     }
 

@@ -13,12 +13,14 @@ from ...analysis.classification import Rate
 from ...domain import Dates, Vector
 from ...figures.class_figures import confusion_figure, confusion_in_words
 from ...figures.model_figures import (
+    MOST_CURVES,
     coefficient_figure,
     coefficients_in_words,
-    model_figure,
-    model_in_words,
+    curves_figure,
+    curves_in_words,
     numbers_figure,
     numbers_in_words,
+    reaches,
     reliability_figure,
     reliability_in_words,
 )
@@ -172,24 +174,41 @@ def _onnx(model: Model) -> None:
     )
 
 
+BANDS = (
+    "Bands and lines hold, with about 95%, what the same training would give of these records without noise; that the "
+    "records are a sample of others is not in them."
+)
+NO_CLASS_BANDS = (
+    "Small ones may be noise. There are no bands: how far noise moves them depends on how many records lie near the "
+    "border, which this method does not release."
+)
+
+
 def _carries_class(model: LinearModel) -> None:
     row = _row(model)
-    show(model_figure(model, row), "train-coefficients", model_in_words(model, row))
-    note(
-        "Each bar is how far a column moves the score over its range. Small ones may be noise. There are no bands: how "
-        "far noise moves a bar depends on how many records lie near the border, which nobody released."
-    )
+    _carried(model, row, reaches(model, row), f"the score of {model.categories[row if len(model.rows) > 1 else 1]}")
 
 
 def _carries_number(model: NumberModel) -> None:
     table = model.coefficients().iloc[1:]
-    show(coefficient_figure(table, model.moved), "train-coefficients", coefficients_in_words(table, model.moved))
-    told = "the logarithm of the prediction" if model.counts else "the prediction"
-    bands = "Lines hold with 95% what the same method would give without noise, and hollow dots may as well be zero."
-    note(
-        f"Each dot says how far a column moves {told} over its range. "
-        + (bands if model.errors is not None else f"Small ones may be noise. {NO_BANDS}")
-    )
+    bent = [place for places, _ in model.task.curves_of.values() for place in places]
+    _carried(model, 0, table.drop(table.index[bent]), model.moved)
+
+
+def _carried(model: Model, row: int, table: pd.DataFrame, moved: str) -> None:
+    """Curves, and beneath them what has none: lines and categories."""
+    curves = model.curves(row)
+    if curves:
+        show(curves_figure(curves, moved), "train-curves", curves_in_words(curves, moved))
+        hidden = [curve.column for curve in curves if not curve.sure]
+        more = f" The {MOST_CURVES} that move it most of {len(curves)}." if len(curves) > MOST_CURVES else ""
+        unsure = f" Noise alone may have bent {in_markdown(listed(hidden, 6))}." if hidden else ""
+        note(f"Each curve is what a column adds to {in_markdown(moved)}, told from its middle.{more}{unsure}")
+    if len(table):
+        show(coefficient_figure(table, moved), "train-coefficients", coefficients_in_words(table, moved))
+        hollow = " Hollow ones may as well be zero." if model.bands is not None else ""
+        note(f"Each dot says how far a column moves {in_markdown(moved)} over its range.{hollow}")
+    note(BANDS if model.bands is not None else NO_CLASS_BANDS if isinstance(model, LinearModel) else NO_BANDS)
 
 
 def _row(model: LinearModel) -> int:
