@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..domain import Categorical, Dates, Ordered, Vector
+from ..domain import Categorical, Dates, Numeric, Ordered, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Floats
@@ -244,7 +244,7 @@ def axis(box: Box, name: str, count: int, *, ends: bool) -> np.ndarray:
     low, high = column.bounds(1.0)
     between = low + (np.arange(count) + 0.5) * ((high - low) / count)
     places: Floats = np.asarray(np.linspace(low, high, count) if ends else between)
-    return column.between(places) if isinstance(column, Dates) else places
+    return column.between(places) if isinstance(column, (Dates, Numeric)) else places
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,8 @@ def _encoded(box: Box, region: Region) -> np.ndarray:
     coordinates = []
     for place, name in enumerate(region.columns):
         column, at = cast(Scalar, box.column(name)), box.places[name].start
-        share = (np.array([corner[place] for corner in region.corners]) - column.low) / (column.high - column.low)
+        first, last = column.bounds(1.0)
+        share = (column.placed(np.array([corner[place] for corner in region.corners])) - first) / (last - first)
         coordinates.append(low[at] + np.clip(share, 0.0, 1.0) * (high - low)[at])
     return np.column_stack(coordinates)
 

@@ -188,6 +188,8 @@ def written(axis: Axis, value: float, error: float | None = None) -> str:
     if not math.isfinite(value):
         return "?"
     step = axis.steps.step if axis.steps is not None else (axis.high - axis.low) / 500.0
+    if axis.amounts is not None:  # whose cells are shares of the value
+        step = max(step if axis.steps is not None else 0.0, abs(value) / 200.0)
     digits = max(0, -math.floor(math.log10((step if error is None else max(error, step / 100.0)) + 1e-300)))
     text = f"{value:,.{min(digits, 9)}f}" if abs(value) >= 10_000 else f"{value:.{min(digits, 9)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -61,6 +61,7 @@ MANY = 4_000.0  # Records that are said to be there where noise would hide a spr
 # Times the ε of other trials, where noise would hide what is bought of a dozen records, and with it every fault.
 LOUD = 40
 POINTS = Domain.of(x=(0, 10), y=(0, 1))
+AMOUNTS = Domain((Numeric("x", 0, 1e6, step=1.0, scale="log"), Numeric("y", -10, 1e3, scale="log")))
 LABELLED = Domain((*POINTS.columns, Categorical("class", ("a", "b", "c"))))
 
 
@@ -131,11 +132,17 @@ def quantiles(budget: Budget) -> Iterator[Trial]:
 
     yield Trial(said("quantiles", budget), POINTS, budget, made)
 
+    def of_amounts(records: pd.DataFrame, world: World) -> object:
+        return private_quantiles(records, AMOUNTS, budget, (0.5,), ledger=str(world.ledger), dataset=NAME)
+
+    yield Trial(said("quantiles of amounts", budget), AMOUNTS, budget, of_amounts)
+
 
 def tables(budget: Budget) -> Iterator[Trial]:
     """Tables of columns taken together: all of them, single ones, named ones, and pairs that are chosen."""
     grid = Domain((*LABELLED.columns, Categorical("sex", ("f", "m"))))
     yield bought("all tables", Tables(grid), budget)
+    yield bought("tables of amounts", Tables(AMOUNTS), budget)
     sizes = {"bins": (3, 3), "halvings": (0, 0)}
     yield bought("tables of single columns", Tables(grid, tables=((0,), (1,), (2,), (3,)), **sizes), budget)  # type: ignore[arg-type]
     yield bought("tables that are named", Tables(grid, tables=((0, 2), (1, 3)), **sizes), budget)  # type: ignore[arg-type]

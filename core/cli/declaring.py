@@ -108,8 +108,27 @@ def declared_domain(
         columns = _with_missing(columns, _label(classes))
     if data.unknown == "category":
         columns = _with_unknown(columns, _label(classes))
+    scale, amounts = _scales(data)
+    columns = _of_amounts(columns, amounts)
     return Domain(
-        columns, data.outside, _dropped_or_refused(data.missing), unit, data.scale or "none", data.category_distance
+        columns, data.outside, _dropped_or_refused(data.missing), unit, scale or "none", data.category_distance
+    )
+
+
+def _scales(data: DataOptions) -> tuple[str | None, tuple[str, ...]]:
+    """What ``--scale`` says of all columns, and the columns that it calls amounts."""
+    return (None, ()) if data.scale is None else notation.parse_scale(data.scale)
+
+
+def _of_amounts(columns: tuple[Column, ...], names: tuple[str, ...]) -> tuple[Column, ...]:
+    """The columns, those of these names on the scale of amounts."""
+    from ..domain import Numeric
+
+    for name in names:
+        if not any(isinstance(column, Numeric) and column.name == name for column in columns):
+            raise RequestError(f"--scale {name}=log: {name!r} is no column of numbers with bounds, so no amount.")
+    return tuple(
+        replace(one, scale="log") if isinstance(one, Numeric) and one.name in names else one for one in columns
     )
 
 
@@ -143,9 +162,12 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
         if name not in known:
             raise RequestError(f"The declaration has no column {name!r}; its columns are {', '.join(known)}.")
     rules: dict[str, Any] = {"columns": tuple(known[name] for name in names)}
-    for rule in ("outside", "missing", "scale", "category_distance"):
+    for rule in ("outside", "missing", "category_distance"):
         if f"--{rule.replace('_', '-')}" in typed(data):
             rules[rule] = getattr(data, rule)
+    scale, amounts = _scales(data)
+    rules["columns"] = _of_amounts(rules["columns"], amounts)
+    rules |= {"scale": scale} if scale is not None else {}
     if rules.get("missing") == "category":
         rules["columns"] = _with_missing(rules["columns"], _label(classes))
         rules["missing"] = _dropped_or_refused(rules["missing"])
@@ -194,7 +216,7 @@ def evenly_compared(data: DataOptions, domain: Domain, norm: str | None, radius:
     from ..domain.domain import evenly_scaled, unlike_widths
 
     widths = unlike_widths(domain)
-    said = data.scale is not None or data.declaration is not None or radius is not None
+    said = _scales(data)[0] is not None or data.declaration is not None or radius is not None
     if widths is None or said or norm is None or norm.startswith("capped"):
         return domain
     say(
@@ -212,7 +234,7 @@ def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None
     from ..domain.domain import unlike_widths
 
     widths = unlike_widths(domain)
-    if widths is None or data.scale is not None or "=" in (bandwidth or ""):
+    if widths is None or _scales(data)[0] is not None or "=" in (bandwidth or ""):
         return
     say(
         f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so nearly all "

@@ -53,6 +53,24 @@ def parse_bounds(text: str) -> tuple[str | None, float, float]:
     return name if equals else None, parse_number(low, what), parse_number(high, what)
 
 
+def parse_scale(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """By what columns are compared, "none" or "box" where it says so, and the columns of amounts.
+
+    >>> parse_scale("box,pay=log")
+    ('box', ('pay',))
+    """
+    said: list[str] = []
+    amounts: list[str] = []
+    for word in _split(text, f"The scale {text!r}"):
+        name, equals, scale = word.rpartition("=")
+        if word not in ("none", "box") and (not name or scale != "log"):
+            raise RequestError(f"The scale {text!r} must be none, box, or COLUMN=log for amounts, such as pay=log.")
+        (amounts if equals else said).append(name if equals else word)
+    if len(said) > 1:
+        raise RequestError(f"The scale {text!r} says by what columns are compared more than once.")
+    return (said[0] if said else None), tuple(amounts)
+
+
 def parse_format(text: str) -> tuple[str, str]:
     """Name of a column and of its format.
 

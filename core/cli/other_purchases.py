@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..sources import Source
 
 # Options on data that columns of numbers have no use for.
-NO_USE = ("--vector", "--items", "--gathered", "--separator", "--scale", "--category-distance")
+NO_USE = ("--vector", "--items", "--gathered", "--separator", "--category-distance")
 
 
 @grouped
@@ -70,8 +70,9 @@ def quantiles(
 ) -> None:
     """Buy medians or other quantiles of columns of numbers: read the data once, spend the budget, and choose.
 
-    The table has a row for each column and quantile: column, quantile, value, and rank_error, the most records that
-    lie between the value and the exact quantile, with 95% probability.
+    The table has a row for each column and quantile: column, quantile, value, rank_error, low and high: the ends of
+    the cell in which records are not told apart. With 95% probability no more than rank_error records lie between them
+    and the exact quantile. Of amounts, such as pay in wide bounds, say --scale pay=log: cells are ratios then.
     """
     import pandas as pd
     import pyarrow as pa
@@ -83,7 +84,10 @@ def quantiles(
         check_table(out)
         if out is not None:
             check_writable(out, overwrite)
-        refuse_typed([option for option in typed(data) if option in NO_USE], "quantiles are of columns of numbers")
+        useless = [option for option in typed(data) if option in NO_USE]
+        if data.scale is not None and notation.parse_scale(data.scale)[0] is not None:
+            useless.append("--scale")  # of all columns; that of amounts says where their cells are
+        refuse_typed(useless, "quantiles are of columns of numbers")
         if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
             raise RequestError(
                 "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "

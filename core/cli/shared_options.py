@@ -137,9 +137,12 @@ class DataOptions:
         ),
     ] = "rule"
     scale: Annotated[
-        Literal["none", "box"] | None,
+        str | None,
         data_option(
-            help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds.",
+            metavar="none|box|COLUMN=log",
+            help="Compare columns in their own units (none, as it is without it), or each as a share of its bounds "
+            "(box). COLUMN=log says that its numbers are amounts, of which equal ratios are equally far apart: pay=log "
+            "or box,pay=log,rent=log.",
             show_default=False,
         ),
     ] = None

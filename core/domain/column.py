@@ -187,7 +187,15 @@ class Scalar:
         """Numbers as people read the values."""
         return numbers
 
+    def placed(self, numbers: Floats) -> Floats:
+        """Coordinates, before any scaling, of numbers in the column's own unit; the same but for amounts."""
+        return numbers
+
+    def between(self, places: Floats) -> Any:
+        """What is at such coordinates: numbers in the column's own unit, or dates."""
+        return places
+
     def _into(self, out: np.ndarray, numbers: Floats) -> tuple[Mask, Mask]:
-        out[:, 0] = numbers
+        out[:, 0] = self.placed(numbers)
         missing = np.isnan(numbers)
         return (missing if missing.any() else None), None

@@ -154,7 +154,8 @@ def _numeric(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
     high = number_in(facts["high"], f"The largest value (high) of {name!r}")
     step = number_in(facts.get("step", 0), f"The step of {name!r}")
     unit = str(facts.get("unit", ""))
-    return (Numeric(name, low, high, unit, _reading(name, facts), step, _missing_label(facts)),)
+    scale = str(facts.get("scale", ""))
+    return (Numeric(name, low, high, unit, _reading(name, facts), step, _missing_label(facts), scale),)
 
 
 def _dates(name: str, facts: dict[str, Any]) -> tuple[Column, ...]:
@@ -280,7 +281,7 @@ Maker = Callable[[str, dict[str, Any]], tuple[Column, ...]]
 _MAKERS: dict[str, tuple[Maker, tuple[str, ...]]] = {
     "number": (
         _numeric,
-        ("low", "high", "unit", "step", "missing", "format", "decimal", "marks", "preset", *MISSING_FACTS),
+        ("low", "high", "unit", "step", "scale", "missing", "format", "decimal", "marks", "preset", *MISSING_FACTS),
     ),
     "date": (_dates, ("first", "last", "step", "of", "format", "zone", "missing", *MISSING_FACTS)),
     "cyclic": (_cyclic, ("of", "part", "values", "format", "zone", "missing")),

@@ -110,7 +110,7 @@ def _said(column: Column) -> dict[str, object]:
     facts: dict[str, object]
     if isinstance(column, Numeric):
         facts = {"kind": "number", "low": column.low, "high": column.high, "unit": column.unit, "step": column.step}
-        facts |= _said_reading(column.reading) | {"missing_category": column.missing_category}
+        facts |= {"scale": column.scale} | _said_reading(column.reading) | {"missing_category": column.missing_category}
     elif isinstance(column, Dates):
         facts = {"kind": "date"} | {field.name: getattr(column, field.name) for field in fields(column)[1:]}
     elif isinstance(column, Coordinate):

@@ -287,6 +287,7 @@ class Domain:
             self.numeric_only
             and not self.holds_sets
             and not self._points.is_scaled
+            and not self._points.of_amounts
             and queries.dtype in (np.float32, np.float64)
             and queries.shape[1:] == (self.dimensions,)
         )
@@ -309,6 +310,15 @@ class Domain:
         if not isinstance(column, Categorical):
             raise RequestError(f"There is no column {str(name)!r} of categories.")
         return column.categories
+
+    @property
+    def by_differences(self) -> Domain:
+        """The same with amounts as numbers like any other, as sums of the numbers themselves have them."""
+        plain = tuple(
+            replace(column, scale="") if isinstance(column, Numeric) and column.scale else column
+            for column in self.columns
+        )
+        return self if plain == self.columns else replace(self, columns=plain)
 
     def without(self, name: str) -> Domain:
         """The same domain less one column, whose records' other coordinates stay what they are."""

@@ -164,6 +164,11 @@ class PointEncoding:
         return self.scale == "box" or any(isinstance(column, Coordinate) for column in self.columns)
 
     @cached_property
+    def of_amounts(self) -> bool:
+        """Whether coordinates are logarithms of some of the numbers."""
+        return any(isinstance(column, Numeric) and column.scale != "" for column in self.columns)
+
+    @cached_property
     def numeric_only(self) -> bool:
         """Whether a record is nothing but numbers."""
         return not any(isinstance(column, Categorical) for column in self.columns)
@@ -245,8 +250,9 @@ class PointEncoding:
                 codes = column.nearest(block)
                 columns[column.name] = pd.Categorical.from_codes(codes, categories=list(column.categories))
             elif isinstance(column, Scalar):
-                numbers = np.clip(block[:, 0], column.low, column.high) if inside else block[:, 0]
-                columns[column.name] = column.present(numbers)
+                places = np.clip(block[:, 0], *column.bounds(1.0)) if inside else block[:, 0]
+                numbers = column.between(places) if isinstance(column, Numeric) else places
+                columns[column.name] = column.present(np.clip(numbers, column.low, column.high) if inside else numbers)
             else:
                 columns[column.name] = list(block)
         return pd.DataFrame(columns)
@@ -286,6 +292,11 @@ class PointEncoding:
             points = points[:, None]
         if points.ndim != 2 or points.shape[1] != self.dimensions:
             raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
+        if self.of_amounts:
+            points = points.copy()
+            for column, place in self._places():
+                if isinstance(column, Numeric):
+                    points[:, place] = column.placed(points[:, place])
         return points
 
     def _scaled(self, points: np.ndarray) -> np.ndarray:

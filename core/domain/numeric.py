@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,46 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_integer, check_number, check_text
+from ..runtime.checks import check_choice, check_integer, check_number, check_text
 from .column import Mask, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
 from .written import Reading
+
+SCALES = ("", "log")
+# Where a column of amounts says no step, what counts as nearly nothing: of one that holds no zero a part of its least
+# amount, and of one that does so much of its greatest one that a thousand million has ones.
+A_SIXTEENTH, THIRTY_DOUBLINGS = 16.0, 2.0**-30
+MOST_TIMES = 2.0**1000  # Of the finest amount: what infinite ones count as.
+BEND = 11.0 / 32.0  # Which makes the parabola of `Doublings` differ from the logarithm by less than 0.01.
+
+
+@dataclass(frozen=True)
+class Doublings:
+    """The scale on which amounts that have equal ratios are equally far apart, in doublings:
+
+        x  ->  sign(x) lb(1 + |x| / finest),
+
+    so amounts below the finest are as good as nothing, and zero and debts have places too. In place of the logarithm to
+    the base 2 stands the whole number of doublings with a parabola for the rest, t -> t + 11/32 t (1 - t) with t from 0
+    to 1: less than 0.01 doublings from it, and computed by single operations that every machine rounds alike, so that a
+    record is in the same cell everywhere. It increases, and has an inverse in closed form.
+    """
+
+    finest: float
+
+    def of(self, numbers: Floats) -> Floats:
+        """Doublings of numbers, float64; of NaN, NaN."""
+        mantissa, exponent = np.frexp(1.0 + np.minimum(np.abs(numbers) / self.finest, MOST_TIMES))
+        rest = 2.0 * mantissa - 1.0
+        return np.copysign((exponent - 1.0) + (rest + BEND * (rest * (1.0 - rest))), numbers)
+
+    def back(self, places: Floats) -> Floats:
+        """The numbers of so many doublings."""
+        size = np.minimum(np.abs(places), 1_000.0)
+        whole = np.floor(size)
+        once = 1.0 + BEND
+        rest = (once - np.sqrt(once * once - 4.0 * BEND * (size - whole))) / (2.0 * BEND)
+        grown = np.ldexp(1.0 + rest, np.where(np.isnan(whole), 0.0, whole).astype(np.int64))
+        return np.copysign((grown - 1.0) * self.finest, places)
 
 
 @dataclass(frozen=True)
@@ -36,6 +74,9 @@ class Numeric(Scalar):
     missing_category : str
         What those who have no number are called, where tables count them in a cell of their own; "" leaves them to the
         domain's rule, as every other mechanism does.
+    scale : str
+        "log" for amounts, of which equal ratios are equally far apart (see `Doublings`): cells, quantiles, closeness
+        and pictures follow it. "" where equal differences are.
     """
 
     name: str
@@ -45,8 +86,9 @@ class Numeric(Scalar):
     reading: Reading | None = None
     step: float = 0.0
     missing_category: str = ""
+    scale: str = ""
     kind: ClassVar[str] = "numeric"
-    later: ClassVar[tuple[str, ...]] = ("reading", "step", "missing_category")
+    later: ClassVar[tuple[str, ...]] = ("reading", "step", "missing_category", "scale")
 
     def __post_init__(self) -> None:
         check_text(self.name, "A column name")
@@ -62,6 +104,39 @@ class Numeric(Scalar):
             raise RequestError(f"The step of {self.name!r} must lie between 0 and the distance of its bounds.")
         object.__setattr__(self, "step", step)
         check_gap(self.name, self.missing_category)
+        check_choice(self.scale, f"The scale of {self.name!r}", SCALES)
+
+    @cached_property
+    def doublings(self) -> Doublings | None:
+        """The scale of amounts; None where numbers are compared by their differences."""
+        if not self.scale:
+            return None
+        nearest = min(abs(self.low), abs(self.high)) if self.low * self.high > 0.0 else 0.0
+        farthest = max(abs(self.low), abs(self.high))
+        return Doublings(self.step or nearest / A_SIXTEENTH or farthest * THIRTY_DOUBLINGS)
+
+    @property
+    def measure(self) -> str:
+        return self.unit if self.doublings is None else "doublings"
+
+    @property
+    def span(self) -> float:
+        low, high = self.bounds(1.0)
+        return high - low
+
+    def bounds(self, amplitude: float) -> tuple[float, float]:
+        low, high = self.placed(np.array([self.low, self.high])).tolist()
+        return low, high
+
+    def scaling(self, scale: str) -> tuple[float, float]:
+        low, high = self.bounds(1.0)
+        return (low, high - low) if scale == "box" else (0.0, 1.0)
+
+    def placed(self, numbers: Floats) -> Floats:
+        return numbers if self.doublings is None else self.doublings.of(numbers)
+
+    def between(self, places: Floats) -> Floats:
+        return places if self.doublings is None else self.doublings.back(places)
 
     @property
     def as_written(self) -> bool:
@@ -74,7 +149,7 @@ class Numeric(Scalar):
 
     @property
     def spacing(self) -> float:
-        return self.step
+        return 0.0 if self.scale else self.step
 
     def numbers(self, array: pa.Array) -> Floats:
         if self.reading is None:
@@ -90,7 +165,9 @@ class Numeric(Scalar):
     @property
     def as_asked(self) -> Numeric:
         """The column of a table of questions, where values are numbers."""
-        return Numeric(self.name, self.low, self.high, self.unit)
+        return Numeric(
+            self.name, self.low, self.high, self.unit, step=self.step if self.scale else 0.0, scale=self.scale
+        )
 
 
 MAX_VECTOR = 100_000

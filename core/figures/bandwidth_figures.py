@@ -90,7 +90,7 @@ def _map(domain: Domain, kernel: Kernel) -> go.Figure:
     plane = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     closeness = _closeness(domain, kernel, plane).reshape(PLANE_STEPS, PLANE_STEPS)
     first, second = domain.columns
-    ends = [np.linspace(column.low, column.high, PLANE_STEPS) for column in (first, second)]
+    ends = [np.linspace(*column.bounds(1.0), PLANE_STEPS) for column in (first, second)]
     scale = {"zmin": 0, "zmax": 1, "colorscale": DENSITY_SCALE, "zsmooth": "best", "showscale": False}
     said, z = "closeness %{z:.2f}<extra></extra>", closeness.astype(np.float32)
     figure = go.Figure(go.Heatmap(x=ends[0], y=ends[1], z=z, hovertemplate=said, **scale))
@@ -127,7 +127,7 @@ def _profile(domain: Domain, kernel: Kernel, place: int, start: float) -> np.nda
 def _curve(domain: Domain, kernel: Kernel, column: Scalar | Vector, place: slice) -> go.Scatter:
     closeness = _profile(domain, kernel, place.start, 0.0)
     filled = {"fill": "tozeroy", "fillcolor": faded(TEAL.shape, 0.15)}
-    x, said = np.linspace(column.low, column.high, len(closeness)), "%{x:,.4~r}: closeness %{y:.2f}"
+    x, said = np.linspace(*column.bounds(1.0), len(closeness)), "%{x:,.4~r}: closeness %{y:.2f}"
     return line(x, closeness, width=2, said=said, **filled)
 
 
@@ -144,7 +144,7 @@ def _bars(domain: Domain, kernel: Kernel, column: Categorical, place: slice) -> 
 
 
 def _axis_title(column: Scalar | Vector | Categorical) -> str:
-    unit = "" if isinstance(column, Categorical) else column.unit
+    unit = "" if isinstance(column, Categorical) else column.measure if getattr(column, "scale", "") else column.unit
     return in_plotly(f"{column.name} ({unit})" if unit else column.name)
 
 

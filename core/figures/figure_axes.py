@@ -12,20 +12,22 @@ network. They are drawn as thin lines and say nothing about the release.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ..domain import Categorical, Column, Dates, Ordered
+from ..domain import Categorical, Column, Dates, Numeric, Ordered
 from ..domain.round_columns import LATITUDE, Coordinate
 from ..errors import RequestError
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import THOUSANDS_FROM, rounded, shortened
+from ..formatting.numbers import THOUSANDS_FROM, rounded, shortened, significant
 from ..releases.release import Release
 from .palette import FAINT, INK, PAPER
 
@@ -55,6 +57,7 @@ class Axis:
     unit: str = ""
     categories: tuple[str, ...] = ()  # The categories at ``values``; empty for a column of numbers.
     dates: Dates | None = None  # The column, where it is one of dates: ``values`` are numbers of its steps then.
+    amounts: Numeric | None = None  # The same of one of amounts: ``values`` are its doublings.
     measure: str = ""  # In what lengths along the axis are told, such as "km"; "" where they have no unit.
     length: float = 0.0  # Of the whole axis, in that unit.
 
@@ -66,6 +69,10 @@ class Axis:
         if isinstance(column, (Categorical, Ordered)):
             places = np.arange(len(values), dtype=np.float64)
             return cls(column.name, places, -0.5, len(values) - 0.5, "", tuple(str(value) for value in values))
+        if isinstance(column, Numeric) and column.scale:
+            places, ends = column.placed(np.asarray(values, dtype=np.float64)), column.bounds(1.0)
+            facts = {"amounts": column, "measure": column.measure, "length": column.span}
+            return cls(column.name, places, *ends, column.said_unit, **facts)
         places, span = np.asarray(values, dtype=np.float64), column.high - column.low
         if isinstance(column, Coordinate):
             north, east = column.kilometres
@@ -90,6 +97,8 @@ class Axis:
             return str(self.value(value))
         if self.dates is not None:
             return self.dates.text(value)
+        if self.amounts is not None:
+            return f"{significant(self.value(value), 3)} {self.unit}".strip()
         text = rounded(value, (self.high - self.low) / 500.0)
         if abs(value) < THOUSANDS_FROM:
             text = text.replace(",", "")
@@ -99,12 +108,16 @@ class Axis:
         """Where a value in natural units (a number, a date, or a category's text) lies on the axis."""
         if self.dates is not None:
             return float(self.dates.numbers_of([value])[0])
+        if self.amounts is not None:
+            return float(self.amounts.placed(np.array([value], dtype=np.float64))[0])
         return float(self.categories.index(str(value))) if self.categories else float(value)
 
     def value(self, place: float) -> object:
         """The value in natural units at a place on the axis: the nearest category or date, or the number."""
         if self.dates is not None:
             return self.dates.text(place)
+        if self.amounts is not None:
+            return float(self.amounts.between(np.array([place]))[0])
         return self.categories[min(max(round(place), 0), len(self.categories) - 1)] if self.categories else float(place)
 
     def layout(self) -> dict:
@@ -113,8 +126,9 @@ class Axis:
             some = marked(self.categories)
             labels = [in_plotly(shortened(category)) for category in self.categories[::some]]
             return facts | {"tickmode": "array", "tickvals": self.values[::some], "ticktext": labels, "showgrid": False}
-        if self.dates is not None:
-            places, texts = zip(*date_ticks(self.dates), strict=True)
+        if self.dates is not None or self.amounts is not None:
+            ticks = amount_ticks(self.amounts) if self.amounts is not None else date_ticks(self.dates)
+            places, texts = zip(*ticks, strict=True)
             return facts | {"tickmode": "array", "tickvals": places, "ticktext": texts, "showgrid": False}
         large = max(abs(self.low), abs(self.high)) >= THOUSANDS_FROM
         return facts | {"tickformat": "," if large else "", "exponentformat": "none", "showgrid": False, "nticks": 7}
@@ -127,6 +141,20 @@ def marked(categories: Sequence[str]) -> int:
     if any(int(category) != int(categories[0]) + place for place, category in enumerate(categories)):
         return 1
     return next((every for every in (2, 3, 5, 10, 20, 50, 100, 200, 500) if len(categories) <= 8 * every), 1_000)
+
+
+def amount_ticks(column: Numeric) -> list[tuple[float, str]]:
+    """Where an axis of amounts has its marks, evenly in doublings, and what they say: powers of ten, and zero."""
+    low, high = column.low, column.high
+    finest = Decimal(column.doublings.finest) if column.doublings is not None else Decimal(1)
+    sizes = [
+        Decimal(10) ** power for power in range(finest.adjusted() + 1, Decimal(max(abs(low), abs(high))).adjusted() + 1)
+    ]
+    every = max(1, math.ceil(len(sizes) / (MOST_TICKS if low >= 0.0 or high <= 0.0 else MOST_TICKS / 2)))
+    signed = [*(-size for size in sizes[::every][::-1]), Decimal(0), *sizes[::every]]
+    inside = [float(size) for size in signed if low <= size <= high] or [low, high]
+    places = column.placed(np.array(inside)).tolist()
+    return [(place, significant(size, 3)) for place, size in zip(places, inside, strict=True)]
 
 
 def date_ticks(column: Dates) -> list[tuple[float, str]]:

@@ -144,7 +144,8 @@ def _places(values: pd.Series, axis: Axis, seed: int) -> np.ndarray:
 
 
 def _numbers(values: pd.Series, axis: Axis) -> np.ndarray:
-    return values.to_numpy(dtype=np.float64) if axis.dates is None else axis.dates.numbers_of(values)
+    numbers = values.to_numpy(dtype=np.float64) if axis.dates is None else axis.dates.numbers_of(values)
+    return numbers if axis.amounts is None else axis.amounts.placed(numbers)
 
 
 def _histogram(values: pd.Series, axis: Axis) -> go.Figure:

@@ -19,7 +19,7 @@ from ..formatting.numbers import percent, shortened, significant
 from ..sketches.tables.table_axes import Axis as Cells
 from . import figure_axes
 from .density_figures import COLOUR_BAR
-from .figure_axes import Axis, date_ticks, marked
+from .figure_axes import Axis, amount_ticks, date_ticks, marked
 from .palette import FAINT, INK, TEAL, faded
 from .traces import CLEAR, PATTERN, bars, cells, hatch, laid_out, spread
 
@@ -237,6 +237,8 @@ def _places(axis: Cells, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _drawn_edges(axis: Cells) -> np.ndarray:
     """Where cells begin and end in a picture: half-way between values where they have steps, and dates at midnight."""
+    if axis.amounts is not None:
+        return axis.amounts.placed(axis.edges())
     half = axis.steps.step / 2.0 if axis.steps is not None and not is_time(axis) else 0.0
     return axis.edges() - half
 
@@ -265,8 +267,9 @@ def _layout(whole: Profile, shown: Profile, rows: np.ndarray, upright: bool) -> 
 def _number_axis(axis: Cells) -> dict:
     edges = _drawn_edges(axis)
     facts: dict = {"range": [edges[0], edges[-1]], "showgrid": False, "zeroline": False, "automargin": True}
-    if is_time(axis):
-        places, texts = zip(*date_ticks(axis.column), strict=True)  # type: ignore[arg-type]
+    if is_time(axis) or axis.amounts is not None:
+        ticks = amount_ticks if axis.amounts is not None else date_ticks
+        places, texts = zip(*ticks(axis.column), strict=True)  # type: ignore[arg-type, operator]
         every = max(1, math.ceil(len(places) / 4))
         return facts | {"tickmode": "array", "tickvals": places[::every], "ticktext": texts[::every]}
     large = max(abs(axis.low), abs(axis.high)) >= 10_000

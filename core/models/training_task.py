@@ -76,6 +76,7 @@ class Task(Validated):
         if not isinstance(self.domain, Domain):
             raise RequestError("A model is made of a domain and the name of the column that it predicts.")
         self.domain.check_coordinates()
+        self._settle(domain=self.domain.by_differences)  # slopes are by the unit, also those of amounts
         if self.label not in self.domain.names or len(self.domain.columns) < 2:
             raise RequestError("A model predicts one column of the domain from at least one other.")
         if self.width >= MAX_COORDINATES:

@@ -14,9 +14,16 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Number
-from ..privacy.choosing.column_quantiles import Places, QuantilesPlan, plan_quantiles, release_quantiles
+from ..privacy.choosing.column_quantiles import (
+    MOST_CELLS,
+    Places,
+    QuantilesPlan,
+    plan_quantiles,
+    release_quantiles,
+)
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
+from ..runtime.checks import check_number
 from ..sources import Source, open_source
 from .payment import LedgerAccount, payer_of, spending
 
@@ -34,15 +41,19 @@ class PrivateQuantile:
     value : float
         Where it was found, in the column's own unit.
     rank_error : float
-        With 95% probability no more than so many records lie between the value and the exact quantile, beside those
-        that lie within one part of a cell. From public facts; it is mostly several times too large. What it means in
-        the column's own unit depends on how dense the records are, which nobody has paid for: so there is no interval.
+        With 95% probability no more than so many records lie between the exact quantile and the stretch from low to
+        high. From public facts; it is mostly several times too large.
+    low, high : float
+        The ends of the cell that the value lies in. How many records share the cell nobody has paid to know, and they
+        are not told apart: a value that a third of all has may be anywhere in it. One value where the column has steps.
     """
 
     column: str
     quantile: float
     value: float
     rank_error: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,8 @@ class ColumnQuantiles:
     columns : Sequence[str] | None
         Columns of the domain; None is every column of numbers.
     steps : Mapping[str, Number]
-        Of columns with the values low, low + step, … alone: 1 for whole numbers.
+        Of columns with the values low, low + step, … alone: 1 for whole numbers. Else it is that of the domain, where
+        there are not too many values.
     """
 
     domain: Domain
@@ -83,7 +95,7 @@ class ColumnQuantiles:
                 raise RequestError(f"A step is given for {name!r}, of which no quantiles are bought.")
         if not names:
             raise RequestError("Quantiles are bought of one column of numbers or more.")
-        kept = tuple(numbers[name] for name in names)
+        kept = tuple(_with_step(numbers[name], self.steps.get(name)) for name in names)
         object.__setattr__(self, "domain", replace(self.domain, columns=kept, scale="none"))
         _ = self.planned, self.places  # what does not fit is refused here
 
@@ -95,8 +107,11 @@ class ColumnQuantiles:
     @cached_property
     def places(self) -> tuple[Places, ...]:
         """Candidates of every column."""
-        numbers = [column for column in self.domain.columns if isinstance(column, Numeric)]
-        return tuple(Places(one.low, one.high, self.steps.get(one.name)) for one in numbers)
+        return tuple(Places(*one.bounds(1.0), _told_apart(one, self.steps.get(one.name))) for one in self._numbers)
+
+    @property
+    def _numbers(self) -> list[Numeric]:
+        return [column for column in self.domain.columns if isinstance(column, Numeric)]
 
     @property
     def cost(self) -> Cost:
@@ -146,15 +161,41 @@ class ColumnQuantiles:
         paid = spend if spend is not None else _unrecorded
         found = release_quantiles(self.places, counts, self.planned, spend=paid, noise_source=noise_source)
         return tuple(
-            PrivateQuantile(name, float(share), value, error)
-            for name, values, where in zip(self.domain.names, found, self.places, strict=True)
-            for share, value, error in zip(self.planned.quantiles, values, self._errors(where), strict=True)
+            _found(column, float(share), error, where, place)
+            for column, places, where in zip(self._numbers, found, self.places, strict=True)
+            for share, place, error in zip(self.planned.quantiles, places, self._errors(where), strict=True)
         )
 
     def _errors(self, where: Places) -> list[float]:
         """Rank errors of the quantiles, in their order."""
         choices = sorted(self.planned.choices, key=lambda choice: choice.place)
         return [self.planned.rank_error(choice, where.cells * where.parts + 1) for choice in choices]
+
+
+def _with_step(column: Numeric, step: float | None) -> Numeric:
+    """The column, of amounts with the step that is said of it, which says how finely small ones are told apart."""
+    if step is not None:
+        check_number(step, "The step of a column")
+    return column if step is None or not column.scale else replace(column, step=float(step))
+
+
+def _told_apart(column: Numeric, step: float | None) -> float | None:
+    """The step by which candidates lie apart; None where cells are equal shares of bounds, or of their doublings."""
+    if column.scale:
+        return None
+    if step is not None or not column.step:
+        return step
+    return column.step if (column.high - column.low) / column.step < MOST_CELLS - 1 else None
+
+
+def _found(column: Numeric, quantile: float, rank_error: float, where: Places, place: float) -> PrivateQuantile:
+    """A place that was chosen and the ends of its cell, in the column's own unit."""
+    ends = where.cell_around(place)
+    value, low, high = np.clip(column.between(np.array([place, *ends])), column.low, column.high)
+    if column.scale and column.step:  # a cell may lie between two values
+        value = column.present(value)
+        low, high = min(low, value), max(high, value)
+    return PrivateQuantile(column.name, quantile, float(value), rank_error, float(low), float(high))
 
 
 def private_quantiles(

@@ -252,6 +252,7 @@ class Products(LinearSketch):
 
     def _check(self) -> None:
         super()._check()
+        self._settle(domain=self.domain.by_differences)  # sums of the numbers themselves, also of amounts
         if self.domain.dimensions >= MAX_COORDINATES:
             raise RequestError(
                 f"Products are of at most {MAX_COORDINATES - 1:,} coordinates, and the columns and categories have "

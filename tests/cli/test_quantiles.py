@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,7 +20,7 @@ def test_medians_and_quartiles_are_one_entry_in_the_ledger(command, source, ledg
     result = command("quantiles", source, *BOUNDS, *asked, "--out", "found.csv")
     assert result.exit_code == 0, result.output
     found = pd.read_csv("found.csv")
-    assert list(found) == ["column", "quantile", "value", "rank_error"]
+    assert list(found) == ["column", "quantile", "value", "rank_error", "low", "high"]
     assert found["column"].tolist() == ["x", "x", "y", "y"]
     exact = people()[["x", "y"]].quantile([0.25, 0.5])
     assert abs(found["value"] - [*exact["x"], *exact["y"]]).max() < 0.3
@@ -37,9 +38,21 @@ def test_whole_numbers_and_people_with_two_records(command, source):
     result = command("quantiles", source, "--bounds", "x=0:10", *options)
     assert result.exit_code == 0, result.output
     head, row = result.stdout.splitlines()
-    assert head == "column,quantile,value,rank_error"
+    assert head == "column,quantile,value,rank_error,low,high"
     assert row.split(",")[1:3] == ["0.5", f"{rounded['x'].median():.0f}"]
     assert "registered it with a total of ε = 5" in result.stderr
+
+
+def test_amounts_in_wide_bounds_are_found_by_a_scale_of_ratios(command, source):
+    frame = people()
+    frame.assign(x=np.floor(np.exp(frame["x"])) + 100).to_parquet(source)
+    options = ("--scale", "x=log", "--step", "x=1", "--epsilon", "5")
+    row = command("quantiles", source, "--bounds", "x=0:1e9", *options).stdout.splitlines()[1]
+    exact = pd.read_parquet(source)["x"].median()
+    assert float(row.split(",")[2]) == pytest.approx(exact, rel=0.1)
+    assert "no column of numbers" in refused(
+        command("quantiles", source, "--bounds", "x=0:1e9", "--scale", "z=log", "--epsilon", "1")
+    )
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,45 @@ def test_what_a_record_is_called_is_a_word_or_two(record):
         Domain.from_dict(Domain.of(x=(0, 1)).to_dict() | {"record": record})
 
 
+def test_equal_ratios_of_amounts_are_equally_far_apart_and_zero_and_debts_have_places():
+    pay = Numeric("pay", -1e9, 1e9, "EUR", step=1.0, scale="log")
+    amounts = np.array([-1e9, -3.0, 0.0, 1.0, 241.0, 482.0, 1e6, 2e6, 1e9])
+    places = pay.placed(amounts)
+    assert (np.diff(places) > 0).all()
+    assert places[2] == 0.0
+    assert places[-1] == -places[0]
+    assert places[[5, 7]] - places[[4, 6]] == pytest.approx([1.0, 1.0], abs=0.02)
+    assert np.abs(np.abs(places) - np.log2(1.0 + np.abs(amounts))).max() < 0.01
+    assert pay.between(places) == pytest.approx(amounts, rel=1e-12)
+    shuffled = np.random.default_rng(3).permutation(np.concatenate([amounts, np.geomspace(1, 1e9, 10_001)]))
+    assert (np.argsort(pay.placed(shuffled), kind="stable") == np.argsort(shuffled, kind="stable")).all()
+    assert (pay.placed(shuffled)[7::3] == pay.placed(shuffled[7::3])).all()  # whatever stands beside a number
+
+
+def test_amounts_outside_their_bounds_or_without_end_are_clamped_like_any_number():
+    domain = Domain((Numeric("pay", 0, 1e9, scale="log"), Numeric("age", 0, 100)))
+    batch = pa.record_batch({"pay": [-5.0, math.inf, None, 1e12, 7.0], "age": [1.0, 2, 3, 4, 5]})
+    low, high = domain.bounds()
+    points = domain.encode(batch)
+    assert points[:3, 0].tolist() == [low[0], high[0], high[0]]
+    assert domain.decode_points(points, inside=True).pay.tolist() == pytest.approx([0, 1e9, 1e9, 7])
+    dropped = replace(domain, outside="drop").encode(batch)
+    assert dropped[:, 1].tolist() == [5.0]
+    assert domain.encode_queries(np.array([[7.0, 5.0]])).tolist() == points[3:].tolist()
+    boxed = replace(domain, scale="box").encode(batch)
+    assert boxed.min() >= 0.0
+    assert boxed.max() <= 1.0
+
+
+def test_a_scale_is_written_where_it_is_one_and_files_without_are_as_they_were():
+    plain, amounts = (Domain((Numeric("pay", 0, 9, scale=scale),)) for scale in ("", "log"))
+    assert "scale" not in plain.to_dict()["columns"][0]
+    assert Domain.from_dict(amounts.to_dict()) == amounts != plain
+    assert amounts.by_differences == plain
+    with pytest.raises(RequestError, match="scale"):
+        Numeric("pay", 0, 9, scale="cubic")
+
+
 def test_values_off_the_list_count_as_other_instead_of_leaving_half_of_a_table_out():
     entry = {"kind": "category", "values": {1: "bus", 2: "train"}, "on_missing": "category", "on_unknown": "category"}
     (column,) = columns_of("by", entry)

@@ -112,6 +112,8 @@ def column_values(column: Column) -> str:
     said = column.unit if isinstance(column, Vector) else column.said_unit
     unit = f" {shown(said)}" if said else ""
     bounds = f"{bound(column.low)} to {bound(column.high)}{unit}"
+    if getattr(column, "scale", ""):
+        bounds += ", amounts: equal ratios count as equally far"
     return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 
 

@@ -38,9 +38,25 @@ const listed = (names) =>
 const placeWords = (column, value) => {
   if (column.kind === "category") return column.categories[nearest(column, value)];
   if (column.kind === "date") return dateWords(column, value);
+  if (column.kind === "amount") return amountWords(column, value);
   const text = digitsOf(value, (column.high - column.low) / 500, Math.round);
   return `${Math.abs(value) < 10000 ? text.replaceAll(",", "") : text} ${column.unit}`.trim();
 };
+
+/** The amount at a place on the scale of doublings, and the place of an amount: `Doublings` of the library. */
+const amountAt = (column, place) => {
+  const size = Math.min(Math.abs(place), 1000), whole = Math.floor(size), once = 1 + 11 / 32;
+  const rest = (once - Math.sqrt(once * once - (11 / 8) * (size - whole))) / (11 / 16);
+  return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * column.finest;
+};
+const placeOfAmount = (column, amount) => {
+  const times = 1 + Math.abs(amount) / column.finest;
+  let whole = Math.floor(Math.log2(times));
+  whole += (2 ** (whole + 1) <= times) - (2 ** whole > times);
+  const rest = times / 2 ** whole - 1;
+  return Math.sign(amount) * (whole + rest + (11 / 32) * rest * (1 - rest));
+};
+const amountWords = (column, place) => `${significant(amountAt(column, place), 3)} ${column.unit}`.trim();
 
 const dateWords = (column, value) => {
   const text = new Date(1000 * (column.origin + column.step * Math.round(value))).toISOString();
@@ -71,6 +87,11 @@ const marksOf = (column, [low, high], most) => {
     if (own.length > 1) return own;
     const days = [...new Set(places.map(Math.round))].filter((place) => place >= low && place <= high);
     return days.map((place) => [place, dateWords(column, place)]);
+  }
+  if (column.kind === "amount") {
+    const own = column.ticks.filter(([place]) => place >= low && place <= high);
+    if (own.length > 1) return own.filter((_, i) => i % Math.ceil(own.length / most) === 0);
+    return [0.1, 0.5, 0.9].map((t) => low + t * (high - low)).map((place) => [place, amountWords(column, place)]);
   }
   return roundMarks(low, high, most);
 };

@@ -232,7 +232,8 @@ class Explorer {
   askTyped() {
     const point = { x: null, y: null };
     for (const { side, column, input } of this.inputs) {
-      const value = column.kind === "date" ? dateNumber(column, input.value) : Number(input.value.replace(",", "."));
+      const number = Number(input.value.replace(",", "."));
+      const value = column.kind === "date" ? dateNumber(column, input.value) : column.kind === "amount" ? placeOfAmount(column, number) : number;
       const [low, high] = endsOf(column);
       if (!Number.isFinite(value) || input.value === "") {
         this.answer.textContent = `${column.name} must be ${column.kind === "date" ? "a date such as 2024-12-31" : "a number"}.`;

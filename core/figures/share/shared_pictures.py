@@ -20,7 +20,7 @@ from ...analysis.answerable import map_size
 from ...analysis.box import Box, places_along
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
-from ...domain import Categorical, Cyclic, Dates, Items, Ordered, Vector
+from ...domain import Categorical, Cyclic, Dates, Items, Numeric, Ordered, Vector
 from ...errors import RequestError
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
@@ -33,7 +33,7 @@ from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
-from ..figure_axes import date_ticks
+from ..figure_axes import amount_ticks, date_ticks
 from ..release_pictures import in_units
 
 
@@ -45,7 +45,7 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     dict[str, Any]
         Name, unit and bounds, or categories; ``encoded`` is the coordinate of each category, or that of the
         number 0 and how fast it grows. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds since
-        1970.
+        1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
     """
     column = box.column(name)
     if isinstance(column, (Categorical, Ordered)):
@@ -53,14 +53,18 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
         return category_facts(name, column.categories) | {"encoded": encoded[:, 0].tolist()}
     ends = np.array(column.bounds(1.0))
     low, high = ends.tolist()
-    axis = PictureAxis.of(column, column.between(ends) if isinstance(column, Dates) else ends)
-    start, end = box.encode(name, ends)[:, 0].tolist()
+    amounts = isinstance(column, Numeric) and column.doublings is not None
+    natural = column.between(ends) if isinstance(column, Dates) or amounts else ends
+    axis = PictureAxis.of(column, natural)
+    start, end = box.encode(name, natural)[:, 0].tolist()
     facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
     growth = (end - start) / (high - low)
     facts |= {"encoded": [start - growth * low, growth], "measure": axis.measure, "length": axis.length}
     if isinstance(column, Dates):
         first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
         facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}
+    if amounts:
+        facts |= {"kind": "amount", "ticks": amount_ticks(column), "finest": column.doublings.finest}
     return facts
 
 

@@ -21,7 +21,7 @@ const csvOf = (heads, rows) => `${[heads, ...rows].map((row) => row.map(safeCell
 /** What a picture shows, place by place. */
 const tableOf = (decoder, x, y, shown) => {
   const own = (column, value) =>
-    column.kind === "number" ? value : column.kind === "date" ? dateWords(column, value) : column.categories[nearest(column, value)];
+    column.kind === "number" ? value : column.kind === "amount" ? amountAt(column, value) : column.kind === "date" ? dateWords(column, value) : column.categories[nearest(column, value)];
   const columns = [decoder.columns[x], ...(y === null ? [] : [decoder.columns[y]])];
   const along = (place, count) => {
     const [low, high] = shown.rect[place];

@@ -37,6 +37,8 @@ as a record may lie in the left half of one column and in the right half of anot
 
 Accuracy. Of M candidates one of a score below the best by (2Δ/ε) log(M/β) is chosen with probability β at most; as
 ranks this is added up along the levels, as a child's records are cut off where its parents were chosen (`rank_error`).
+These are ranks among records that are spread over their cells. A candidate has C before it, which lies between what
+the lower and the upper end of its cell have: so no more ranks lie between the quantile and the cell.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ from ..noise.randomness import Source
 from ..zcdp import largest_rho
 from .selection import select, select_jointly
 
-CANDIDATES = 1 << 18  # Parts of a column in all, at most.
+CANDIDATES = 1 << 20  # Parts of a column in all, at most.
 CELLS, MOST_CELLS = 1 << 14, 1 << 16  # Cells of a column without a step, and of one with it.
 MOST_PARTS = 1 << 10  # T at most; with it scores fit 62 bits for 2^38 records.
 DECIMALS = 4  # Of a quantile; so b is 10,000 at most, also below the first level.
@@ -127,6 +129,14 @@ class Places:
             return min(self.low + (self.high - self.low) * share, self.high)
         cell = min(candidate // self.parts, self.cells - 1)
         return min(float(f"{self.low + cell * self.step:.15g}"), self.high)
+
+    def cell_around(self, value: float) -> tuple[float, float]:
+        """The ends of the cell that a candidate lies in: twice its value where the column has steps."""
+        if self.step is not None:
+            return value, value
+        width = (self.high - self.low) / self.cells
+        cell = min(math.floor((value - self.low) / width + 1e-6), self.cells - 1)
+        return self.low + width * cell, min(self.low + width * (cell + 1), self.high)
 
 
 @dataclass(frozen=True)
@@ -202,10 +212,10 @@ class QuantilesPlan:
         return self.unit.records * (b if choice.level == 0 else 2 * one_side)
 
     def rank_error(self, choice: Choice, candidates: int) -> float:
-        """Ranks between what is chosen and the quantile, at most, with 95% probability; see *Accuracy* at the top.
+        """Ranks between the quantile and the cell of what is chosen, at most, with 95% probability; see *Accuracy*.
 
-        A column has no better candidate than its cells allow: where very many records share a T-th of a cell, these
-        ranks come on top.
+        How many records share a cell is not known from public facts, so they are no part of this: nor are, below the
+        first level, half of a T-th of those that share the cell of a quantile chosen before.
         """
         before = [one for one in self.choices if one.place in self._parents(choice)]
         doubt = math.log((len(before) + 1) / DOUBT)

@@ -224,9 +224,7 @@ def closely(domain: Domain, bandwidth: float) -> str:
     if domain.scale != "box" or len(columns) > MOST_SAID or not all(isinstance(one, Numeric) for one in columns):
         return in_unit(domain, bandwidth)
     along = [
-        (one.name, significant(bandwidth * (one.high - one.low), 2), one.unit)
-        for one in columns
-        if isinstance(one, Numeric)
+        (one.name, significant(bandwidth * one.span, 2), one.measure) for one in columns if isinstance(one, Numeric)
     ]
     return listed([f"{name} ± {far} {'' if name in unit else unit}".strip() for name, far, unit in along])
 
@@ -299,7 +297,7 @@ def _least_cell(domain: Domain, units: Floats) -> float:
     for column, unit in zip(domain.columns, units, strict=True):
         if isinstance(column, (Numeric, Dates)):
             _, width = column.scaling(domain.scale)
-            step = column.step if isinstance(column, Numeric) else 1.0
+            step = column.spacing
             steps.append(step / float(np.max(width)) / float(unit))
     return min(steps, default=0.0) / 2.0
 

@@ -108,7 +108,7 @@ def _range(axis: Axis, condition: object, fine: bool) -> Chosen:
     edges = axis.edges(fine)
     # The outermost cells hold what lies beyond the bounds, and the last one its upper end.
     low, high = (-math.inf if ends[0] <= edges[0] else ends[0]), (math.inf if ends[1] >= edges[-1] else ends[1])
-    width = edges[1] - edges[0]
+    width = np.diff(edges)
     inside = np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1])
     share = np.clip(inside / width, 0.0, 1.0)
     near = 1e-9  # an end that is an edge cuts no cell

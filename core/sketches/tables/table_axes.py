@@ -86,16 +86,43 @@ def cut_values(column: Column, steps: Steps, most: int) -> tuple[int, ...]:
     where that many fit. `most`: how many cells there may be.
     """
     cells = min(most, steps.count)
+    if isinstance(column, Numeric) and column.scale and cells < steps.count:
+        return _by_doublings(column, steps, cells)
     found = _by_calendar(column, steps, cells) if isinstance(column, Dates) and cells < steps.count else None
     each = -(-steps.count // cells)
     return found or (*range(0, steps.count, each), steps.count)
 
 
-def halved(starts: tuple[int, ...], halvings: int) -> np.ndarray:
+def _by_doublings(column: Numeric, steps: Steps, most: int) -> tuple[int, ...]:
+    """Cells of amounts, each about as many doublings wide, or of one value where that is wider; up to so many."""
+    ends = column.placed(steps.value(np.array([0, steps.count])))
+    found: tuple[int, ...] = ()
+    for cells in range(most, 4 * most, max(1, most // 16)):
+        starts = np.unique(_first_values(column, steps, np.linspace(ends[0], ends[1], cells + 1)))
+        if found and len(starts) - 1 > most:
+            break
+        found = tuple(starts.tolist())
+    return found
+
+
+def _first_values(column: Numeric, steps: Steps, places: np.ndarray) -> np.ndarray:
+    """The number of the first value that is not below each place on the scale of amounts, int64."""
+    numbers = (column.between(places) - steps.low) / steps.step
+    return np.clip(np.ceil(numbers - 1e-6), 0, steps.count).astype(np.int64)
+
+
+def halved(
+    starts: tuple[int, ...], halvings: int, column: Column | None = None, steps: Steps | None = None
+) -> np.ndarray:
     """The same of the cells that each of them falls into, int64: as even as can be; of some nothing may be left."""
     first, last = (np.array(ends, np.int64)[:, None] for ends in (starts[:-1], starts[1:]))
     parts = np.arange(1 << halvings, dtype=np.int64)
-    inner = first + -(-parts * (last - first) >> halvings)
+    if isinstance(column, Numeric) and column.scale and steps is not None:
+        low, high = (column.placed(steps.value(ends)) for ends in (first, last))
+        inner = np.clip(_first_values(column, steps, low + (high - low) * (parts / len(parts))), first, last)
+        inner = np.maximum.accumulate(inner, axis=1)
+    else:
+        inner = first + -(-parts * (last - first) >> halvings)
     return np.append(inner.reshape(-1), starts[-1])
 
 
@@ -167,7 +194,12 @@ class Axis:
 
     @cached_property
     def _fine_starts(self) -> np.ndarray:
-        return halved(self.starts, self.halvings)
+        return halved(self.starts, self.halvings, self.column, self.steps)
+
+    @property
+    def amounts(self) -> Numeric | None:
+        """The column, where it is one of amounts, whose coordinate is the logarithm of its numbers."""
+        return self.column if isinstance(self.column, Numeric) and self.column.scale else None
 
     def values(self, fine: bool = False) -> np.ndarray:
         """The number of the first value of each cell, and that of all, int64 (cells + 1,); where there are steps.
@@ -184,7 +216,13 @@ class Axis:
         if self.steps is not None:
             return self.steps.value(self.values(fine))
         cells = self.valued << self.halvings if fine else self.valued
-        return self.low + (self.high - self.low) * (np.arange(cells + 1) / cells)
+        shares = np.arange(cells + 1) / cells
+        if self.amounts is not None:
+            low, high = self.amounts.bounds(1.0)
+            inner: np.ndarray = self.amounts.between(low + (high - low) * shares)
+            inner[[0, -1]] = self.low, self.high
+            return inner
+        return self.low + (self.high - self.low) * shares
 
     def sides(self, fine: bool = False, ends: tuple[float, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest value of each cell of values, as far as it lies between two ends, float64 each."""
@@ -208,7 +246,7 @@ class Axis:
         if self.of_places:
             return Ruler(self.coordinate, low, high, self.cells - 1, self.cells, True)
         nowhere = self._nowhere
-        if self.steps is None:
+        if self.steps is None or self.amounts is not None:
             raised = isinstance(self.column, Categorical) and self.column.width == len(self.categories)
             cells = self.valued << self.halvings
             return Ruler(self.coordinate, low, high, cells, cells, categories=cells if raised else 0, nowhere=nowhere)
@@ -274,7 +312,7 @@ def axes_of(domain: Domain, bins: Sequence[int], halvings: Sequence[int], by_val
         else:
             for place in range(column.width):
                 name = column.name if column.width == 1 else f"{column.name}[{place}]"
-                low, high = column.bounds(1.0)
+                low, high = (column.low, column.high) if isinstance(column, Numeric) else column.bounds(1.0)
                 cells, often = next(numbers)
                 steps = steps_of(column) if by_values else None
                 starts = () if steps is None else cut_values(column, steps, cells)
@@ -307,10 +345,13 @@ def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     find_cells(points, rulers, found)
     for row, (axis, ruler) in enumerate(zip(axes, rulers, strict=True)):
         column = axis.column
-        if axis.steps is not None and axis.steps.count > MOST_LOOKED_UP:
+        if axis.steps is not None and (axis.amounts is not None or axis.steps.count > MOST_LOOKED_UP):
             shares = (points[:, axis.coordinate] - ruler.low) / (ruler.high - ruler.low)
-            numbers = np.clip(np.floor(shares * ruler.span + 0.5), 0, axis.steps.count - 1)
-            found[row] = axis.cell_of(numbers)
+            numbers = shares * axis.steps.span
+            if axis.amounts is not None:  # whose coordinates may be divided by their range, as the bounds say
+                first, last = axis.amounts.bounds(1.0)
+                numbers = (axis.amounts.between(first + (last - first) * shares) - axis.low) / axis.steps.step
+            found[row] = axis.cell_of(np.clip(np.floor(numbers + 0.5), 0, axis.steps.count - 1))
         elif (
             isinstance(column, (Cyclic, Ordered)) and not axis.of_places
         ):  # whose categories have places around a circle, or on a line

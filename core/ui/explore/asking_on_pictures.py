@@ -8,13 +8,14 @@ the asked one, which is a trace of its own; a few lines in the browser move it t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from ...analysis.region import Region, count_inside, countable
-from ...domain import Column
+from ...domain import Column, Numeric
 from ...figures.answer_sentences import inside_sentence, noun
 from ...figures.figure_axes import NAME, View
 from ...formatting.escapes import in_markdown
@@ -39,6 +40,14 @@ def choose_asking(opened: Opened, view: View) -> str:
     return choose_one("Ask", kinds, f"asking-{len(kinds)}", POINT)
 
 
+def _natural(column: Column, places: Sequence[float]) -> list[float]:
+    """Places on a picture as numbers in the column's own unit, as an area is asked for."""
+    if not isinstance(column, Numeric):
+        return list(places)
+    numbers: list[float] = column.between(np.array(places, dtype=np.float64)).tolist()
+    return numbers
+
+
 class AskedArea:
     """The asked box, held by fields for its ends, or the lasso that was drawn last."""
 
@@ -53,12 +62,13 @@ class AskedArea:
         chosen = st.session_state[chart].selection
         if self.kind == BOX and chosen.box:
             for column, axis in zip(self.columns, ("x", "y"), strict=False):
-                low, high = sorted(float(end) for end in chosen.box[0][axis])
+                low, high = _natural(column, sorted(float(end) for end in chosen.box[0][axis]))
                 for end, value in (("from", low), ("to", high)):
                     st.session_state[self._field(column, end)] = tidy(value, column)
         elif self.kind == LASSO and chosen.lasso:
             lasso: Mapping[str, list[float]] = chosen.lasso[0]
-            st.session_state[self._lasso] = tuple(zip(lasso["x"], lasso["y"], strict=True))
+            drawn = [_natural(column, lasso[axis]) for column, axis in zip(self.columns, ("x", "y"), strict=True)]
+            st.session_state[self._lasso] = tuple(zip(*drawn, strict=True))
 
     @property
     def _lasso(self) -> str:
@@ -87,7 +97,9 @@ class AskedArea:
         ends = []
         for place, (end, share) in zip(st.columns(2), zip(("from", "to"), MIDDLE, strict=True), strict=True):
             key = self._field(column, end)
-            st.session_state.setdefault(key, tidy(column.low + share * (column.high - column.low), column))
+            first, last = column.bounds(1.0)
+            (middle,) = _natural(column, [first + share * (last - first)])
+            st.session_state.setdefault(key, tidy(middle, column))
             with place:
                 label = in_markdown(f"{column.name} {end}")
                 ends.append(

@@ -87,10 +87,11 @@ def _values(column: Column, shares: np.ndarray) -> list[object]:
     if isinstance(column, (Categorical, Ordered)):
         return [column.categories[int(share * len(column.categories))] for share in shares]
     assert isinstance(column, Scalar)
-    numbers = [column.low + float(share) * (column.high - column.low) for share in shares]
+    low, high = column.bounds(1.0)
+    numbers = [low + float(share) * (high - low) for share in shares]
     if isinstance(column, Dates):
         return [column.text(number) for number in numbers]
-    return [tidy(number, column) for number in numbers]
+    return [tidy(float(number), column) for number in column.between(np.array(numbers))]
 
 
 READ = "explore-asked-read"

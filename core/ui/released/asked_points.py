@@ -115,7 +115,9 @@ def grain(column: Column) -> float:
 
 
 def _fine(column: Column) -> float:
-    return 10.0 ** math.floor(math.log10((column.high - column.low) / STEPS))
+    apart = (column.high - column.low) / STEPS
+    doublings = getattr(column, "doublings", None)  # of amounts, small ones matter too
+    return 10.0 ** math.floor(math.log10(apart if doublings is None else min(apart, doublings.finest)))
 
 
 def tidy(value: float, column: Column) -> float:

@@ -1,7 +1,10 @@
 """Columns with steps: cells hold whole values, and without noise every answer is the exact one."""
 
+import math
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.texts_and_items import TextLength
+from core.privacy.neighbours import Neighbours
 from core.sketches.tables.table_answers import TableAnswers
 from core.sketches.tables.table_axes import axes_of, cut, cut_values, enough_halvings, halved, steps_of
 from core.sketches.tables.tables import Tables
@@ -158,3 +162,65 @@ def test_files_of_earlier_versions_keep_their_even_cells():
     new = sketch.measuring_contrasts()
     assert Tables.from_parameters(sketch.domain, new.parameters()) == new and new.axes[0].steps is not None
     assert "edges" not in Tables.of(Domain.of(x=(0, 1)), 4).measuring_contrasts().parameters()
+
+
+AMOUNTS = {
+    "whole": Numeric("x", 0, 1e9, "EUR", step=1.0, scale="log"),
+    "any": Numeric("x", 0, 1e9, "EUR", scale="log"),
+    "debts": Numeric("x", -1e6, 1e9, step=0.01, scale="log"),
+    "none_is_nothing": Numeric("x", 3.0, 5e7, scale="log"),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_amounts_in_wide_bounds_have_their_quartiles_and_counts_off_tables(name):
+    column = AMOUNTS[name]
+    values = np.floor(np.random.default_rng(4).lognormal(np.log(241), 1.3, MANY)) + 4.0
+    ask, _ = asked(column, values, bins=30, halvings=7)
+    for share in (0.25, 0.5, 0.75):
+        exact = np.quantile(values, share, method="inverted_cdf")
+        found = ask.quantile("x", share).iloc[0]
+        assert 0.97 * exact - 1 <= found.low <= exact * 1.001 + 1
+        assert exact * 0.999 - 1 <= found.high <= 1.03 * exact + 1
+        assert found.estimate == pytest.approx(exact, rel=0.03)
+    inside = ask.count({"x": (100, 1_000)}).iloc[0]
+    exact = ((values >= 100) & (values < 1_000)).sum()
+    assert inside.low - 1e-6 <= exact <= inside.high + 1e-6
+    assert inside.estimate == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+@pytest.mark.parametrize("scale", ["none", "box"])
+def test_every_amount_is_in_the_cell_whose_ends_hold_it(name, scale):
+    column = AMOUNTS[name]
+    domain = Domain((column, GROUP), scale=scale)
+    axis = axes_of(domain, (20,), (6,))[0]
+    edges, near = axis.edges(fine=True), column.step or column.doublings.finest
+    assert (np.diff(edges) >= 0.0).all()
+    assert (edges[0], edges[-1]) == (column.low, column.high + column.step)
+    random = np.random.default_rng(5)
+    amounts = np.concatenate([[column.low, 0.0, 1.0, column.high], random.lognormal(6, 4, 3_000)])
+    amounts = np.clip(column.low + near * np.rint((amounts - column.low) / near), column.low, column.high)
+    points = domain.encode_queries(pd.DataFrame({"x": amounts, "group": "a"}))
+    cells = cut(points, domain, axes_of(domain, (20,), (6,)))[0].astype(int)
+    slack = 1e-9 * np.abs(amounts)
+    assert (edges[cells] <= amounts + slack).all()
+    assert ((amounts <= edges[cells + 1] + slack) | (cells == axis.fine - 1)).all()
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_no_amount_however_large_moves_a_table_by_more_than_is_said(relation):
+    domain = Domain((AMOUNTS["debts"], GROUP), missing="refuse")
+    sketch = Tables.of(domain, 6, "pairs", 3).sized_for(Budget(1, "1e-9"), 1.0)
+    said = sketch.record_sensitivity(relation)
+    extremes = [-math.inf, -1e6, -1e6 + 0.01, -0.01, 0.0, 0.005, 0.01, 1.0, 1e9 - 0.01, 1e9, 1e300, math.inf]
+    extremes += [end + shift for end in sketch.axes[0].edges() for shift in (-0.01, 0.0, 0.01)]
+    moved = []
+    for value in extremes:
+        table = sketch.zeros()
+        sketch.add(table, sketch.encode(pa.record_batch({"x": [value], "group": ["a"]})))
+        moved.append(table)
+    if relation is Neighbours.REPLACE_ONE:
+        moved = [one - other for one in moved for other in moved]
+    assert max(np.abs(one).sum() for one in moved) <= said.l1
+    assert max(int((one.astype(object) ** 2).sum()) for one in moved) <= said.l2_squared
