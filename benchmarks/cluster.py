@@ -13,7 +13,7 @@ import numpy as np
 from core.domain import Domain
 from core.geometry.kernels import Euclidean
 from core.releases.engine.building import ExactTable
-from core.releases.engine.engine_choice import building_on
+from core.releases.kind import building_on
 from core.sketches.hashed.race import Race
 from core.sources import open_source
 

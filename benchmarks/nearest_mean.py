@@ -34,7 +34,7 @@ from core.figures.palette import AMBER, FAINT, TEAL
 from core.geometry.projections.projection import FastProjection
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.centred import CentrePurchase
+from core.releases.bounds_and_centre import CentrePurchase
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.classes import Classes

@@ -6,7 +6,7 @@ from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.ledger import Ledger
 from core.releases.payment import check_all_remembered
-from core.releases.sandbox import counts_samples
+from core.releases.release_store import counts_samples
 from core.ui.frame.marks import Visibility, choose_one, note, rail, side
 from core.ui.frame.navigation import LEDGER, RELEASE
 from core.ui.frame.session import Session

@@ -25,11 +25,11 @@ from PIL import Image
 from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
 from core.figures.small_pictures import density_picture, groups_picture
-from core.releases.centred import CentrePurchase
+from core.releases.bounds_and_centre import CentrePurchase
 from core.releases.forecast.sketch_sizes import choose_rows
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
-from core.sketches.mechanism_choice import distance
+from core.sketches.registry import distance
 from core.sources import open_source
 from core.sources.samples import (
     RELEASES,

@@ -39,8 +39,7 @@ from core.models.training import METHODS, NUMBER_METHODS
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.noise.vector_noise import NormalVector
-from core.releases.bounded import BoundsPurchase, private_bounds
-from core.releases.centred import CentrePurchase
+from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase, private_bounds
 from core.releases.engine import building
 from core.releases.job import Job
 from core.releases.kind import Plain

@@ -7,6 +7,8 @@ refuses. So the same small release is made through each, and everything that com
 terminal, in a line every ten seconds where there is none, and on their own page (`ReleaseTask.pace`): it is exact,
 nobody else sees it, and it is gone afterwards. Releases of an audit take less than ten seconds and have no terminal, so
 their standard error is compared whole; of the page, all but its pace.
+
+`everything` is all that an exact audit goes through, by the names that people type.
 """
 
 from __future__ import annotations
@@ -22,16 +24,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..domain import Categorical, Domain, Numeric, Reading
+from ..errors import RequestError
 from ..geometry.kernels import KERNELS
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.job import release
 from ..sketches.hashed.race import Race
 from ..sources import open_source
+from . import local_trials, training_trials
 from .hostile import Pair, pairs
-from .purchase_trials import LABELLED, MANY, NAME, POINTS, roomy, said
+from .purchase_trials import LABELLED, MANY, NAME, POINTS, purchases, roomy, said
 from .replaying import INPUT, World
-from .trials import BUDGETS, Trial
+from .trials import BUDGETS, Trial, mechanisms
 
 Main = Callable[[list[str]], object]  # The command line, called with its arguments; it ends by `SystemExit` or returns.
 SMALL = ("--bandwidth", "0.5", "--rows", "8", "--width", "8", "--seed", "7")
@@ -241,3 +245,41 @@ def doors(main: Main | None, budgets: Sequence[Budget] = BUDGETS) -> Iterator[Tr
         yield from estimators(budget)
         if main is not None:
             yield from commands(main, budget)
+
+
+def everything(budget: Budget, main: Main | None = None) -> Iterator[Trial]:
+    """Every mechanism, purchase, door, trainer and local report, under one promise.
+
+    Parameters
+    ----------
+    budget : Budget
+        The promise; local reports have its ε, as nobody else's coins are trusted with a δ.
+    main : Main | None
+        The command line, to be audited as a door; left out when None.
+    """
+    yield from mechanisms([budget])
+    yield from purchases([budget])
+    yield from doors(main, [budget])
+    yield from training_trials.trainings([budget])
+    yield from local_trials.reports([str(budget.epsilon)])
+
+
+def of_trainer(method: str, budget: Budget) -> list[Trial]:
+    """The trainings by one method; RequestError where there is none, or none that can keep the promise."""
+    found = list(training_trials.trainings([budget]))
+    return _named("chosen" if method == "choose" else method, found, "method of training")
+
+
+def of_local(name: str, budget: Budget) -> list[Trial]:
+    """The reports of one oracle, sketch or search; RequestError where there is none."""
+    return _named(name, list(local_trials.reports([str(budget.epsilon)])), "kind of local report")
+
+
+def _named(name: str, found: Sequence[Trial], what: str) -> list[Trial]:
+    words = [trial.name.replace(",", " ").split()[0] for trial in found]
+    kept = [trial for trial, word in zip(found, words, strict=True) if word == name]
+    if not kept:
+        raise RequestError(
+            f"There is no {what} {name!r} that keeps such a promise; there are: {', '.join(dict.fromkeys(words))}."
+        )
+    return kept

@@ -34,8 +34,7 @@ from ..privacy.budget import Budget
 from ..privacy.choosing.private_bounds import Grid
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import EACH_RECORD, Neighbours
-from ..releases.bounded import BoundsPurchase
-from ..releases.centred import CentrePurchase
+from ..releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from ..releases.discovery import discover, release_after
 from ..releases.discovery_stage import Discovery
 from ..releases.job import release

@@ -111,7 +111,7 @@ def audit(
 
 def _chosen(budget: Budget, train: str | None, local: str | None, main: Main) -> Iterable[Trial]:
     """What is replayed where no mechanism is."""
-    from ..auditing.catalogue import everything, of_local, of_trainer
+    from ..auditing.door_trials import everything, of_local, of_trainer
 
     if train is not None:
         return of_trainer(train, budget)

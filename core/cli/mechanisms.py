@@ -64,8 +64,7 @@ def declared_mechanism(
 def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     """The mechanism that was named, or the one that other options imply; ``sets`` says that records are sets."""
     from ..geometry.kernels import KERNELS
-    from ..sketches.mechanism_choice import hashed
-    from ..sketches.registry import card
+    from ..sketches.registry import card, hashed
 
     if shape.kernel == "jaccard" and shape.mechanism == "race":
         return "minhash"  # RACE of sets
@@ -167,7 +166,7 @@ def seed_of(shape: SketchOptions) -> int | None:
 
 def _made(card: MechanismSpec, shape: SketchOptions, domain: Domain, budget: Budget) -> LinearSketch | Adaptive:
     """The mechanism of a card, from what was typed."""
-    from ..sketches import mechanism_choice
+    from ..sketches import registry
     from ..sketches.mechanism_spec import PublicInputs
 
     kernel = _kernel_of(card, shape, domain) if "--kernel" in card.options else None
@@ -195,7 +194,7 @@ def _made(card: MechanismSpec, shape: SketchOptions, domain: Domain, budget: Bud
         raise RequestError(
             f"The mechanism {card.name} needs a --norm: l1, l2, squared, lp:P, capped:C, above or below."
         )
-    return mechanism_choice.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
+    return registry.candidates(facts)[0].made_from(facts)  # the norm decides which one is meant
 
 
 def _kernel_of(card: MechanismSpec, shape: SketchOptions, domain: Domain) -> Kernel:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.progress import Progress
 
-    from ..releases.engine.pace import Pace
+    from ..releases.engine.building import Pace
 
 TABLES = (".csv", ".tsv", ".parquet")
 SECONDS_A_LINE = 10.0  # Between two lines on how far a reading is, where they do not take each other's place.
@@ -82,7 +82,7 @@ def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[
     Callable[[int], None]
         What is called with the number of rows read so far.
     """
-    from ..releases.engine.pace import Pace
+    from ..releases.engine.building import Pace
 
     pace = Pace(total, rows=rows)
     of_all = f" of {total:,}" if total else ""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..privacy.choosing.private_bounds import Bounds
     from ..privacy.neighbours import PrivacyUnit
-    from ..releases.bounded import BoundsPurchase
+    from ..releases.bounds_and_centre import BoundsPurchase
     from ..releases.discovery_stage import Discovery
     from ..releases.job import Job
     from ..releases.kind import Kind, TablePlan
@@ -108,8 +108,8 @@ def release(
     """
     from ..figures.report.meaning import table
     from ..formatting.numbers import count, rounded
-    from ..releases.engine.engine_choice import check_engine
     from ..releases.job import Job
+    from ..releases.kind import check_engine
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.planning import wide_column
     from ..releases.purchase_plan import Purchasing

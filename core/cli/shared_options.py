@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..privacy.budget import Budget
     from ..privacy.ledger.ledger import Ledger
-    from ..releases.bounded import BoundsPurchase
+    from ..releases.bounds_and_centre import BoundsPurchase
 
 DATA, PAYER = "The data, in public", "The budget"
 # Each stands under its heading in the help of a command.
@@ -354,7 +354,7 @@ class BoundsOptions:
             refuse_typed(typed(self), "no --private-bounds are to be bought")
             return None
         from ..privacy.choosing.private_bounds import Grid
-        from ..releases.bounded import BoundsPurchase
+        from ..releases.bounds_and_centre import BoundsPurchase
 
         grids: dict[str, Grid] = {}
         for name, low, high in map(notation.parse_bounds, self.private_bounds):

@@ -30,7 +30,7 @@ from typer.core import TyperGroup
 
 from ..errors import BudgetError, RequestError
 from ..formatting.numbers import count, listed
-from ..privacy.ledger.names import named_after
+from ..privacy.ledger.ledger_records import named_after
 from ..runtime.faults import DEBUG, TOO_LITTLE
 from ..runtime.transient import sweep
 from .output import print_json, print_table, say

@@ -17,7 +17,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..releases.centred import CentrePurchase
+from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.job import Job
 from ..releases.planning import kind_of
 from ..releases.release import Release

@@ -32,7 +32,7 @@ from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
-from .kernel_names import kernel_of
+from .private import kernel_of
 
 QUESTION = "local reports"
 

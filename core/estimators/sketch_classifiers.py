@@ -12,15 +12,14 @@ from ..geometry.projections.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..releases.centred import CentrePurchase
+from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.forecast.scales import by_coordinates
 from ..runtime.checks import check_choice
 from ..sketches.distances.directions import Directions, dimensions_for
 from ..sketches.distances.moments import Moments
 from ..sketches.linear import LinearSketch
 from .classifier import PrivateClassifier
-from .kernel_names import grid_of, kernel_of, kernel_sketch
-from .private import CLASS
+from .private import CLASS, grid_of, kernel_of, kernel_sketch
 
 
 class PrivateKernelClassifier(PrivateClassifier):

@@ -16,9 +16,8 @@ from ..releases.forecast.nearness import kernel_apart
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.forecast.scales import by_coordinates
 from ..sketches.linear import LinearSketch
-from ..sketches.mechanism_choice import distance
-from .kernel_names import grid_of, kernel_of, kernel_sketch
-from .private import PrivateEstimator
+from ..sketches.registry import distance
+from .private import PrivateEstimator, grid_of, kernel_of, kernel_sketch
 
 
 class PrivateKernelDensity(DensityMixin, PrivateEstimator):

@@ -27,9 +27,8 @@ import pyarrow.parquet as pq
 
 from ..errors import RequestError
 from ..runtime.faults import told
-from ..runtime.threads import one_core
+from ..runtime.threads import Attendance, one_core
 from ..runtime.transient import unfinished
-from ..runtime.waiting_line import Attendance
 from ..sources.samples import FOLDER
 from .comparison_plan import Advice, Outcome, Plan, Step, Trial, Value
 

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from ..geometry.kernels import of_coordinates
 from ..privacy.neighbours import EACH_RECORD
 from ..releases.forecast.recommendation import Closeness, Distances
-from ..sketches.mechanism_choice import distance
+from ..sketches.registry import distance
 from ..sources import open_source
 from ..sources.samples import Sample
 

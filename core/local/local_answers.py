@@ -29,7 +29,7 @@ from scipy.special import ndtri
 from ..errors import RequestError
 from ..releases.file import sync_folder
 from ..releases.release import now
-from ..runtime import archive_writing, strict_json
+from ..runtime import archive_writing, archives
 from ..runtime.array_types import Array, Floats
 from ..runtime.checks import check_choice, check_number, check_text
 from ..runtime.environment import SOFTWARE
@@ -139,7 +139,7 @@ class LocalAnswers(ABC):
         """What the manifest says that other kinds of answers have not."""
 
     def _write(self, file: BinaryIO) -> None:
-        text = strict_json.dumps(
+        text = archives.dumps(
             {
                 "format": FORMAT,
                 "format_version": self.format_version,

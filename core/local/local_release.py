@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import ReleaseFileError, RequestError
 from ..releases.release import now
-from ..runtime import strict_json
+from ..runtime import archives
 from ..runtime.archives import Archive
 from ..runtime.array_types import Floats
 from ..runtime.checks import check_integer, check_text, exact_fields
@@ -118,7 +118,7 @@ def is_local(data: bytes) -> bool:
     """Whether a file says that it holds counted reports."""
     try:
         text = Archive(io.BytesIO(data), (*ARRAYS, "count")).text("manifest", LARGEST_FILE)
-        facts = strict_json.loads(text)
+        facts = archives.loads(text)
     except (ValueError, RequestError):
         return False
     return isinstance(facts, dict) and facts.get("format") == FORMAT
@@ -127,7 +127,7 @@ def is_local(data: bytes) -> bool:
 def _read(file: BinaryIO) -> LocalAnswers:
     archive = Archive(file, ARRAYS)
     try:
-        facts = strict_json.loads(archive.text("manifest", LARGEST_FILE))
+        facts = archives.loads(archive.text("manifest", LARGEST_FILE))
     except ValueError:
         raise ReleaseFileError("The manifest of the file is not JSON of the kind that a release has.") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:

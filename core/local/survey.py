@@ -27,7 +27,7 @@ import numpy as np
 
 from ..errors import RequestError
 from ..formatting.numbers import count
-from ..runtime import strict_json
+from ..runtime import archives
 from ..runtime.array_types import Integers
 from ..runtime.checks import check_text, exact_fields
 from ..runtime.parameters import Registry, described
@@ -101,7 +101,7 @@ class Written(ABC):
     @cached_property
     def text(self) -> str:
         """The survey as the one text that its fingerprint is of."""
-        return strict_json.dumps(self.to_dict())
+        return archives.dumps(self.to_dict())
 
     @cached_property
     def fingerprint(self) -> str:
@@ -272,7 +272,7 @@ def check_weights(surplus: object, one: Oracle | LocalSketch) -> None:
 def parse_survey(text: str) -> AnySurvey:
     """The survey of a text; RequestError on anything else, as it may come from a stranger."""
     try:
-        facts = strict_json.loads(text)
+        facts = archives.loads(text)
     except ValueError:
         raise RequestError("This is no survey file: it is not JSON.") from None
     return survey_from(facts)

@@ -22,7 +22,7 @@ from ..analysis.product_sums import Term
 from ..domain import Scalar
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.numbers import significant
-from ..runtime import strict_json
+from ..runtime import archives
 from ..runtime.checks import check_number, exact_fields
 from ..sketches.answers import check_level
 from .model_file import FIELDS, REACH, ModelFile, later_fields, shortened
@@ -340,7 +340,7 @@ def most_bytes(task: Task, halvings: int = 0) -> int:
     """Bytes of a model's file at most, whose lines bend so often: room is taken before it is paid for."""
     width = min(MAX_COORDINATES, task.width << halvings) + 1
     numbers = width * (max(1, len(task.categories)) + 1) + min(width, MOST_IN_FILE) ** 2
-    return A_NUMBER * numbers + 4 * len(strict_json.dumps(task.domain.to_dict())) + BESIDE_THE_NUMBERS
+    return A_NUMBER * numbers + 4 * len(archives.dumps(task.domain.to_dict())) + BESIDE_THE_NUMBERS
 
 
 def load_model(source: str | Path | bytes) -> Model:
@@ -358,7 +358,7 @@ def load_model(source: str | Path | bytes) -> Model:
     if len(content) > MOST_BYTES:
         raise ReleaseFileError("This file is too large for a model.")
     try:
-        return model_of(strict_json.loads(content.decode()))
+        return model_of(archives.loads(content.decode()))
     except RequestError as problem:
         raise ReleaseFileError(f"This is not a model that this version can read: {problem}") from None
     except ValueError:

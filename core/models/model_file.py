@@ -17,7 +17,7 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
-from ..runtime import strict_json
+from ..runtime import archives
 from ..runtime.checks import check_choice, check_number, exact_fields
 from ..runtime.environment import SOFTWARE
 from ..runtime.transient import unfinished
@@ -259,7 +259,7 @@ class ModelFile(ABC):
         """
         if not (self.private or teaching):
             raise RequestError("This model's noise was seeded or made short, which protects nobody: it is not written.")
-        return strict_json.dumps(self.to_dict()).encode()
+        return archives.dumps(self.to_dict()).encode()
 
     def save(self, path: str | Path, teaching: bool = False) -> None:
         """Write the model to a file that is either whole or not there at all; RequestError where it cannot be."""

@@ -26,8 +26,8 @@ from ..privacy.neighbours import EACH_RECORD, PrivacyUnit, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
-from ..sources.arrow_tables import FrameSource
 from ..sources.delimited import DelimitedSource
+from ..sources.frames_and_arrays import FrameSource
 from .discovery_reading import (
     Scale,
     Second,

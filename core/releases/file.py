@@ -34,7 +34,7 @@ import numpy as np
 
 from ..errors import ReleaseFileError, RequestError
 from ..privacy.record import MAX_TABLES
-from ..runtime import archive_writing, strict_json
+from ..runtime import archive_writing, archives
 from ..runtime.archives import FREE_BYTES, Archive
 from ..runtime.counter_tables import Narrow, Table, array
 from ..runtime.faults import lacks_memory
@@ -155,7 +155,7 @@ def writer(manifest: Manifest, arrays: Arrays, teaching: bool, large: int) -> Ca
         )
     table, released = arrays
     facts = facts_of(manifest, table.size, large)
-    text = strict_json.dumps(facts)
+    text = archives.dumps(facts)
     check_length(text)
     written = {"manifest": np.array(text, dtype=f"<U{len(text)}")}
     count = {} if released is None else {"count": np.array(released, dtype="<i8")}

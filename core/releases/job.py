@@ -22,15 +22,13 @@ from ..sketches.linear import LinearSketch
 from ..sketches.part import Part
 from ..sketches.parts import Parts
 from ..sources import Source, open_source
-from .bounded import BoundsPurchase
-from .centred import CentrePurchase
+from .bounds_and_centre import BoundsPurchase, CentrePurchase
 from .engine.building import ExactTable
 from .engine.checkpoint import Checkpoints
-from .engine.engine_choice import LOCAL, check_engine
 from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .forecast.sketch_sizes import ANY_RECORDS
-from .kind import Filling, Kind, Plain, Reader, TablePlan, most_bytes
+from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
 from .planning import kind_of, priced, warn_of_wide_columns
@@ -61,7 +59,7 @@ class Job:
     out : Path | None
         A file to write the release to as well.
     engine : str
-        Who reads; see `core.releases.engine.engine_choice`.
+        Who reads; see `core.releases.kind`.
     keeping : Keeping | None
         Where a long first reading is written down, if anywhere.
     known : Known | None
@@ -338,9 +336,9 @@ def release(
         How many records there are at least, as anybody may know, for choosing the size of the table. Where it is
         needed and left out, a count is bought first; see `core.releases.purchase_plan`. Tables suppose 10,000 instead.
     bounds : BoundsPurchase | None
-        Bounds to be bought with a share of the budget; see `core.releases.bounded`.
+        Bounds to be bought with a share of the budget; see `core.releases.bounds_and_centre`.
     centre : CentrePurchase | None
-        A centre to be bought with a share of the budget; see `core.releases.centred`.
+        A centre to be bought with a share of the budget; see `core.releases.bounds_and_centre`.
     progress : Callable[[int], object] | None
         Called with the number of rows read so far, in all readings together.
     noise_source : NoiseSource | None

@@ -2,10 +2,9 @@
 
 `core.releases.job` drives them all alike: price, read, pay, draw noise, keep.
 
-Releases of mechanisms that choose before they measure: one promise, and one entry in the ledger for all of it.
-
-Everything is calibrated from public facts and written to the ledger before the first choice. A crash in between loses
-budget, never privacy.
+A mechanism that chooses before it measures has one promise, and one entry in the ledger for all of it: everything is
+calibrated from public facts and written there before the first choice. A crash in between loses budget, never privacy.
+Who fills a table, this process or a Dask cluster, changes no bit of it.
 """
 
 from __future__ import annotations
@@ -14,27 +13,82 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import has_room
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..runtime import strict_json
+from ..runtime import archives
+from ..runtime.environment import check_extra
 from ..sketches.adaptive import Adaptive, AdaptivePlan
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Plan, Planned, planned_for
 from ..sources import Source
-from .engine.building import ExactTable
-from .engine.engine_choice import LOCAL, building_on
-from .engine.resuming import Keeping
+from .engine.building import ExactTable, TableBuilder
+from .engine.resuming import Keeping, ResumableBuilding
 from .purchase_plan import PurchasePlan
 from .release import Release
 from .seal import noised, promise, sealed
 from .stages import Known, Stage
+
+if TYPE_CHECKING:
+    from .engine.cluster import ClusterBuilding
+
+LOCAL = "local"
+
+
+def check_engine(engine: object) -> str | None:
+    """The address of the scheduler that an engine names: empty for a cluster of this machine, None for no cluster.
+
+    RequestError when there is no such engine, or Dask is not installed.
+    """
+    name, colon, address = engine.partition(":") if isinstance(engine, str) else ("", "", "")
+    if engine == LOCAL:
+        return None
+    if name != "dask" or bool(colon) != bool(address):
+        raise RequestError(
+            "The engine must be local (this process), dask (processes on this computer) or dask:ADDRESS (a Dask "
+            "scheduler), such as dask:tls://10.0.0.7:8786."
+        )
+    check_extra("distributed", "cluster", "A Dask cluster")
+    return address
+
+
+def building_on(
+    engine: str,
+    sketch: LinearSketch,
+    source: Source,
+    keeping: Keeping | None = None,
+    say: Callable[[str], object] = lambda words: None,
+) -> TableBuilder | ResumableBuilding | ClusterBuilding:
+    """What fills the table of a sketch with the records of a source, when it is iterated over.
+
+    RequestError when there is no such engine, or what is to be continued was paid for already.
+
+    Parameters
+    ----------
+    engine : str
+        "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
+    sketch, source : LinearSketch, Source
+        Of a settled size, and the private records.
+    keeping : Keeping | None
+        Where this process writes down how far it is, if anywhere; on a cluster, where every share is read anew when its
+        worker dies, nothing is.
+    say : Callable[[str], object]
+        Tells the owner about that.
+    """
+    address = check_engine(engine)
+    if address is None:
+        return TableBuilder(sketch, source) if keeping is None else ResumableBuilding(sketch, source, keeping, say)
+    from .engine.cluster import ClusterBuilding
+
+    return ClusterBuilding(sketch, source, address or None)
+
 
 BESIDE_THE_TABLE = 1 << 20  # Bytes that the rest of a file takes at most, beside its counters and its manifest.
 Held = tuple[np.ndarray, "int | np.ndarray"]  # Exact sums and number of records, handed over by `ExactTable.use_up`.
@@ -116,7 +170,7 @@ def most_bytes(kind: Kind) -> int:
     widest = all(noise is None or has_room(np.dtype(sketch.counter_type), noise) for noise in kind.noises)
     counter = np.dtype(sketch.counter_type).itemsize if widest else 8
     table = counter * math.prod(sketch.shape) + 8 * math.prod(sketch.count_shape)
-    facts = strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()])
+    facts = archives.dumps([sketch.parameters(), sketch.domain.to_dict()])
     return table + table // 500 + 4 * len(facts) + BESIDE_THE_TABLE  # four bytes a character, and packing may add a bit
 
 

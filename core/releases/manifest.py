@@ -14,7 +14,7 @@ from ..formatting.escapes import steers
 from ..formatting.numbers import listed
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
-from ..runtime import strict_json
+from ..runtime import archives
 from ..runtime.checks import check_text, exact_fields
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
@@ -230,7 +230,7 @@ def check_describable(sketch: LinearSketch) -> None:
                 "the file; rename the column."
             )
     sketch_from_parameters(sketch.name, sketch.domain, sketch.parameters())
-    check_length(strict_json.dumps([sketch.parameters(), sketch.domain.to_dict()]))
+    check_length(archives.dumps([sketch.parameters(), sketch.domain.to_dict()]))
 
 
 def check_length(text: str) -> None:
@@ -252,7 +252,7 @@ def described_sketch(facts: dict[str, Any]) -> LinearSketch:
 def parse(text: str) -> dict[str, Any]:
     """The fields of a manifest's text; a stranger may have written it."""
     try:
-        manifest = strict_json.loads(text)
+        manifest = archives.loads(text)
     except ValueError:
         raise ReleaseFileError("The manifest of the file is not JSON of the kind that a release has.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

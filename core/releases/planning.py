@@ -13,8 +13,7 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.parts import Parts
 from ..sketches.registry import card_of
-from .bounded import BoundsPurchase, BoundsStage
-from .centred import CentrePurchase, CentreStage
+from .bounds_and_centre import BoundsPurchase, BoundsStage, CentrePurchase, CentreStage
 from .forecast.forecast_shares import settle
 from .forecast.sketch_sizes import choose_size
 from .kind import Choosing, Kind, Plain, TablePlan

@@ -4,6 +4,12 @@ A shelf is a folder of public files: releases, counted local reports and models.
 its own there, which says the data set, and is its owner's business. What its owner gives a name, by renaming it or by
 putting a file there by hand, is on show: whoever reaches the app may open it. A text beside a file, of the same name
 with the ending .txt, describes it.
+
+The ledger of the bundled samples: it counts as any ledger does, and can begin again, as samples are nobody's secret.
+
+An owner's ledger never forgets, which is what makes its totals promises. Made-up records promise nobody anything; but
+counted beside real ones, their budget would run out once and for ever, and whoever teaches with them needs a fresh one
+every lesson. So they have a file of their own, and nothing but bundled samples may be paid from it.
 """
 
 from __future__ import annotations
@@ -24,8 +30,9 @@ from platformdirs import user_data_path
 
 from ..errors import RequestError
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.ledger.names import checked_name, look_alike
-from ..runtime import environment, strict_json
+from ..privacy.ledger.ledger_records import checked_name, look_alike
+from ..privacy.ledger.ledger_store import default_place
+from ..runtime import archives, environment
 from ..runtime.archives import Archive
 from ..runtime.transient import unfinished
 from .file import LARGE_ARRAYS, PARTS_ARRAYS, sync_folder
@@ -69,7 +76,7 @@ def _says_public(path: Path, size: int, changed: int) -> bool:
 
 
 def _format(text: str) -> object:
-    facts = strict_json.loads(text)
+    facts = archives.loads(text)
     return facts.get("format") if isinstance(facts, dict) else None
 
 
@@ -329,3 +336,52 @@ def shelf_beside(where: str | Path) -> Shelf:
     if "://" in place:
         return Shelf(user_data_path("frostglass", appauthor=False) / "releases")
     return Shelf(Path(f"{Path(place).expanduser().absolute()}.releases"))
+
+
+ENDING = ".samples"  # Stands behind the name of the ledger of its owner; only files with it are ever begun again.
+
+
+class Sandbox:
+    """A ledger with its shelf that can be emptied.
+
+    Parameters
+    ----------
+    place : Path
+        Its file, which exists from the first use on.
+    """
+
+    def __init__(self, place: Path):
+        self.place = place.with_name(place.name.removesuffix(ENDING) + ENDING)
+
+    @classmethod
+    def beside(cls, where: str | Path | None) -> Sandbox:
+        """The one beside a ledger: a path or an address, None for the ledger in the user's data folder."""
+        named = str(where or default_place()).removeprefix("sqlite+pysqlite:///").removeprefix("sqlite:///")
+        return cls(default_place() if "://" in named else Path(named).expanduser().absolute())
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever counted in it."""
+        return self.place.exists()
+
+    @property
+    def ledger(self) -> Ledger:
+        """Open it; RequestError when it cannot be used."""
+        return Ledger(self.place)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where its releases are kept."""
+        return Shelf(Path(f"{self.place}.releases"))
+
+    def begin_again(self) -> None:
+        """Forget all that was spent, and the releases that it was spent on."""
+        for entry in self.shelf.entries():
+            if not entry.shown:
+                self.shelf.remove(entry.name)
+        self.place.unlink(missing_ok=True)
+
+
+def counts_samples(ledger: Ledger) -> bool:
+    """Whether a ledger is one that can begin again."""
+    return ledger.where.endswith(ENDING)

@@ -5,6 +5,10 @@ MechanismSpec("name", ...)``, or ``SOMETHING_CARD`` for a second one. The text o
 so that a list of them loads nothing; a file is imported when its mechanism is asked for. Mechanisms from elsewhere are
 either handed to `register`, or named by an installed package as an entry point of the group ``frostglass.mechanisms``,
 whose value is the card.
+
+A question is asked of `candidates`: what is to be measured decides which mechanisms have a part, and public facts their
+details. The command line, the recommendation, the estimators and the app make their sketches here or from a card
+itself, so that the same words give the same sketch.
 """
 
 from __future__ import annotations
@@ -17,10 +21,14 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
-from .mechanism_spec import LAST, MechanismSpec
+from ..geometry.distances.profiles import profile_named
+from ..geometry.hashing import families
+from ..geometry.kernels import Kernel
+from ..privacy.budget import Budget
+from .mechanism_spec import LAST, MechanismSpec, PublicInputs
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -153,3 +161,46 @@ def _check_nesting(parameters: object) -> None:
             return
         parameters = inner.get("parameters")
     raise RequestError(f"Sketches may lie inside each other at most {MAX_NESTING} deep.")
+
+
+def hashed(kernel: Kernel) -> bool:
+    """Whether RACE has the kernel."""
+    try:
+        families.check_kernel(kernel)
+    except RequestError:
+        return False
+    return True
+
+
+def candidates(facts: PublicInputs) -> list[MechanismSpec]:
+    """The cards of all mechanisms that may be recommended for a question, in the order of lists.
+
+    RequestError when there is no such distance.
+    """
+    if facts.kernel is None:
+        check_norm(facts)
+    return [card for card in cards().values() if card.recommended and card.refusal(facts) is None]
+
+
+def check_norm(facts: PublicInputs) -> None:
+    """RequestError when there is no such distance, or a radius where none is used."""
+    norm = facts.norm or ""
+    if norm in ("l2", "squared"):
+        return
+    if facts.radius is not None:
+        raise RequestError("A radius belongs to the norms l2 and squared; other distances are kept by the bounds.")
+    if norm.partition(":")[0] not in ("l1", "lp", "capped", "above", "below"):
+        raise RequestError(f"The norm {norm!r} must be l1, l2, squared, lp:P, capped:C, above or below.")
+    profile_named(norm)
+
+
+def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: int | None = None) -> LinearSketch:
+    """The mechanism for sums of distances that is best as a rule: the first that may be recommended.
+
+    RequestError when there is no such norm, or a radius where none is used. `norm`: "l1", "l2", "squared", "lp:P",
+    "capped:C", "above" or "below". `radius`: of "l2" and "squared": records farther than this from the middle of the
+    bounds are moved towards it. `seed`: of random directions, for "l2"; fresh when None.
+    """
+    # None of these sketches depends on the promise before it is sized.
+    facts = PublicInputs(domain, Budget(1), norm=norm, seed=seed, radius=radius)
+    return cast(LinearSketch, candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive

@@ -16,8 +16,8 @@ from time import monotonic
 import pyarrow as pa
 
 from ..errors import RequestError
-from .arrow_tables import ArrowSource
 from .duck import Scan, identifier, literal
+from .frames_and_arrays import ArrowSource
 from .queried import QueriedSource
 from .source import Paths, Source
 

@@ -35,8 +35,7 @@ from ..errors import RequestError
 from ..runtime.checks import check_integer
 from .copies import EITHER, PIECE, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
 from .duck import Fault, identifier, literal, literals, plain_sentences
-from .gathering import Pairs
-from .people import rounded_text
+from .people import Pairs, rounded_text
 from .queried import QueriedSource
 from .source import Location, Part
 

@@ -25,7 +25,7 @@ from ..domain import Cyclic, Dates, Domain
 from ..domain.column import is_list
 from ..runtime.threads import cores, in_order
 from .duck import literals, plain_sentences
-from .gathering import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers, cut_between_sets
+from .people import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers, cut_between_sets
 from .queried import QueriedSource
 from .row_groups import EdgeRows, Footer, Piece, RowGroups, pages
 from .source import Location, Part, Paths, passed_over

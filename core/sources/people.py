@@ -17,20 +17,33 @@ All of this holds of the ids as they are read, so an id must be what names one p
 `core.domain.written`: a number is the text of its digits, and what has none is refused. Text that a program wrote of a
 floating-point number, "7.0" or "1.2e+18", is held to the rule as the number is: in a file whose pieces were written
 apart, "7" and "7.0" are one person, who would have twice as many records as two.
+
+Sets gathered from rows that hold one item each: all rows of one id are one set.
+
+Rows in ascending order of their ids are gathered as they come, as all rows of an id stand together then: what is held
+is one batch, and the items of the set that may go on. Whether they are in order is looked at before anything is given
+out, in one reading of the ids alone; where they are not, the rows are sorted out of core. So every set is whole and
+comes once, whatever the order, and the sets are the same ones. The order is looked at again on the way, because a file
+may change between the two readings.
+
+Which way is taken depends on the private rows, and shows in nothing but the time it takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..domain.encoding import ROWS_READ
 from ..domain.written import NO_DIGITS, SHARED_FROM
+from ..errors import RequestError
 from ..privacy.replay.tape import rolling
-from .duck import Fault, identifier, kind_of_sql
+from .duck import Fault, identifier, kind_of_sql, plain_sentences
 
 # How a column is called that was of half precision before it came to DuckDB, which has no such type.
 HALF = "HALF FLOAT"
@@ -117,3 +130,235 @@ def keep_at_most(batches: Iterator[pa.RecordBatch], records: int) -> Iterator[pa
         last, taken = persons[-1], int(rank[-1]) + 1
         records_only = batch.select(range(batch.num_columns - 1))
         yield records_only.filter(pa.array(rank < records))
+
+
+PAIR_ROWS = 1 << 20  # Rows that are read at a time, so that a batch of sets has about so many items.
+REFUSED = "is missing, and the domain says that missing values are refused"
+
+# Ids and items of some rows, none missing, and how many rows of the source were read up to here.
+Pair = tuple[pa.Array, pa.Array, int]
+
+
+class Pairs(Protocol):
+    """Rows of an id and an item, read from the beginning at every call.
+
+    Ids are as `core.sources.people.Person` has them. Rows that miss an id or an item are left out, or refused
+    where the domain says so.
+    """
+
+    @property
+    def label(self) -> str:
+        """How messages name the source."""
+        ...
+
+    def ids(self) -> Iterator[pa.Array]:
+        """The ids alone, in the order of the source."""
+        ...
+
+    def in_order(self) -> Iterator[Pair]:
+        """Ids and items in the order of the source."""
+        ...
+
+    def sorted(self) -> Iterator[Pair]:
+        """Ids and items by ascending id."""
+        ...
+
+
+# From column names and a number of rows to batches of at most so many, in the order of the source.
+Reads = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """Pairs whose ids and items are whole numbers, which need no query to be what they are."""
+
+    label: str  # How messages name the source.
+    read: Reads  # Gives the batches of some columns.
+    id_name: str
+    item_name: str
+    refuse: bool  # Whether a missing value is refused rather than left out.
+    queried: Pairs | None  # The same pairs, read by a query, which can sort; None where the ids are known to ascend.
+    first_row: int = 0  # Place of the first row in the source.
+
+    def ids(self) -> Iterator[pa.Array]:
+        with plain_sentences(self.label):
+            for batch in self.read([self.id_name], PAIR_ROWS):
+                yield batch.column(0).drop_null()
+
+    def in_order(self) -> Iterator[Pair]:
+        rows = 0
+        with plain_sentences(self.label):
+            for batch in self.read([self.id_name, self.item_name], PAIR_ROWS):
+                ids, items = batch.columns
+                if self.refuse:
+                    self._check(ids, self.id_name, self.first_row + rows)
+                    self._check(items, self.item_name, self.first_row + rows)
+                rows += len(batch)
+                yield (*known(ids, items), rows)
+
+    def sorted(self) -> Iterator[Pair]:
+        if self.queried is None:
+            raise ValueError("Ids that are known to ascend need no query to sort them.")
+        return self.queried.sorted()
+
+    def _check(self, values: pa.Array, name: str, before: int) -> None:
+        if values.null_count:
+            row = before + int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) + 1
+            raise RequestError(f"The value of the column {name!r} in row {row:,} of {self.label} {REFUSED}.")
+
+
+def are_whole_numbers(*kinds: pa.DataType) -> bool:
+    """Whether values of all these types are integers."""
+    return all(map(pa.types.is_integer, kinds))
+
+
+def known(ids: pa.Array, items: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The rows that miss neither; texts with 64-bit places, as one set may have more than fit 32."""
+    if ids.null_count or items.null_count:
+        both = pc.and_(ids.is_valid(), items.is_valid())
+        ids, items = ids.filter(both), items.filter(both)
+    if pa.types.is_string(items.type):
+        items = items.cast(pa.large_string())
+    return ids, items
+
+
+HELD_ITEMS = 1 << 24  # Items of one set that are held before repeated ones are left out.
+
+# Ids, each once, the items of each, and how many rows of the source were read for them and all before.
+Lists = tuple[pa.Array, pa.LargeListArray, int]
+Order = Callable[[pa.Array], bool]  # Whether ids stand in ascending order.
+
+
+def gathered(pairs: Pairs, id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
+    """Batches of at most so many sets: a list of items each, and the id of each beside it."""
+    order = order_of(pairs.ids())
+    found = pairs.sorted() if order is None else pairs.in_order()
+    return batches_of(gather(found, order, pairs.label), id_name, item_name, sets)
+
+
+def batches_of(lists: Iterable[Lists], id_name: str, item_name: str, sets: int) -> Iterator[pa.RecordBatch]:
+    """Lists of items and their ids as batches of at most so many."""
+    before = 0
+    for ids, items, rows in lists:
+        batch = pa.record_batch([items, ids], names=[item_name, id_name])
+        for start in range(0, len(batch), sets):
+            yield batch.slice(start, sets).replace_schema_metadata({ROWS_READ: str(rows - before)})
+            before = rows
+
+
+def order_of(batches: Iterable[pa.Array]) -> Order | None:
+    """An order in which all the ids ascend; None where there is none.
+
+    Texts are compared as they are and, for whole numbers that are written as texts, by their length first. Any order
+    serves, as equal ids stand together in it.
+    """
+    orders: list[Order] = [ascends, ascends_by_length]
+    last: pa.Array | None = None
+    for ids in batches:
+        if not len(ids):
+            continue
+        orders = [order for order in orders if _goes_on(order, last, ids)]
+        if not orders:
+            return None
+        last = ids[-1:]
+    return orders[0]
+
+
+def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
+    """Rows at which sets of whole numbers begin, at least so many apart, the first row and the number of rows included.
+
+    Parameters
+    ----------
+    ids : Iterable[pa.Array]
+        The ids of all rows, in their order, at most ``apart`` at a time.
+    apart : int
+        Rows between two cuts.
+
+    Returns
+    -------
+    list[int]
+        The cuts in ascending order; empty where the ids do not ascend or one is missing.
+    """
+    cuts, place = [0], 0
+    last: pa.Array | None = None
+    for some in ids:
+        if not len(some):
+            continue
+        if some.null_count or not _goes_on(ascends, last, some):
+            return []
+        begins = np.flatnonzero(_changes(some if last is None else pa.concat_arrays([last, some])))
+        begins += place + (last is None)
+        later = begins[np.searchsorted(begins, cuts[-1] + apart) :]
+        cuts += later[:1].tolist()
+        place, last = place + len(some), some[-1:]
+    return [*cuts, place] if place else []
+
+
+def ascends(ids: pa.Array) -> bool:
+    """Whether no id is less than the one before it."""
+    if pa.types.is_integer(ids.type):
+        numbers = ids.to_numpy()
+        return bool((numbers[:-1] <= numbers[1:]).all())
+    return pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py() is not False
+
+
+def ascends_by_length(ids: pa.Array) -> bool:
+    """Whether no text is shorter than the one before it, nor less where it is as long: 9 comes before 10 then."""
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
+        return False
+    lengths = pc.binary_length(ids).to_numpy()
+    same = lengths[:-1] == lengths[1:]
+    later = pc.less_equal(ids[:-1], ids[1:]).to_numpy(zero_copy_only=False)
+    return bool(((lengths[:-1] < lengths[1:]) | (same & later)).all())
+
+
+def gather(pairs: Iterable[Pair], order: Order | None, label: str) -> Iterator[Lists]:
+    """Ids, each once, and the lists of their items, from rows in which equal ids stand together.
+
+    Parameters
+    ----------
+    order : Order | None
+        In which their ids ascend, to be looked at on the way; None where they were sorted.
+    """
+    whose: pa.Array | None = None  # the id of the last set, which may go on
+    held: list[pa.Array] = []  # its items
+    limit, rows = HELD_ITEMS, 0
+    for ids, items, rows in pairs:
+        if not len(ids):
+            continue
+        if order is not None and not _goes_on(order, whose, ids):
+            raise RequestError(f"The rows of {label} changed while they were read.")
+        begins = np.flatnonzero(_changes(ids)) + 1
+        if whose is None:
+            whose = ids[:1]
+        elif not whose[0].equals(ids[0]):
+            begins = np.concatenate([[0], begins])
+        if len(begins):
+            last = int(begins[-1])
+            first = np.concatenate([[0], begins + sum(map(len, held))])
+            yield (
+                pa.concat_arrays([whose, ids.take(pa.array(begins[:-1]))]),
+                pa.LargeListArray.from_arrays(pa.array(first, pa.int64()), pa.concat_arrays([*held, items[:last]])),
+                rows - (len(ids) - last),
+            )
+            whose, held, limit = ids[last : last + 1], [items[last:]], HELD_ITEMS
+        else:
+            held.append(items)
+            if sum(map(len, held)) > limit:
+                held = [pc.unique(pa.concat_arrays(held))]
+                limit = max(limit, 2 * len(held[0]))
+    if whose is not None:
+        contents = pa.concat_arrays(held)
+        yield whose, pa.LargeListArray.from_arrays(pa.array([0, len(contents)], pa.int64()), contents), rows
+
+
+def _changes(ids: pa.Array) -> np.ndarray:
+    """Whether each id but the first differs from the one before it, bool (n - 1,)."""
+    if pa.types.is_integer(ids.type):
+        numbers = ids.to_numpy()
+        return numbers[1:] != numbers[:-1]
+    return pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+
+
+def _goes_on(order: Order, last: pa.Array | None, ids: pa.Array) -> bool:
+    return order(ids) and (last is None or order(pa.concat_arrays([last, ids[:1]])))

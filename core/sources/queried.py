@@ -12,8 +12,7 @@ import pyarrow as pa
 from ..domain import Column, Domain
 from ..errors import RequestError
 from .duck import Fault, OutOfMemory, Scan, identifier, kind_of_sql, length_of_sql
-from .gathering import PAIR_ROWS, REFUSED, Pair, Pairs, known
-from .people import PERSON, Person, keep_at_most, ordering_sql
+from .people import PAIR_ROWS, PERSON, REFUSED, Pair, Pairs, Person, keep_at_most, known, ordering_sql
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, numbered
 
 Opened = Callable[[], AbstractContextManager[Scan]]  # Gives a table that can be read for as long as the context lasts.

@@ -19,7 +19,7 @@ from ..domain import Domain
 from ..domain.encoding import FIRST_ROW
 from ..errors import RequestError
 from .duck import plain_sentences
-from .gathering import WholeNumbers, ascends, batches_of, gather
+from .people import WholeNumbers, ascends, batches_of, gather
 from .source import BATCH_ROWS, Part
 
 DECODED_BYTES = 1 << 28  # Most that the values of a column may take at once; one value alone may take more.

@@ -17,7 +17,7 @@ from ..domain.column import is_list
 from ..domain.encoding import FIRST_ROW, ROWS_READ
 from ..errors import RequestError
 from ..runtime.transient import private_folder
-from .gathering import Pairs, gathered
+from .people import Pairs, gathered
 
 BATCH_ROWS = 65_536
 MAX_NAMES_SHOWN = 20
@@ -81,7 +81,7 @@ class Source(ABC):
 
         When the domain names an id column, at most the stated number of records of each person are kept, chosen at
         random (see `core.sources.people`), in an order that means nothing. When the domain's sets are gathered, a
-        record is a set: the list of all items of one id (see `core.sources.gathering`).
+        record is a set: the list of all items of one id (see `core.sources.people`).
 
         Parameters
         ----------

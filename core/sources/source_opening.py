@@ -16,13 +16,12 @@ import pyarrow as pa
 from ..domain.encoding import arrow_table
 from ..errors import RequestError
 from ..formatting.numbers import count, size
-from .arrow_tables import ArrowSource, FrameSource, arrow_file
 from .copies import KINDS as FOREIGN
 from .copies import Copies, Copying, Foreign, json_lines, members, tables_in_zip
 from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource, TextOptions
 from .duck import literals
-from .numpy_arrays import array_source, npy_file, npz_file
+from .frames_and_arrays import ArrowSource, FrameSource, array_source, arrow_file, npy_file, npz_file
 from .parquet import ParquetSource
 from .queried import QueriedSource
 from .source import MAX_NAMES_SHOWN, InMemory, Location, Paths, Source, Upload

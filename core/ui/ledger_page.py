@@ -27,7 +27,7 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
 from ..privacy.ledger.account import price
 from ..privacy.ledger.ledger import Entry, Ledger, Status
-from ..privacy.ledger.names import LONGEST_NAME
+from ..privacy.ledger.ledger_records import LONGEST_NAME
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..releases.payment import unit_words
 from ..sketches.registry import card

@@ -19,7 +19,7 @@ from core.releases.engine.building import ExactTable
 from core.releases.planning import with_chosen_size
 from core.releases.seal import seal
 from core.sketches.classes import Classes
-from core.sketches.mechanism_choice import distance
+from core.sketches.registry import distance
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import draws
 

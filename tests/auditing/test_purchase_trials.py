@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import core.cli.output
-import core.releases.bounded
+import core.releases.bounds_and_centre
 import core.releases.job
 import core.releases.seal
 import core.sketches.tables.chosen
@@ -116,12 +116,12 @@ def test_a_bound_from_exact_counts_is_found(monkeypatch):
 
 
 def test_bounds_that_take_twice_their_share_are_found(monkeypatch):
-    honest = core.releases.bounded.release_bounds
+    honest = core.releases.bounds_and_centre.release_bounds
 
     def twice(grids, counts, budget, *more, **named):
         return honest(grids, counts, replace(budget, epsilon=2 * budget.epsilon), *more, **named)
 
-    monkeypatch.setattr(core.releases.bounded, "release_bounds", twice)
+    monkeypatch.setattr(core.releases.bounds_and_centre, "release_bounds", twice)
     assert any("promised" in one for one in found(first(purchase_trials.bounds(PURE))))
 
 

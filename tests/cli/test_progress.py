@@ -8,14 +8,14 @@ import pytest
 
 from core.cli import output
 from core.cli.output import reading
-from core.releases.engine import pace
+from core.releases.engine import building
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(output, "monotonic", lambda: now[0])
-    monkeypatch.setattr(pace.Pace.__init__, "__defaults__", (None, lambda: now[0], 0))
+    monkeypatch.setattr(building.Pace.__init__, "__defaults__", (None, lambda: now[0], 0))
     return now
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from core import Ledger, load
 from core.domain import Categorical, Numeric, PrivacyUnit, Vector
-from core.privacy.ledger.names import named_after
+from core.privacy.ledger.ledger_records import named_after
 from tests.cli.conftest import BOUNDS, SKETCH, SMALL, people, refused
 
 

@@ -27,8 +27,8 @@ from core.figures.traces import HATCHED, on_paper
 from core.privacy.budget import Budget
 from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments
-from core.sketches.mechanism_choice import distance
 from core.sketches.plan import plan
+from core.sketches.registry import distance
 
 DOMAIN = Domain.of(east=(0, 20), north=(0, 16), city=["Bern", "<b>Chur"])
 FACTS = {"at": {}, "averaged": (), "averaging_places": 1}

@@ -10,7 +10,7 @@ from core.local.oracles.oracle import ORACLES, oracle
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
 from core.privacy.noise.randomness import SeededSource
-from core.runtime import archive_writing, strict_json
+from core.runtime import archive_writing, archives
 from tests.depth import draws
 
 ANSWERS = ("a", "b", "c", "d", "e")
@@ -69,8 +69,8 @@ def test_no_report_moves_an_answer_further_than_its_reach(name):
 def with_facts(change: dict) -> bytes:
     made = released()
     with np.load(io.BytesIO(made.to_bytes())) as held:
-        facts, table = strict_json.loads(str(held["manifest"])), held["table"]
-    text = strict_json.dumps(facts | change)
+        facts, table = archives.loads(str(held["manifest"])), held["table"]
+    text = archives.dumps(facts | change)
     file = io.BytesIO()
     archive_writing.write_archive(file, {"manifest": np.array(text, dtype=f"<U{len(text)}"), "table": table})
     return file.getvalue()

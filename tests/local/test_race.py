@@ -12,7 +12,7 @@ from core.local.local_race import EXACT, MOST_ROWS, CellReports, forecast_report
 from core.local.oracles.oracle import oracle
 from core.local.survey import RecordSurvey, parse_survey
 from core.privacy.noise.randomness import SeededSource
-from core.runtime import strict_json
+from core.runtime import archives
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to
 
@@ -196,7 +196,7 @@ def test_files_that_contradict_themselves_are_refused(change):
     for name, value in change.items():
         facts[name] = facts[name] | value if isinstance(value, dict) else value
     with pytest.raises((ReleaseFileError, RequestError)):
-        read = parse(strict_json.dumps(facts))
+        read = parse(archives.dumps(facts))
         Manifest.from_dict(read, described_sketch(read))
 
 
@@ -211,7 +211,7 @@ def test_a_survey_is_read_as_it_was_written_and_a_forged_one_refused():
         facts | {"question": ""},
     ):
         with pytest.raises(RequestError):
-            parse_survey(strict_json.dumps(forged))
+            parse_survey(archives.dumps(forged))
 
 
 def test_what_cannot_be_reported_is_refused():

@@ -12,7 +12,7 @@ from core.local.local_release import is_local, load_local
 from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import FINDERS, SKETCHES, OpenSurvey, TextSurvey, parse_survey, sketch
 from core.privacy.noise.randomness import SeededSource
-from core.runtime import archive_writing, strict_json
+from core.runtime import archive_writing, archives
 
 TOWNS = ["Ulm", "Köln", "Ulm", "Paris"] * 100
 SIZES = {"rappor": {"cohorts": 4, "width": 32}}
@@ -81,7 +81,7 @@ def test_found_texts_come_back_from_their_file(name):
 def changed(made, change: dict) -> bytes:
     with np.load(io.BytesIO(made.to_bytes())) as held:
         arrays = {name: held[name] for name in held.files}
-    text = strict_json.dumps(strict_json.loads(str(arrays["manifest"])) | change)
+    text = archives.dumps(archives.loads(str(arrays["manifest"])) | change)
     file = io.BytesIO()
     archive_writing.write_archive(file, arrays | {"manifest": np.array(text, dtype=f"<U{len(text)}")})
     return file.getvalue()

@@ -17,7 +17,7 @@ from core.geometry import kernels
 from core.privacy.choosing import private_bounds
 from core.privacy.choosing.private_bounds import Grid, plan_bounds
 from core.privacy.neighbours import PrivacyUnit
-from core.releases.bounded import BoundsPurchase, BoundsStage
+from core.releases.bounds_and_centre import BoundsPurchase, BoundsStage
 from core.releases.job import Job
 from core.releases.kind import TablePlan
 from core.sketches.classes import Classes

@@ -19,7 +19,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
-from core.releases.centred import CentrePurchase, CentreStage
+from core.releases.bounds_and_centre import CentrePurchase, CentreStage
 from core.releases.job import Job
 from core.releases.job import release as plain_release
 from core.releases.kind import TablePlan

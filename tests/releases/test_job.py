@@ -10,8 +10,7 @@ from core.geometry.kernels import Euclidean
 from core.lab.published.mwem import MWEM
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource, SystemSource
-from core.releases.bounded import BoundsPurchase
-from core.releases.centred import CentrePurchase
+from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine.building import ExactTable, TableBuilder, check_room
 from core.releases.job import Job
 from core.releases.kind import most_bytes

@@ -32,8 +32,7 @@ from core.figures.report.label import describe, privacy_label, shares, to_json
 from core.figures.share.page_sections import label_html
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource
-from core.releases.bounded import BoundsPurchase
-from core.releases.centred import CentrePurchase
+from core.releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from core.releases.engine import resuming
 from core.releases.engine.building import ExactTable, TableBuilder
 from core.releases.job import Job

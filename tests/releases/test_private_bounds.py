@@ -11,7 +11,7 @@ from core.privacy.budget import Budget
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import PrivacyUnit
-from core.releases.bounded import private_bounds
+from core.releases.bounds_and_centre import private_bounds
 from core.sources import open_source
 
 

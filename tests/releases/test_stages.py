@@ -19,7 +19,7 @@ from core.releases.payment import LedgerAccount
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.stages import MOST, UNIT, Count, Known, Pairs, Spread
 from core.sources import open_source
-from core.sources.arrow_tables import Drawn
+from core.sources.frames_and_arrays import Drawn
 
 BOX = Domain.of(**{f"x{place}": (0, 10) for place in range(5)}, scale="box")
 

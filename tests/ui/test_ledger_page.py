@@ -12,8 +12,7 @@ from core.privacy.accounting import epsilon_spent
 from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours, unit_in_words
-from core.releases.release_store import shelf_of
-from core.releases.sandbox import Sandbox
+from core.releases.release_store import Sandbox, shelf_of
 from core.ui.frame.session import Session
 from core.ui.ledger_page import cost_of_rows
 from core.ui.own_data.paying import open_ledger

@@ -48,7 +48,7 @@ from ...formatting.numbers import count
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
-from ...privacy.choosing.sparse_vector import SparseVector
+from ...privacy.choosing.selection import SparseVector
 from ...privacy.events import Event, event_of
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise

@@ -29,7 +29,7 @@ from ...releases.seal import promising, showing
 from ...releases.stages import ORDINARY, Count, Known, Spread, Stage
 from ...sketches.classes import Classes
 from ...sources import Source
-from ...sources.arrow_tables import Drawn
+from ...sources.frames_and_arrays import Drawn
 from ..class_counts import SAME_FOR_ALL, largest_of
 from ..linear_models import LinearModel
 from ..training_task import MAX_NUMBERS, Task

@@ -34,13 +34,14 @@ from .ledger_records import (
     append_dataset,
     append_release,
     canonical,
+    check_new,
+    checked_name,
     read_datasets,
     read_history,
 )
 from .ledger_store import Store
 from .ledger_tables import BOOK
 from .log import Did, Log, append, last
-from .names import check_new, checked_name
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 

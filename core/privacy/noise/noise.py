@@ -23,8 +23,14 @@ from ...runtime.threads import over_ranges
 from ..calibration import LARGEST_BLOCK, NoiseScale
 from ..replay.laws import CounterNoise, PureNoise
 from ..replay.tape import drawn
-from .gaussian import LARGEST_SIGMA2, GaussianSampler, gaussian_sampler
-from .laplace import LARGEST_SCALE, LaplaceSampler, laplace_sampler
+from .discrete_samplers import (
+    LARGEST_SCALE,
+    LARGEST_SIGMA2,
+    GaussianSampler,
+    LaplaceSampler,
+    gaussian_sampler,
+    laplace_sampler,
+)
 from .randomness import Source, Stream, SystemSource
 from .vector_noise import LARGEST_VARIANCE, RoundedL2Sampler
 

@@ -24,7 +24,7 @@ from ...runtime.array_types import Array, Integers, Truths, Words
 from ...runtime.compiled_code import njit
 from ..replay.laws import PublicCoins
 from ..replay.tape import drawn
-from .gaussian import upper_half
+from .discrete_samplers import upper_half
 from .randomness import Source, Stream
 
 FINENESS = 32

@@ -3,9 +3,8 @@
 The exact table lives here and nowhere else, between the last record and the noise. It is never written to a disk but as
 a checkpoint, which its owner alone can read (`core.releases.engine.checkpoint`).
 
-Reading ahead: the next batches are made on a thread of their own while the present one is worked on.
-
-The exact table of all records, between the last record and the noise.
+Reading ahead: the next batches are made on a thread of their own while the present one is worked on. `Pace` says how
+fast a long reading goes, and how long it will still take.
 
 Noise is written over the exact sums, so that a table of 1e9 counters need not be in memory twice, and so that no exact
 sum outlives its release. An `ExactTable` is used up by that: a second release from it would add noise to noise and call
@@ -14,12 +13,14 @@ it a release of the records.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, repeat, takewhile
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -215,3 +216,53 @@ def check_room(sketch: LinearSketch, records: int) -> None:
 
 def _rows_of_a_batch(domain: Domain) -> int:
     return min(BATCH_ROWS, max(FEWEST_ROWS, BATCH_BYTES // (8 * max(1, domain.dimensions))))
+
+
+WINDOW = 10.0
+"""Seconds that a rate is taken over: long enough to be calm, short enough to follow a disk that slows down."""
+SETTLED = 1.0
+"""Seconds before the first rate is given; earlier ones say how a reading begins and not how it goes on."""
+
+
+class Pace:
+    """Rows a second over the last seconds, from marks set as the rows are read.
+
+    One thread marks, and any may ask.
+
+    Parameters
+    ----------
+    total : int | None
+        Rows that there are, or None where nobody knows; then no time left is ever given.
+    clock : Callable[[], float]
+        Seconds on a clock that never goes back.
+    rows : int
+        Rows that were read before, by an earlier reading that this one continues.
+    """
+
+    def __init__(self, total: int | None = None, clock: Callable[[], float] = monotonic, rows: int = 0):
+        self.total, self._clock = total, clock
+        self._marks: deque[tuple[float, int]] = deque([(clock(), rows)])
+
+    def mark(self, rows: int) -> None:
+        """Say that so many rows have been read by now, all together."""
+        now = self._clock()
+        self._marks.append((now, rows))
+        while len(self._marks) > 2 and self._marks[1][0] <= now - WINDOW:
+            self._marks.popleft()
+
+    @property
+    def rows(self) -> int:
+        """Rows read by the last mark."""
+        return self._marks[-1][1]
+
+    @property
+    def rate(self) -> float | None:
+        """Rows a second; None while it cannot be told yet."""
+        (began, before), (now, rows) = self._marks[0], self._marks[-1]
+        return (rows - before) / (now - began) if now - began >= SETTLED and rows > before else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until all rows are read at this rate; None while it cannot be told."""
+        rate = self.rate
+        return None if rate is None or self.total is None else max(0, self.total - self.rows) / rate

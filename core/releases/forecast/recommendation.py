@@ -17,7 +17,7 @@ from ...formatting.numbers import count
 from ...geometry.kernels import Kernel
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale
-from ...sketches import mechanism_choice
+from ...sketches import registry
 from ...sketches.adaptive import Adaptive
 from ...sketches.classes import Classes
 from ...sketches.linear import LinearSketch
@@ -248,7 +248,7 @@ def recommend(
     possible: list[Recommendation] = []
     impossible: list[Recommendation] = []
     facts = question.facts(compared, budget)
-    for candidate in mechanism_choice.candidates(facts):
+    for candidate in registry.candidates(facts):
         name = candidate.name
         try:
             sketch = cast(LinearSketch, candidate.made_from(facts))  # what recommends itself chooses nothing

@@ -9,7 +9,8 @@ budgets, a public projection to fewer dimensions helps, see `dimensions_for`.
 
 Ordinary embeddings all point much the same way, and what tells them apart is small beside it. With a *pole*, the common
 direction is taken off first: a record counts by its bearing from the pole, the unit vector along what of it is
-orthogonal to the pole. The pole is a public fact or is bought with a share of the budget (`core.releases.centred`).
+orthogonal to the pole. The pole is a public fact or is bought with a share of the budget
+(`core.releases.bounds_and_centre`).
 """
 
 from __future__ import annotations

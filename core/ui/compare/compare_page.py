@@ -35,7 +35,7 @@ from ...lab.comparison_work import Bench, Task
 from ...local.trust import Trust, of_density
 from ...releases.forecast.recommendation import Closeness
 from ...sketches.hashed.race import Race
-from ...sketches.mechanism_choice import hashed
+from ...sketches.registry import hashed
 from ..frame.charts import show
 from ..frame.marks import draw, main_action, missing_sentence, note, offer
 from ..frame.session import Session

@@ -27,7 +27,7 @@ from ...lab.comparison_methods import METHODS, Method
 from ...lab.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
 from ...lab.comparison_work import Bench, Results, Turns, bundled
 from ...lab.public_data import PublicData
-from ...runtime.waiting_line import Attendance
+from ...runtime.threads import Attendance
 from ..frame.charts import show
 from ..frame.marks import choose_one, draw, note
 from .compare_choices import Chosen, marks, plainly

@@ -16,10 +16,10 @@ from ...formatting.numbers import amount
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
+from ...privacy.ledger.ledger_records import LONGEST_NAME, look_alike, named_after
 from ...privacy.ledger.ledger_store import default_place
-from ...privacy.ledger.names import LONGEST_NAME, look_alike, named_after
 from ...privacy.neighbours import Neighbours
-from ...releases.sandbox import Sandbox
+from ...releases.release_store import Sandbox
 from ..frame.marks import note, odds_sentence
 from ..frame.session import OwnData, Session
 from ..frame.visiting import stranger, visitor_now

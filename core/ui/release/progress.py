@@ -13,7 +13,7 @@ from ...privacy.ledger.account import Account, price
 from ...releases.forecast.draft import Draft
 from ...releases.payment import facts_of
 from ...runtime.parameters import SEED_BITS
-from ...runtime.waiting_line import Line
+from ...runtime.threads import Line
 from ..frame.marks import Visibility, main_action, note, odds_sentence, rail
 from ..frame.visiting import attendance
 from ..serving.approvals import Request, State

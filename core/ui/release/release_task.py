@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...errors import RequestError
 from ...privacy.budget import Budget
-from ...releases.engine.pace import Pace
+from ...releases.engine.building import Pace
 from ...releases.job import Job
 from ...releases.kind import Choosing, Plain
 from ...releases.payment import LedgerAccount, unit_words
@@ -27,7 +27,7 @@ from ...releases.release import Release
 from ...releases.seal import promised_with
 from ...releases.stages import Known
 from ...runtime.faults import TOO_LITTLE
-from ...runtime.waiting_line import Attendance, Line
+from ...runtime.threads import Attendance, Line
 from ...sketches.adaptive import Adaptive
 
 if TYPE_CHECKING:

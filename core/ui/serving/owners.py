@@ -23,8 +23,7 @@ from ...errors import RequestError
 from ...privacy.accounting import Cost, spent
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger, Status
-from ...privacy.ledger.ledger_records import Dataset, History
-from ...privacy.ledger.names import LONGEST_NAME
+from ...privacy.ledger.ledger_records import LONGEST_NAME, Dataset, History
 from ...releases.release_store import Shelf
 from .approvals import Approvals, plan_of, use
 from .settings import Approval, Settings

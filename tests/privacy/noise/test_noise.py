@@ -8,7 +8,7 @@ import pytest
 from core.errors import RequestError
 from core.privacy.calibration import NoiseScale
 from core.privacy.noise import noise
-from core.privacy.noise.laplace import Draws
+from core.privacy.noise.discrete_samplers import Draws
 from core.privacy.noise.noise import (
     CHUNK,
     LEAST,

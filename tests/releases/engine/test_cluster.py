@@ -30,8 +30,8 @@ from core.geometry.kernels import Euclidean, Gaussian
 from core.releases.engine import scheduler
 from core.releases.engine.building import TableBuilder
 from core.releases.engine.cluster import ClusterBuilding, _shares, _sized
-from core.releases.engine.engine_choice import building_on, check_engine
 from core.releases.engine.resuming import Recipe
+from core.releases.kind import building_on, check_engine
 from core.sketches.classes import Classes
 from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features

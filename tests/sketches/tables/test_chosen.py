@@ -17,7 +17,7 @@ from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
-from core.releases.bounded import BoundsPurchase, private_bounds
+from core.releases.bounds_and_centre import BoundsPurchase, private_bounds
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import score_sensitivity

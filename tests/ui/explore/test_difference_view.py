@@ -7,7 +7,7 @@ from core import Budget, Domain, release
 from core.domain import Categorical, Numeric
 from core.geometry import kernels
 from core.sketches.grids.histogram import Histogram
-from core.sketches.mechanism_choice import distance
+from core.sketches.registry import distance
 from core.sketches.tables.tables import Tables
 from core.ui.explore.difference_view import ALL, CAVEAT, COMPARE, MEANS, TOGETHER, TWO
 from tests.depth import deep

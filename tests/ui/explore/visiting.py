@@ -10,7 +10,7 @@ from core import Budget, Domain, Numeric, Release, Vector, release
 from core.domain import Categorical
 from core.geometry import kernels
 from core.sketches.classes import Classes
-from core.sketches.mechanism_choice import distance
+from core.sketches.registry import distance
 from core.ui.frame.navigation import EXPLORE
 from tests.releases_for_tests import small_release
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.ledger.names import look_alike
+from core.privacy.ledger.ledger_records import look_alike
 
 ALIKE = {
     "capitals": ("survey", "SurVey"),
