@@ -11,6 +11,7 @@ APP = (
     "pages/*.py",
     ".streamlit/config.toml",
     "docs/teaching.md",
+    "readers/javascript/*.js",
     "sample_data/*.toml",
     "sample_data/*.csv",
     "sample_data/*.parquet",

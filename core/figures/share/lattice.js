@@ -4,7 +4,7 @@ class Lattice {
   constructor(facts) {
     Object.assign(this, facts);
     this.exact = false;
-    this.kept = {};
+    this.kept ??= {};
     this.readings = [];
   }
 

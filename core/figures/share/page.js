@@ -61,7 +61,7 @@ class Controls {
       const said = offered.map((place) => (place === null ? "alone" : names[place]));
       fields.push(this.select("Up", said, offered.indexOf(this.y), (value) => { this.y = offered[value]; this.held = {}; this.fill(); this.changed(); }));
     }
-    if (decoder.free) fields.push(this.bandwidth());
+    if (decoder.readings?.length > 1) fields.push(this.bandwidth());
     this.bar.replaceChildren(...fields);
     this.fillHolds();
   }
@@ -271,23 +271,24 @@ class Explorer {
   }
 }
 
-const decoderOf = async (facts, file, tables) => {
-  if (facts.kind !== "grid") return new Lattice(facts);
-  tables[facts.member] ??= arrayOf(file, facts.member);
-  return new Grid(facts, await tables[facts.member]);
+/** What a population is asked by: the reader, or pictures that were worked out beforehand. */
+const decoderOf = (facts, release) => {
+  if (facts.kind !== "live") return new Lattice(facts);
+  const part = facts.part ? release.part(facts.part) : release;
+  return new Live(facts, facts.group ? part.ofClass(facts.group) : part);
 };
 
 const open = async () => {
   const take = (id) => fromBase64(document.getElementById(id).textContent);
-  const payload = JSON.parse(new TextDecoder().decode(await inflated(take("payload"), "gzip")));
+  const payload = JSON.parse(new TextDecoder().decode(await Reader.inflated(take("payload"), "gzip")));
   const file = take("file");
   const place = document.getElementById("explore");
-  const pictured = payload.subjects.filter(({ kind }) => kind === "grid" || kind === "lattice");
+  const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
   let explorer = null;
   if (pictured.length) {
-    const tables = {};
-    explorer = new Explorer(await Promise.all(pictured.map((facts) => decoderOf(facts, file, tables))), payload);
+    const release = pictured.some(({ kind }) => kind === "live") ? await Reader.open(file) : null;
+    explorer = new Explorer(pictured.map((facts) => decoderOf(facts, release)), payload);
     views.push(...explorer.parts);
   }
   for (const facts of payload.subjects) {

@@ -28,6 +28,7 @@ from ...models.linear_models import LinearModel, NumberModel
 from ...models.model_file import ModelFile
 from ...releases.comparison import Comparison
 from ...releases.release import Release
+from ...runtime.environment import APP
 from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
@@ -48,7 +49,7 @@ from .page_sections import (
     steps_html,
 )
 from .shared_models import model_facts, number_facts, regression_facts
-from .shared_pictures import LEVEL, grid_facts, lattice_facts, local_facts, table_facts
+from .shared_pictures import LEVEL, lattice_facts, live_facts, local_facts, table_facts
 
 
 def ending(data: bytes) -> str:
@@ -69,6 +70,8 @@ class Subject:
     release: Release  # Of this population alone.
     member: str  # The array of the file that holds its counters.
     slabs: tuple[int, ...] = ()  # Which classes of it are added up; none where it holds no classes.
+    part: str = ""  # The question and the group by their names in the file; "" where it has one, or all are meant.
+    group: str = ""
 
 
 def contents(file: PublicFile) -> list[dict[str, Any]]:
@@ -95,9 +98,12 @@ def subjects(release: Release) -> list[Subject]:
 def _groups(name: str, release: Release, member: str) -> list[Subject]:
     classes = release.sketch.classes
     if not classes:
-        return [Subject(name, release, member)]
-    each = [Subject(_named(name, one), release.of_class(one), member, (place,)) for place, one in enumerate(classes)]
-    everyone = Subject(_named(name, EVERYONE), release.of_everyone(), member, tuple(range(len(classes))))
+        return [Subject(name, release, member, (), name)]
+    each = [
+        Subject(_named(name, one), release.of_class(one), member, (place,), name, one)
+        for place, one in enumerate(classes)
+    ]
+    everyone = Subject(_named(name, EVERYONE), release.of_everyone(), member, tuple(range(len(classes))), name)
     return [everyone, *each]
 
 
@@ -108,8 +114,8 @@ def _named(*names: str) -> str:
 def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
     """What is drawn of one population, as values for JSON; None where there is nothing to draw."""
     release = subject.release
-    grid = None if release.population is not None else grid_facts(release)  # the page knows the error of noise alone
-    found = regression_facts(release) or table_facts(release) or grid or lattice_facts(release, share)
+    live = None if release.population is not None else live_facts(release)  # the page knows the error of noise alone
+    found = regression_facts(release) or table_facts(release) or live or lattice_facts(release, share)
     if found is None:
         return None
     distance = release.sketch.answers == "distance"
@@ -117,6 +123,8 @@ def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
         "name": subject.name,
         "member": subject.member,
         "slabs": list(subject.slabs),
+        "part": subject.part,
+        "group": subject.group,
         "counted": counted(release.domain),
         "records": release.records,
         "error": release.records_error if math.isfinite(release.records_error) else 0.0,
@@ -141,7 +149,14 @@ TAUGHT = (
     "real people."
 )
 # The parts of the script, in the order in which they need each other.
-SCRIPTS = ("bytes", "numbers", "splines", "grid", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "page")
+SCRIPTS = ("bytes", "numbers", "live", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "page")
+# The same modules that `readers/javascript` hands out, likewise; and what the page takes of them.
+READER = APP / "readers" / "javascript"
+READER_MODULES = (
+    *("archive", "special", "random", "columns", "kernels", "hashed", "sets", "splines", "grids", "distances"),
+    *("pictures", "release"),
+)
+READER_NAMES = "open, readArchive, inflated, ReaderError"
 MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
@@ -306,7 +321,14 @@ def _document(words: Shared, metadata: Iterable[str], sections: list[str], paylo
 @cache
 def _script() -> str:
     parts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8").strip() for name in SCRIPTS]
-    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();"
+    return '(() => {\n"use strict";\n' + "\n".join([_reader(), *parts]) + "\n})();"
+
+
+def _reader() -> str:
+    """The reader of release files as one expression: its modules one after the other, without their imports."""
+    modules = [(READER / f"{name}.js").read_text(encoding="utf-8") for name in READER_MODULES]
+    lines = [line.removeprefix("export ") for line in "".join(modules).splitlines() if not line.startswith("import ")]
+    return "const Reader = (() => {\n" + "\n".join(lines) + f"\nreturn {{ {READER_NAMES} }};\n}})();"
 
 
 @cache

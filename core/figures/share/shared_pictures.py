@@ -20,15 +20,14 @@ from ...analysis.answerable import map_size
 from ...analysis.box import Box, places_along
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
-from ...domain import Categorical, Cyclic, Dates, Items, Numeric, Ordered, Vector
+from ...domain import Categorical, Dates, Items, Numeric, Ordered, Vector
 from ...errors import RequestError
 from ...formatting.numbers import number
-from ...geometry.kernels import Bandwidth, Gaussian, Kernel, Product, Stationary, stationary
+from ...geometry.kernels import Bandwidth, Stationary, stationary
 from ...local.local_answers import LocalAnswers
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.threads import one_thread
-from ...sketches.grids.grid_axes import Axis, is_product_of_columns
 from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
@@ -73,58 +72,58 @@ def category_facts(name: str, categories: tuple[str, ...]) -> dict[str, Any]:
     return {"name": name, "unit": "", "kind": "category", "categories": list(categories)}
 
 
-MOST_COUNTERS = 1 << 20  # Beyond, a picture takes a browser longer than a person waits.
+MOST_COUNTERS = 1 << 20  # Beyond, a picture of a grid takes a browser longer than a person waits.
 MOST_AXES = 3
 MOST_TERMS = 48  # Products whose sum a kernel is: noise is known from all pairs of them.
+# Mechanisms whose counters the page asks itself, at any place; pictures of others are worked out beforehand.
+ASKED_IN_PAGES = ("race", "features", "projected", "histogram", "distance", "projected-distance", "moments")
 
 
-def grid_facts(release: Release) -> dict[str, Any] | None:
-    """What a page needs beside the counters to answer as the release does; None where it cannot."""
-    if not release.sketch.on_grid:
+def live_facts(release: Release) -> dict[str, Any] | None:
+    """What a page needs beside the file to ask it at any place of some columns; None where it cannot."""
+    names = _drawn_columns(release)
+    if release.sketch.name not in ASKED_IN_PAGES or not names:
         return None
-    sketch = cast(Histogram, release.sketch)
-    if not _is_small(sketch):
+    near = release.sketch.answers == "closeness"
+    readings = _readings(release) if release.sketch.on_grid else {}
+    if readings is None:
         return None
-    readings = [reading for reading in map(lambda one: _reading(release, one), _bandwidths(sketch)) if reading]
-    if not readings:
-        return None
-    box = Box.of(sketch)
-    lengths = np.array([reading.pop("length") for reading in readings])
-    suited = 0
-    if len(readings) > 1:
-        wanted = cast(Histogram, release.smoothed().sketch).kernel
-        suited = int(np.abs(np.log(lengths / _length(stationary(wanted).bandwidth))).argmin())
+    with one_thread():  # as below
+        held = {} if near or len(names) < 3 else nearest_place(release)
+    box = Box.of(release.sketch)
     return {
-        "kind": "grid",
-        "columns": [column_facts(box, name) for name in release.domain.names],
-        "axes": [_axis(sketch, axis) for axis in sketch.axes],
-        "scales": list(sketch.scales),
-        "halvings": sketch.halvings,
-        "variance": release.privacy.counter_variance,
-        "readings": readings,
-        "suited": suited,
-        "free": len(readings) > 1,
+        "kind": "live",
+        "columns": [column_facts(box, name) for name in names],
+        "averaged": near and len(release.domain.names) > 1,
+        "nearest": {name: _for_json(value) for name, value in held.items()},
+        **readings,
     }
 
 
-def _is_small(sketch: Histogram) -> bool:
-    columns = sketch.domain.columns
-    plain = not any(isinstance(column, (Cyclic, Vector)) for column in columns)
-    return plain and len(columns) <= MOST_AXES and math.prod(sketch.shape) <= MOST_COUNTERS
+def _drawn_columns(release: Release) -> list[str]:
+    if release.domain.holds_sets:
+        return []
+    return [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:MOST_COLUMNS]
 
 
-def _axis(sketch: Histogram, axis: Axis) -> dict[str, Any]:
-    """An axis, with the coarser one where there is one; ``apart`` is how far categories are apart in a coordinate."""
-    apart = float(sketch.middle[axis.coordinate]) if axis.categories else 0.0
-    coarser = axis.coarser(sketch.halvings)
-    coarse = _grid(coarser) if sketch.halvings and not coarser.apart else None
-    return _grid(axis) | {"apart": apart, "coarse": coarse}
+def _for_json(value: object) -> object:
+    return value if isinstance(value, (str, int, float)) else str(value)
 
 
-def _grid(axis: Axis) -> dict[str, Any]:
-    # The cells of a coordinate whose values have counters of their own say nothing.
-    cells = 0 if axis.apart else axis.cells
-    return {"low": axis.low, "pitch": axis.pitch, "cells": cells, "values": axis.values, "categories": axis.categories}
+def _readings(release: Release) -> dict[str, Any] | None:
+    """The bandwidths that a grid may be read with, in words, and the one that suits; None where none can be read."""
+    sketch = cast(Histogram, release.sketch)
+    if len(sketch.axes) > MOST_AXES or math.prod(sketch.shape) > MOST_COUNTERS:
+        return None
+    found = [(one, read) for one in _bandwidths(sketch) if (read := _read(release, one)) is not None]
+    if not found:
+        return None
+    suited = 0
+    if len(found) > 1:
+        wanted = _length(stationary(cast(Histogram, release.smoothed().sketch).kernel).bandwidth)
+        suited = int(np.argmin([abs(math.log(_length(one) / wanted)) for one, _ in found if one is not None]))
+    words = [{"bandwidth": one, "words": "" if one is None else _in_words(read, one)} for one, read in found]
+    return {"readings": words, "suited": suited}
 
 
 def _bandwidths(sketch: Histogram) -> list[Bandwidth | None]:
@@ -138,45 +137,20 @@ def _bandwidths(sketch: Histogram) -> list[Bandwidth | None]:
     ]
 
 
-def _reading(release: Release, bandwidth: Bandwidth | None) -> dict[str, Any] | None:
-    """One bandwidth in words and as factors of the axes; None where the grid cannot be read so, axis by axis."""
+def _read(release: Release, bandwidth: Bandwidth | None) -> Release | None:
+    """The grid read with one bandwidth; None where it cannot be, axis by axis."""
     try:
         read = release if bandwidth is None else release.smoothed(bandwidth)
     except RequestError:
         return None
-    sketch = cast(Histogram, read.sketch)
-    smoothing = sketch.smoothing
-    kernels = smoothing.kernels
-    if kernels is None or len(kernels) > MOST_TERMS or not all(is_product_of_columns(one) for _, one in kernels):
-        return None
-    coordinates = [(axis.coordinate, axis.categories) for axis in sketch.axes]
-    return {
-        "bandwidth": bandwidth,
-        "words": "" if bandwidth is None else _in_words(read, bandwidth),
-        "terms": [[weight, [_factors(kernel, *place) for place in coordinates]] for weight, kernel in kernels],
-        "discretisation": smoothing.discretisation if len(kernels) > 1 else 0.0,
-        "length": 1.0 if bandwidth is None else _length(bandwidth),
-    }
+    kernels = cast(Histogram, read.sketch).smoothing.kernels
+    return None if kernels is None or len(kernels) > MOST_TERMS else read
 
 
 def _in_words(release: Release, bandwidth: Bandwidth) -> str:
     if isinstance(bandwidth, tuple):
         return ", ".join(number(one) for one in bandwidth)
     return closely(release.domain, bandwidth)
-
-
-def _factors(kernel: Kernel, coordinate: int, categories: int) -> list[list[Any]]:
-    """What a product is along one axis: "g" for exp(-(d/s)²/2) and "l" for exp(-d/s), each with its s.
-
-    Two categories differ in two coordinates by the same amount: the distance counts √2 and 2 times.
-    """
-    if isinstance(kernel, Product):
-        return [factor for part in kernel.parts for factor in _factors(part, coordinate, categories)]
-    one = stationary(kernel)
-    bandwidth = one.bandwidth[coordinate] if isinstance(one.bandwidth, tuple) else one.bandwidth
-    if isinstance(one, Gaussian):
-        return [["g", bandwidth / math.sqrt(one.power * (2.0 if categories else 1.0))]]
-    return [["l", bandwidth / (one.power * (2.0 if categories else 1.0))]]
 
 
 def _length(bandwidth: Bandwidth) -> float:
@@ -196,9 +170,7 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
 
     `share`: of the room that a page has for numbers, where there are several populations.
     """
-    if release.domain.holds_sets:
-        return None
-    names = [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:MOST_COLUMNS]
+    names = _drawn_columns(release)
     if not names:
         return None
     near = release.sketch.answers == "closeness"

@@ -4,11 +4,14 @@ import base64
 import gzip
 import json
 import re
+import subprocess
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
+import playwright
 import pytest
 
 from core import Budget, Domain, RequestError
@@ -16,11 +19,12 @@ from core.analysis.beyond_records import for_population
 from core.domain import Dates, Numeric
 from core.figures.answer_sentences import BEYOND_RECORDS
 from core.figures.passport.described import read_public
-from core.figures.share.shared_page import share_html
+from core.figures.share.shared_page import _script, share_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
+from core.sketches.distances.directions import Directions
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sketches.tables.tables import Tables
@@ -155,14 +159,14 @@ def kinds_of(sketch, records: int = 500) -> list[str]:
     return [facts["kind"] for facts in contents(seal(sketch, ExactTable(table, records), Budget(epsilon=1)))]
 
 
-def test_grids_are_decoded_by_the_page_and_the_rest_is_drawn_beforehand():
+def test_the_page_asks_the_counters_itself_and_pictures_of_few_mechanisms_are_drawn_beforehand():
     domain = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1, step=0.25)))
-    assert kinds_of(Histogram(domain, kernels.Gaussian(0.1), (8, 0))) == ["grid"]
-    assert kinds_of(Histogram(domain, kernels.Laplacian(0.1), (8, 0))) == ["grid"]
-    assert kinds_of(Histogram(domain, kernels.Exponential(0.4), (8, 0))) == ["grid"]  # a sum of Gaussians
-    assert kinds_of(Race(domain, kernels.Euclidean(0.4), rows=8, width=16)) == ["lattice"]
+    assert kinds_of(Histogram(domain, kernels.Gaussian(0.1), (8, 0))) == ["live"]
+    assert kinds_of(Histogram(domain, kernels.Exponential(0.4), (8, 0))) == ["live"]  # a sum of Gaussians
+    assert kinds_of(Race(domain, kernels.Euclidean(0.4), rows=8, width=16)) == ["live"]
+    assert kinds_of(Directions(domain, pole=(1.0, 0.0))) == ["lattice"]
     one = Domain.of(x=(0, 1))
-    assert kinds_of(Histogram(one, kernels.Euclidean(0.4), (8,))) == ["lattice"]  # read as it is, and not as a sum
+    assert kinds_of(Histogram(one, kernels.Euclidean(0.4), (8,))) == ["live"]  # read as it is, and not as a sum
 
 
 def test_marks_of_dates_say_where_cells_begin_as_the_first_letters_of_ranges_are_all_alike():
@@ -194,5 +198,14 @@ def test_a_page_for_the_population_has_longer_bands_that_were_drawn_beforehand()
     sketch.add(table, np.asfortranarray(np.random.default_rng(1).random((400, 1))))
     made = seal(sketch, ExactTable(table, 400), Budget(epsilon=5))
     alone, beyond = (payload_of(share_html(one, made.to_bytes(), "x.npz")) for one in (made, for_population(made)))
-    assert [one["subjects"][0]["kind"] for one in (alone, beyond)] == ["grid", "lattice"]
+    assert [one["subjects"][0]["kind"] for one in (alone, beyond)] == ["live", "lattice"]
     assert BEYOND_RECORDS in beyond["sharedNoise"] and BEYOND_RECORDS not in alone["sharedNoise"]
+
+
+def test_the_script_is_one_that_a_browser_can_run(tmp_path):
+    """Two modules of the reader had constants of one name, and no page opened."""
+    path = tmp_path / "page.cjs"
+    path.write_text(_script(), encoding="utf-8")
+    node = Path(playwright.__file__).parent / "driver" / "node"
+    done = subprocess.run([str(node), "--check", str(path)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-800:]

@@ -1,14 +1,15 @@
 // Cubic B-splines on an even grid: the combination that comes closest to a function in the mean square.
 
-const MARGIN = 8, A_CELL = 4, ORDER = 4;
+const MARGIN = 8, ORDER = 4;
+export const A_CELL = 4; // Points in a cell at which a function is fitted.
 
-const bspline = (x) => {
+export const bspline = (x) => {
   const far = Math.abs(x);
   return far < 1 ? (4 - 6 * far ** 2 + 3 * far ** 3) / 6 : Math.max(2 - far, 0) ** 3 / 6;
 };
 
 /** Where a function is fitted, in pitches from the lower bound. */
-const fittingPoints = (cells) =>
+export const fittingPoints = (cells) =>
   Float64Array.from({ length: (cells + 2 + 2 * MARGIN) * A_CELL + 1 }, (_, i) => i / A_CELL - MARGIN - 1);
 
 const TAPS = Float64Array.from({ length: 4 * A_CELL + 1 }, (_, i) => bspline((i - 2 * A_CELL) / A_CELL));
@@ -46,7 +47,7 @@ const solved = (lower, right) => {
 };
 
 /** Fits functions to one axis of a grid; what does not depend on the function is worked out once. */
-const fitter = (cells) => {
+export const fitter = (cells) => {
   const nodes = cells + 3 + 2 * MARGIN;
   const lower = factored(nodes);
   /** Values at the fitting points to coefficients of the splines that reach inside the bounds. */
@@ -66,9 +67,17 @@ const fitter = (cells) => {
 };
 
 /** A combination of splines at a place in pitches from the lower bound. */
-const combined = (weights, place) => {
+export const combined = (weights, place) => {
   const cell = Math.min(Math.max(Math.floor(place), 0), weights.length - ORDER);
   let sum = 0;
   for (let k = 0; k < ORDER; k++) sum += weights[cell + k] * bspline(place - cell + 1 - k);
   return sum;
+};
+
+/** The same combination as splines of half the pitch: each is the sum of those, weighted 1, 4, 6, 4, 1 over 8. */
+export const finer = (rough) => {
+  const found = new Float64Array(2 * rough.length - 3);
+  for (let i = 0; i + 1 < rough.length; i++) found[2 * i] = (rough[i] + rough[i + 1]) / 2;
+  for (let i = 0; i + 2 < rough.length; i++) found[2 * i + 1] = (rough[i] + 6 * rough[i + 1] + rough[i + 2]) / 8;
+  return found;
 };

@@ -1,0 +1,152 @@
+// What a release says at any place, asked of its counters themselves by the reader.
+
+// Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
+const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64;
+
+const transposed = (numbers, rows, columns) => {
+  const turned = new Float64Array(numbers.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = numbers[i * columns + j];
+  return turned;
+};
+
+const dot = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
+
+class Live {
+  /** `facts`: of one population, whose `release` the reader opened. */
+  constructor(facts, release) {
+    Object.assign(this, facts);
+    this.exact = true;
+    this.grid = Boolean(release.sketch.inBox && release.sketch.terms);
+    this.own = release;
+    this.read = [];
+    this.chosen = this.suited ?? 0;
+  }
+
+  get reading() {
+    return this.readings[this.chosen];
+  }
+
+  /** The release as it is read now. */
+  get release() {
+    const bandwidth = this.readings?.[this.chosen]?.bandwidth ?? null;
+    return bandwidth === null ? this.own : (this.read[this.chosen] ??= this.own.smoothed(bandwidth));
+  }
+
+  offers() {
+    return true;
+  }
+
+  /** A place along a column, as the reader is asked: a category by its name, a date by its steps. */
+  valueOf(place, value) {
+    const column = this.columns[place];
+    return column.kind === "category" ? column.categories[nearest(column, value)] : column.kind === "amount" ? amountAt(column, value) : value;
+  }
+
+  named(at) {
+    return Object.fromEntries(Object.entries(at).map(([place, value]) => [this.columns[place].name, this.valueOf(place, value)]));
+  }
+
+  /** Values of columns that are not drawn: those held by the visitor, and of distances where everyone is nearest. */
+  kept(held, ...drawn) {
+    const names = new Set(drawn.filter((place) => place !== null).map((place) => this.columns[place].name));
+    return Object.fromEntries(Object.entries({ ...this.nearest, ...this.named(held) }).filter(([name]) => !names.has(name)));
+  }
+
+  /** How many places along the sides of a picture are few enough to be asked at once. */
+  affordable(sides, held) {
+    const { sketch } = this.release;
+    const averaged = !this.grid && this.own.names.length > sides.length + Object.keys(held).length ? AVERAGED : 1;
+    if (this.grid && sketch.terms.length > 1) return sides.map((side) => Math.min(side, OF_SUMS)); // dozens of products each
+    const cost = sketch.groupEstimatesAcross || this.grid ? 0 : (sketch.lookups ?? 8) * averaged;
+    const most = cost ? MOST_LOOKUPS / cost : Infinity;
+    const shrunk = Math.min(1, (most / sides.reduce((a, b) => a * b, 1)) ** (1 / sides.length));
+    return sides.map((side) => Math.max(Math.min(side, LEAST_SIDE), Math.floor(side * shrunk)));
+  }
+
+  /** A picture over one or two columns inside a window, at about so many places. */
+  picture(x, y, window, places, held) {
+    const axes = y === null ? [x] : [x, y];
+    const sides = this.affordable(axes.map((_, side) => places[side]), held);
+    const along = axes.map((place, side) => {
+      const [column, [low, high]] = [this.columns[place], side ? window.y : window.x];
+      if (column.kind === "category") return column.categories.map((_, i) => i);
+      return Array.from({ length: sides[side] }, (_, i) => low + ((i + 0.5) * (high - low)) / sides[side]);
+    });
+    const drawn = Object.fromEntries(axes.map((place, side) => [this.columns[place].name, along[side].map((value) => this.valueOf(place, value))]));
+    const found = this.inUnits(this.release.across(drawn, this.kept(held, ...axes), AVERAGED));
+    const rect = [x, y].map((place, side) => place === null ? null
+      : this.columns[place].kind === "category" ? endsOf(this.columns[place]) : side ? window.y : window.x);
+    const shape = y === null ? [along[0].length] : [along[1].length, along[0].length];
+    return { shape, rect, values: along[0], ...found };
+  }
+
+  /** Of distances averages, as a page says them. */
+  inUnits({ estimate, low, high, standardError }) {
+    const factor = this.answers === "distance" ? 1 / this.records : 1;
+    const [est, least, most, error] = [estimate, low, high, standardError].map((numbers) => Float64Array.from(numbers, (one) => one * factor));
+    const known = error.every(Number.isFinite);
+    return { est, low: known ? least : null, high: known ? most : null, error };
+  }
+
+  ask(at, held = {}) {
+    const found = this.inUnits(this.release.across({}, this.kept({ ...held, ...at })));
+    return { estimate: found.est[0], low: found.low?.[0] ?? NaN, high: found.high?.[0] ?? NaN, error: found.low ? found.error[0] : Infinity };
+  }
+
+  /** How many records lie inside a box, whatever their other columns; of a grid the noise is exact, and edges are fitted to it. */
+  box(ends, x, y) {
+    if (this.answers !== "closeness") return null;
+    const window = { x: endsOf(this.columns[x]), y: y === null ? null : endsOf(this.columns[y]) };
+    if (!this.grid) return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, window, [96, 96], {}) } }).box(ends, x, y);
+    const { sketch, population } = this.release;
+    const inside = new Map(Object.entries(ends).map(([place, side]) => this.sides(sketch, this.columns[place], side)));
+    const { estimate, error } = sketch.inBox(population.table, population.variance, inside);
+    const reach = this.reach * error[0];
+    return { estimate: estimate[0], low: estimate[0] - reach, high: estimate[0] + reach, error: error[0] };
+  }
+
+  /** Two ends of a column along its axis; at a bound nothing is beyond them. */
+  sides(sketch, column, [low, high]) {
+    const [least, most] = endsOf(column);
+    if (column.kind !== "category") {
+      const [axis, ends] = sketch.along(column.name, [low, high].map((end) => this.valueOf(this.columns.indexOf(column), end)));
+      return [axis, [low <= least ? -Infinity : ends[0], high >= most ? Infinity : ends[1]]];
+    }
+    const [axis, values] = sketch.along(column.name, column.categories);
+    const inside = values.filter((_, i) => i > low && i < high);
+    const between = (one, other) => (other === undefined ? one : (one + other) / 2);
+    const after = values[values.indexOf(inside[inside.length - 1]) + 1];
+    const before = values[values.indexOf(inside[0]) - 1];
+    return [axis, [before === undefined ? -Infinity : between(inside[0], before), after === undefined ? Infinity : between(inside[inside.length - 1], after)]];
+  }
+
+  /** Answers at places that somebody pasted, a list of values by column each. */
+  answersAt(queries) {
+    return this.inUnits(this.release.answer(queries));
+  }
+
+  /**
+   * Made-up records that lie as densely as the release says: chains that move about the bounds and stay longer where
+   * more is close (Metropolis, Hastings). Nobody's own record is among them, as nothing but the counters is asked.
+   */
+  drawn(count = SAMPLED) {
+    const pick = ({ kind, low, high, categories }) => (kind === "category" ? Math.floor(Math.random() * categories.length) : low + Math.random() * (high - low));
+    const near = (column, value) => {
+      if (column.kind === "category" || Math.random() < 0.3) return pick(column);
+      const moved = value + (column.high - column.low) * 0.2 * (Math.random() + Math.random() - 1);
+      return moved < column.low ? 2 * column.low - moved : moved > column.high ? 2 * column.high - moved : moved;
+    };
+    const heights = (records) => this.release.answer(Object.fromEntries(this.columns.map((column, place) =>
+      [column.name, records.map((record) => this.valueOf(place, record[place]))]))).estimate.map((one) => Math.max(one, 0));
+    let records = Array.from({ length: count }, () => this.columns.map(pick));
+    let high = heights(records);
+    for (let step = 0; step < STEPS_TAKEN; step++) {
+      const moved = records.map((record) => record.map((value, place) => near(this.columns[place], value)));
+      const found = heights(moved);
+      const taken = found.map((one, i) => Number(Math.random() * high[i] < one));
+      records = records.map((record, i) => (taken[i] ? moved[i] : record));
+      high = high.map((one, i) => (taken[i] ? found[i] : one));
+    }
+    return records;
+  }
+}

@@ -1,0 +1,2 @@
+export { open, Release } from "./release.js";
+export { ReaderError, readArchive } from "./archive.js";

@@ -1,0 +1,30 @@
+// Asks release files by the JavaScript reader: a question a line on standard input, all answers as JSON.
+import { readFileSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { open, ReaderError } = await import(pathToFileURL(process.argv[2]));
+const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
+const opened = new Map();
+
+const answered = async ({ file, part, group, bandwidth, queries }) => {
+  if (!opened.has(file)) opened.set(file, open(new Uint8Array(readFileSync(file))));
+  let release = await opened.get(file);
+  if (part) release = release.part(part);
+  if (group) release = release.ofClass(group);
+  if (bandwidth) release = release.smoothed(bandwidth);
+  const facts = { records: release.records, error: plain([release.recordsError])[0] };
+  if (!queries) return facts;
+  const answers = release.answer(queries);
+  return Object.assign(facts, ...Object.entries(answers).map(([name, numbers]) => ({ [name]: plain(numbers) })));
+};
+
+const found = [];
+for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+  try {
+    found.push(await answered(JSON.parse(line)));
+  } catch (problem) {
+    if (!(problem instanceof ReaderError)) throw problem;
+    found.push({ refused: problem.message });
+  }
+}
+writeFileSync(1, JSON.stringify(found));

@@ -1,0 +1,200 @@
+"""The JavaScript reader answers as Python does, to nine digits, for every file that was ever handed out."""
+
+import io
+import json
+import subprocess
+import zipfile
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import playwright
+import pytest
+
+import core
+from core.sources.samples import FOLDER as SAMPLES
+from tests.depth import sampled
+from tests.known_releases.make import FOLDER as KNOWN
+from tests.known_releases.make import queries_of
+
+NODE = Path(playwright.__file__).parent / "driver" / "node"
+READER = Path(core.__file__).parents[1] / "readers" / "javascript"
+ASK = Path(__file__).parent / "ask.mjs"
+# Mechanisms of other papers, which take part in comparisons alone, and those that are asked by tables and not places.
+RIVALS = {
+    "boxes",
+    "convex",
+    "cosines",
+    "embedding",
+    "flat",
+    "fourier",
+    "functional",
+    "lattice",
+    "marginals",
+    "network",
+    "rounds",
+}
+NOT_BY_PLACES = {"counted", "products", "stepped", "tables"}
+SLOW = {"city", "towns", "stars", "colours", "visits", "flights"}  # Of the samples: seconds each on a noisy machine.
+BY_PLACES = sorted(path for path in KNOWN.glob("*.npz") if path.stem[:-2] not in (*RIVALS, *NOT_BY_PLACES))
+
+
+def ask(*questions: dict) -> list[dict]:
+    """What the reader says to questions, each about a file."""
+    lines = "\n".join(json.dumps({**one, "file": str(one["file"])}) for one in questions)
+    command = [str(NODE), str(ASK), str(READER / "index.js")]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def places(release: core.Release) -> dict:
+    """Seven places in the box and one outside it, as far as the columns may say one."""
+    queries = queries_of(release.sketch.query_domain)
+    try:
+        release.answer(queries)
+    except core.RequestError:  # twice as far north as there is any latitude
+        queries = {name: values[:-1] for name, values in queries.items()}
+    return queries
+
+
+def questions(path: Path) -> list[tuple[dict, core.Release]]:
+    """A question for each population of a file, with the release that Python asks."""
+    release = core.load(path)
+    found = []
+    for name, part in (release.parts or {"": release}).items():
+        for group in ("", *part.sketch.classes[:3]):
+            asked = part.of_class(group) if group else part
+            queries = {name: [plain(one) for one in values] for name, values in places(asked).items()}
+            found.append(({"file": path, "part": name, "group": group, "queries": queries}, asked))
+    return found
+
+
+@cache
+def everything(files: tuple[Path, ...]) -> dict[Path, list[tuple[dict, dict, core.Release]]]:
+    """All questions to some files, asked by one process."""
+    asked = [one for path in files for one in questions(path)]
+    said = ask(*(question for question, _ in asked))
+    found = {}
+    for (question, release), answers in zip(asked, said, strict=True):
+        found.setdefault(question["file"], []).append((question, answers, release))
+    return found
+
+
+def numbers(values: list) -> np.ndarray:
+    return np.array([float(value) for value in values])
+
+
+def compare(question: dict, said: dict, release: core.Release) -> None:
+    assert "refused" not in said, said
+    answers = release.answer(question["queries"])
+    largest = np.abs(answers.estimate).max()
+    for name, theirs in (
+        ("estimate", "estimate"),
+        ("standard_error", "standardError"),
+        ("low", "low"),
+        ("high", "high"),
+    ):
+        np.testing.assert_allclose(numbers(said[theirs]), getattr(answers, name), rtol=1e-9, atol=1e-9 * largest)
+    np.testing.assert_allclose(
+        numbers(said["density"]), answers.density, rtol=1e-9, atol=1e-9 * np.abs(answers.density).max()
+    )
+    assert said["records"] == pytest.approx(release.records, rel=1e-9)
+    assert float(said["error"]) == pytest.approx(release.records_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("path", BY_PLACES, ids=lambda path: path.stem)
+def test_answers_are_those_of_python_to_nine_digits(path):
+    for question, said, release in everything(tuple(BY_PLACES))[path]:
+        compare(question, said, release)
+
+
+FILES = sorted((SAMPLES / "releases").glob("*.npz"))
+QUICK = tuple(path for path in FILES if path.stem.split("-")[0] not in SLOW)
+
+
+@pytest.mark.parametrize("name", sampled([path.stem for path in FILES], *[path.stem for path in QUICK]))
+def test_answers_about_bundled_samples_are_those_of_python(name):
+    path = SAMPLES / "releases" / f"{name}.npz"
+    for question, said, release in everything(QUICK if path in QUICK else (path,))[path]:
+        compare(question, said, release)
+
+
+def test_a_mechanism_that_is_not_known_is_refused_in_a_sentence():
+    said = ask(*({"file": next(KNOWN.glob(f"{name}-*.npz"))} for name in RIVALS))
+    sentence = "The release is of a mechanism that this reader cannot ask: open it with Frostglass."
+    assert said == [{"refused": sentence}] * len(RIVALS)
+
+
+def test_a_grid_is_read_with_another_bandwidth_as_python_reads_it():
+    path = SAMPLES / "releases" / "health.npz"
+    release = core.load(path)
+    queries, bandwidth = queries_of(release.domain), 2.0 * release.sketch.kernel.bandwidth
+    (said,) = ask({"file": path, "queries": queries, "bandwidth": bandwidth})
+    compare({"queries": queries}, said, release.smoothed(bandwidth))
+
+
+def changed(name: str, *steps: object) -> bytes:
+    """A known file whose manifest says something else: the keys to it, and the value."""
+    held = dict(np.load(KNOWN / f"{name}-1.npz", allow_pickle=False))
+    facts = place = json.loads(str(held["manifest"]))
+    *keys, last, value = steps
+    for key in keys:
+        place = place[key]
+    place[last] = value
+    written = io.BytesIO()
+    np.savez(written, **held | {"manifest": np.array(json.dumps(facts))})
+    return written.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return written.getvalue()
+
+
+HOSTILE = {
+    "nothing": lambda: b"",
+    "a text": lambda: b"<script>alert(1)</script>" * 20,
+    "another archive": lambda: zipped({"a.txt": b"x"}),
+    "cut short": lambda: (KNOWN / "features-1.npz").read_bytes()[:-40],
+    "too many rows": lambda: changed("features", "parameters", "rows", 10**9),
+    "rows that are a text": lambda: changed("features", "parameters", "rows", "9"),
+    "another size": lambda: changed("numbers", "parameters", "rows", 23),
+    "an unknown kernel": lambda: changed("numbers", "parameters", "kernel", "name", "constructor"),
+    "a mechanism of objects": lambda: changed("numbers", "mechanism", "__proto__"),
+    "bounds the wrong way": lambda: changed("numbers", "domain", "columns", 0, "low", 11),
+    "no domain": lambda: changed("numbers", "domain", None),
+    "no privacy": lambda: changed("numbers", "privacy", 7),
+    "a newer version": lambda: changed("numbers", "format_version", 9),
+    "a huge grid": lambda: changed("histogram", "parameters", "cells", [2**26]),
+    "a huge strategy": lambda: changed("distance", "parameters", "strategy", "hats", [1] * 30),
+}
+
+
+def test_hostile_files_are_refused_in_one_sentence(tmp_path):
+    for place, make in enumerate(HOSTILE.values()):
+        (tmp_path / f"{place}.npz").write_bytes(make())
+    answers = ask(*({"file": tmp_path / f"{place}.npz"} for place in range(len(HOSTILE))))
+    for name, said in zip(HOSTILE, answers, strict=True):
+        assert list(said) == ["refused"], name
+        assert said["refused"].endswith(".") and "\n" not in said["refused"], name
+
+
+def test_a_question_that_makes_no_sense_is_refused_in_one_sentence():
+    path = KNOWN / "people-1.npz"
+    asked = [
+        {"age": [3]},
+        {"age": ["x"], "city": ["Bern"]},
+        {"age": [3], "city": ["Rome"]},
+        {"age": [3, 4, 5], "city": ["Bern"] * 2},
+    ]
+    for said in ask(*({"file": path, "queries": queries} for queries in asked)):
+        assert said["refused"].endswith(".") and "Rome" not in said["refused"]
