@@ -83,6 +83,7 @@ def test_a_wheel_holds_the_library_and_the_app_once(wheel):
     app += [ROOT / place for place in ("app.py", ".streamlit/config.toml", "docs/teaching.md")]
     app += [file for file in (ROOT / "sample_data").iterdir() if file.suffix in (".toml", ".csv", ".parquet")]
     app += [file for name in ("texts", "answers", "comparisons") for file in (ROOT / "sample_data" / name).iterdir()]
+    app += (ROOT / "readers" / "javascript").glob("*.js")
     expected = {f"frostglass/{file.relative_to(ROOT / 'core')}": file for file in library}
     expected |= {f"frostglass/app/{file.relative_to(ROOT)}": file for file in app}
     assert names == set(expected) and "frostglass/py.typed" in names
