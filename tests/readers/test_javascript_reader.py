@@ -13,6 +13,11 @@ import playwright
 import pytest
 
 import core
+from core.domain import Domain, Numeric
+from core.geometry import kernels
+from core.releases.engine.building import ExactTable
+from core.releases.seal import seal
+from core.sketches.hashed.race import Race
 from core.sources.samples import FOLDER as SAMPLES
 from tests.depth import sampled
 from tests.known_releases.make import FOLDER as KNOWN
@@ -137,6 +142,20 @@ def test_a_grid_is_read_with_another_bandwidth_as_python_reads_it():
     queries, bandwidth = queries_of(release.domain), 2.0 * release.sketch.kernel.bandwidth
     (said,) = ask({"file": path, "queries": queries, "bandwidth": bandwidth})
     compare({"queries": queries}, said, release.smoothed(bandwidth))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1e6), (10.0, 1e5), (-500.0, 2000.0)])
+def test_amounts_on_a_scale_of_ratios_are_placed_as_python_places_them(bounds, tmp_path):
+    domain = Domain((Numeric("pay", *bounds, scale="log"), Numeric("x", 0, 1)))
+    sketch = Race(domain, kernels.Euclidean(2.0), rows=12, width=32)
+    table = sketch.zeros()
+    low, high = domain.bounds("l2")
+    sketch.add(table, np.asfortranarray(low + (high - low) * np.random.default_rng(1).random((300, 2))))
+    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
+    release.save(tmp_path / "amounts.npz")
+    queries = {"pay": [0.5, -3.0, 17.0, 999.5, *bounds, 1e7], "x": [0.5] * 7}
+    (said,) = ask({"file": tmp_path / "amounts.npz", "queries": queries})
+    compare({"queries": queries}, said, release)
 
 
 def changed(name: str, *steps: object) -> bytes:
