@@ -259,9 +259,9 @@ def _size(card: MechanismSpec) -> int | None:
     return card.sizes[0] if card.sizes else None
 
 
-def mechanisms(budgets: Iterable[Budget] = BUDGETS) -> Iterator[Trial]:
-    """Every registered mechanism under every promise that it can keep."""
-    for card in cards().values():
+def mechanisms(budgets: Iterable[Budget] = BUDGETS, named: Iterable[str] | None = None) -> Iterator[Trial]:
+    """Every registered mechanism under every promise that it can keep, or those of these names."""
+    for card in cards().values() if named is None else [cards()[name] for name in named]:
         for budget in budgets:
             try:
                 trial = of_mechanism(card, budget)

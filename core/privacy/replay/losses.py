@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Loss:
     back: tuple[np.ndarray, np.ndarray] | None = None
     lost: float = 0.0  # Probability with which something comes out that nothing hides.
 
-    @property
+    @cached_property
     def square(self) -> float:
         """μ² of Gaussian noise: the squared length of the difference, in σ²."""
         return sum(size * size * count for size, count in self.shifts) / self.sigma2
