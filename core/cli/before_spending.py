@@ -207,7 +207,7 @@ def _opening(one: Expected, guess: GuessOptions, asked: Budget) -> str:
 FIGURES: dict[str, Callable[[Expected], str]] = {
     "table": lambda one: one.table,
     "error of an answer (sd)": lambda one: one.forecast.error_words,
-    "relative error": lambda one: one.forecast.relative_words,
+    "of one answer (sd)": lambda one: one.forecast.answer_words,
     "of that from noise (sd)": lambda one: f"{one.forecast.noise_error:,.4g}",
     "of that from sampling (sd)": lambda one: f"{one.forecast.sampling_error:,.4g}",
     "number of records known to (sd)": lambda one: f"± {one.forecast.records_error:,.0f}",
@@ -298,7 +298,7 @@ def recommend(
         print_json([_recommended(one) for one in found])
         return
     print_table(
-        ("mechanism", "error", "relative error", "file", "time", "table"), [_row(one) for one in found if one.forecast]
+        ("mechanism", "error", "of one answer", "file", "time", "table"), [_row(one) for one in found if one.forecast]
     )
     for one in found:
         print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
@@ -313,7 +313,7 @@ def _row(one: Recommendation) -> tuple[str, ...]:
     return (
         one.name,
         seen.error_words,
-        seen.relative_words,
+        seen.answer_words,
         size(seen.file_bytes),
         f"{seen.seconds:,.1f} s",
         table(one.answering),

@@ -130,16 +130,14 @@ def error_definition(seen: Forecast) -> str:
     typical answer, so that whoever divides the numbers that are shown finds the numbers that are said.
     """
     if seen.answers == "distance":
-        return f"Typical error: {seen.error_words} ({_between(seen)}, as it depends on how the records lie)."
+        return (
+            f"Typical error: {seen.error_words} where records lie as they usually do; of the average distance it is "
+            "the one standard deviation in the figure above."
+        )
     return (
         f"Typical error: {seen.error_words}, one standard deviation of an answer. That is "
         f"{percent(seen.standard_error / seen.estimate)} of a typical answer."
     )
-
-
-def _between(seen: Forecast) -> str:
-    low, high = (percent(end) for end in seen.relative_range)
-    return f"{low} to {high}"
 
 
 # What may speak against more rows, by the name that `core.releases.forecast.sketch_sizes.Rows` gives it.

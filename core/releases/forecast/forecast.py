@@ -7,8 +7,9 @@ public sample, where there is one, takes their place and makes the forecast shar
 table, noise cannot be kept apart, and the whole is rehearsed with it (`core.releases.forecast.one_trial`).
 
 What is promised is the error of a sum (or, divided by the number of records, of an average): it hardly depends on how
-many records are close to a place. The error *relative* to the answer does, so without a stated closeness or a sample it
-is a range, from records that lie close together to records spread over all of the bounds.
+many records are close to a place. On 48 settings of six unseen tables it was 0.24 to 1.73 times what was forecast. The
+error *relative* to the answer does depend on it: a range that held in nine of ten settings was a factor of 20 wide, and
+up to 500, so none is said.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import cast
 
 import numpy as np
 
-from ...formatting.numbers import percent
+from ...formatting.numbers import percent, significant
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale
 from ...privacy.neighbours import Neighbours
@@ -40,12 +41,7 @@ from .one_trial import (
 )
 from .reference_population import REFERENCE_POINTS, reference_population
 from .sketch_sizes import choose_size, file_bytes, seconds_to_make
-from .trial import check_sample, encoded, extremes, kernel_of, queries_and_records, skewed_trial, trials
-
-SAMPLE_SPREAD = 1.25  # How far a forecast from a public sample may be off either way.
-RANGE_SPREAD = 1.3  # How far a relative error may be beyond those of all kinds of population, either way.
-REHEARSAL_SPREAD = 3.0  # The same of a rehearsal, which knows one kind of population.
-TOLD_FROM_NOISE = 1.0  # Answers of fewer standard deviations of the noise have no relative error worth stating.
+from .trial import check_sample, encoded, kernel_of, queries_and_records, skewed_trial, trials
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,6 @@ class Forecast:
     errors: tuple[float, ...]
     # Expected |error| / answer, averaged over places where records are; of the middle one of the populations.
     relative_error: float
-    relative_range: tuple[float, float]  # Between these it may lie, at places whose answers the noise does not hide.
     # A band that holds 95% of typical answers.
     low: float
     high: float
@@ -97,10 +92,11 @@ class Forecast:
         return f"{percent(self.promised_error)} of {whole}" if self.promised_error < 1.0 else f"more than {whole}"
 
     @property
-    def relative_words(self) -> str:
-        """The error relative to the answer, and between which it may lie, as answers depend on how the records lie."""
-        low, high = (percent(end) for end in self.relative_range)
-        return f"{percent(self.relative_error)} ({low} to {high})"
+    def answer_words(self) -> str:
+        """The standard deviation of one answer in the unit of answers, records or distances."""
+        if self.answers == "distance":
+            return f"± {significant(self.standard_error / self.records, 2)} in an average"
+        return f"± {significant(self.standard_error, 2)} records"
 
     @property
     def sentence(self) -> str:
@@ -197,7 +193,6 @@ def forecast_planned(
         standard_error=standard_error,
         errors=errors[:usual],
         relative_error=float(np.median(relative)),
-        relative_range=_relative_range(one, tried, records, noise_error, errors, density, sample),
         low=max(0.0, records * typical - 1.96 * standard_error),
         high=records * typical + 1.96 * standard_error,
         empty_below=1.645 * noise_error,
@@ -216,34 +211,6 @@ def _relative_noise(trial: Trial, noise: np.ndarray, records: float) -> float:
 def _relative_error(trial: Trial, records: float, noise: np.ndarray) -> float:
     """Expected |error| / answer over the queries of a trial."""
     return float(np.mean(MEAN_TO_RMS * np.hypot(trial.relative, noise / (records * np.array(trial.densities)))))
-
-
-def _relative_range(
-    sketch: LinearSketch,
-    tried: tuple[Trial, ...],
-    records: float,
-    noise_error: float,
-    errors: tuple[float, ...],
-    density: float | None,
-    sample: object,
-) -> tuple[float, float]:
-    """Between the least and the largest that it is for any kind of records, where noise does not hide answers.
-
-    Each kind of population has its own error by its own answers. Answers of records far apart and close together go
-    with the error of all kinds.
-    """
-    pairs = [(error, np.array(trial.densities)) for error, trial in zip(errors, tried, strict=True)]
-    if density is None and sample is None:
-        usual = root_mean_square(errors)
-        pairs += [(usual, np.array(values)) for values in extremes(sketch.reseeded(0), float(f"{records:.3g}"))]
-    hidden = TOLD_FROM_NOISE * noise_error
-    relative = [
-        MEAN_TO_RMS * error * float(np.mean(1.0 / told))
-        for error, averages in pairs
-        if (told := (records * averages)[records * averages > hidden]).size
-    ]
-    spread = RANGE_SPREAD if sample is None else SAMPLE_SPREAD
-    return (min(relative) / spread, max(relative) * spread) if relative else (1.0, 1.0)
 
 
 def _rehearsed(
@@ -281,7 +248,6 @@ def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error:
         standard_error=tried.standard_error,
         errors=(tried.standard_error,),
         relative_error=tried.relative_error,
-        relative_range=(tried.relative_error / REHEARSAL_SPREAD, tried.relative_error * REHEARSAL_SPREAD),
         low=max(0.0, typical - 1.96 * tried.standard_error),
         high=typical + 1.96 * tried.standard_error,
         empty_below=1.645 * tried.noise_error,

@@ -67,7 +67,6 @@ HEAPS, HEAP_SPREAD = 10, 0.03  # Of the clustered shape: how many, and their sta
 # Of the shape with few values: the step in shares of the bounds, and the share of points at one value.
 STEP, SPIKE = 1.0 / 9.0, 0.3
 IN_SIGHT = 0.05  # Average closeness of two points that the heaps have at least.
-NEARER = 4.0  # How much closer together than usual the nearest points are that a range of forecasts reckons with.
 
 
 def reference_populations(
@@ -121,16 +120,6 @@ def placed_close(
     if mean_closeness(closeness, usual) >= density:
         return usual
     return _placed(domain, metric, kernel, density, shaped, middle)
-
-
-def far_and_near(domain: Domain, metric: str) -> tuple[np.ndarray, np.ndarray]:
-    """Points spread evenly over the bounds, and points four times closer together than usual, (REFERENCE_POINTS, d).
-
-    Between them lie the averages of nearly all ordinary data.
-    """
-    low, high = domain.bounds(metric)
-    even = _on_steps(domain, low, _evenly(low, high))
-    return even, _placed(domain, metric, None, None, lambda dimensions: _long(dimensions) / NEARER)
 
 
 def _placed(

@@ -22,7 +22,6 @@ from .reference_population import (
     QUERIES,
     REFERENCE_POINTS,
     SIZES,
-    far_and_near,
     gathered_population,
     reference_populations,
     reference_sets,
@@ -31,8 +30,6 @@ from .reference_population import (
 REFERENCE_QUERIES = 150
 SET_TRIAL_ROWS = 400  # Rows that a trial on made-up sets draws, each a group of its own.
 LEAST_SAMPLE = 200
-FEW = 300  # Points of the far and the near population between which answers are averaged.
-CLOSE_SETS = 0.1  # Average similarity of sets that share staples, as texts share the words of a language.
 # Of the skewed population, and how many of them are queries: one number is read off it, and it should cost little.
 SKEWED_POINTS, SKEWED_QUERIES = 560, 60
 
@@ -112,21 +109,6 @@ def queries_and_records(
     exact = np.maximum(sketch.exact(queries, records), 1e-9 * len(records))
     inhabited = exact >= OUTSKIRTS * exact.mean()
     return np.asfortranarray(queries[inhabited]), records, exact[inhabited]
-
-
-@lru_cache(maxsize=64)
-def extremes(sketch: LinearSketch, records: float) -> tuple[tuple[float, ...], ...]:
-    """Averages over records far apart, and over records close together: between them is nearly all ordinary data.
-
-    Of sets over close ones alone: those far apart are hidden by the noise.
-    """
-    if sketch.domain.holds_sets:
-        sets = reference_sets(records, CLOSE_SETS, SIZES[1])
-        return (tuple(sketch.exact(sets[:QUERIES], sets) / len(sets)),)
-    return tuple(
-        tuple(sketch.exact(points[:REFERENCE_QUERIES], points[-FEW:]) / FEW)
-        for points in map(np.asfortranarray, far_and_near(sketch.domain, sketch.metric))
-    )
 
 
 @lru_cache(maxsize=256)

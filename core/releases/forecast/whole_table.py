@@ -72,7 +72,6 @@ def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
         standard_error=error,
         errors=(error,) * len(seen.errors),
         relative_error=error / held,
-        relative_range=(error / records, error / held),
         low=max(0.0, held - REACH * error),
         high=held + REACH * error,
         empty_below=EMPTY * error,

@@ -8,7 +8,7 @@ from core.formatting.numbers import percent
 from core.releases.forecast.draft import Draft
 from core.releases.forecast.expected_answers import error_definition, size_limit, typical_answer
 from core.releases.forecast.forecast import forecast
-from core.releases.forecast.recommendation import Distances, recommend
+from core.releases.forecast.recommendation import Closeness, Distances, recommend
 from core.sketches.grids.histogram import Histogram
 from core.sketches.plan import plan
 
@@ -36,6 +36,15 @@ def test_the_typical_error_of_a_distance_is_a_share_of_it():
     seen = recommend(LINE, 10_000, Budget(1), Distances("l1"))[0].forecast
     assert seen.promised_error == seen.relative_error
     assert error_definition(seen).startswith(f"Typical error: {percent(seen.relative_error)} of the distance")
+
+
+def test_no_range_of_relative_errors_is_said_which_is_as_wide_as_a_factor_of_twenty():
+    for question in (Closeness(kernels.Gaussian(5)), Distances("l1")):
+        seen = recommend(LINE, 10_000, Budget(1), question)[0].forecast
+        assert " to " not in error_definition(seen)
+        assert " to " not in seen.answer_words
+        share = 1.0 if question.answers == "closeness" else 10_000
+        assert float(seen.answer_words.split()[1]) == pytest.approx(seen.standard_error / share, rel=0.06)
 
 
 def test_only_costs_are_said_to_limit_the_table():
