@@ -266,6 +266,8 @@ class Explorer {
     const others = columns.filter((_, place) => place !== x && place !== y && !(place in held));
     if (decoder.answers === "closeness" && others.length) sentences.push(`Averaged over all values of ${listed(others.map(({ name }) => name))}, likely or not.`);
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");
+    const tops = decoder.exact ? markTops(this.chart) : 0;
+    if (tops) sentences.push(`${tops === 1 ? "One top stands" : `${tops} tops stand`} out from the noise, ringed.`);
     this.note.textContent = sentences.join(" ");
     this.legend.replaceChildren(...legendOf(this.chart));
   }
@@ -278,6 +280,23 @@ const decoderOf = (facts, release) => {
   return new Live(facts, facts.group ? part.ofClass(facts.group) : part);
 };
 
+/** What may be asked besides the picture: lists, made-up records, and which group it is like somewhere. */
+const furtherViews = (release, explorer, stem) => {
+  const parts = Object.values(release.parts);
+  const found = [];
+  const decoders = explorer?.controls.subjects ?? [];
+  const groups = decoders.filter((one) => one.group && one.part === decoders.find(({ group }) => group).part);
+  if (groups.length > 1 && groups.every(({ exact }) => exact)) {
+    const view = groupsView(groups, explorer.controls);
+    explorer.canvas.addEventListener("drawn", () => view.show());
+    found.push(view);
+  }
+  if (!parts.length) found.push(listView(release, stem));
+  if (decoders.length && decoders.every(({ exact, answers, own }) => exact && answers === "closeness" && own.names.length === own.sketch.domain.names.length)
+    && decoders[0].columns.length === decoders[0].own.names.length) found.push(element("p", {}, samplesButton(explorer.controls, stem)));
+  return found;
+};
+
 const open = async () => {
   const take = (id) => fromBase64(document.getElementById(id).textContent);
   const payload = JSON.parse(new TextDecoder().decode(await Reader.inflated(take("payload"), "gzip")));
@@ -286,11 +305,13 @@ const open = async () => {
   const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
   let explorer = null;
+  const asked = payload.asked ? await Reader.open(file) : null;
+  const stem = payload.name.replace(/\.(npz|json)$/, "");
   if (pictured.length) {
-    const release = pictured.some(({ kind }) => kind === "live") ? await Reader.open(file) : null;
-    explorer = new Explorer(pictured.map((facts) => decoderOf(facts, release)), payload);
+    explorer = new Explorer(pictured.map((facts) => decoderOf(facts, asked)), payload);
     views.push(...explorer.parts);
   }
+  views.push(...(asked ? furtherViews(asked, explorer, stem) : []));
   for (const facts of payload.subjects) {
     if (facts.kind === "model") views.push(...modelView(facts));
     if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts));

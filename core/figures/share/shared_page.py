@@ -49,7 +49,7 @@ from .page_sections import (
     steps_html,
 )
 from .shared_models import model_facts, number_facts, regression_facts
-from .shared_pictures import LEVEL, lattice_facts, live_facts, local_facts, table_facts
+from .shared_pictures import LEVEL, is_asked_in_pages, lattice_facts, live_facts, local_facts, table_facts
 
 
 def ending(data: bytes) -> str:
@@ -149,7 +149,7 @@ TAUGHT = (
     "real people."
 )
 # The parts of the script, in the order in which they need each other.
-SCRIPTS = ("bytes", "numbers", "live", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "page")
+SCRIPTS = ("bytes", "numbers", "live", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "lists", "page")
 # The same modules that `readers/javascript` hands out, likewise; and what the page takes of them.
 READER = APP / "readers" / "javascript"
 READER_MODULES = (
@@ -210,6 +210,7 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
         "papers": [list(paper) for paper in words.papers],
         "sharedNoise": " ".join((SHARED_NOISE, *([BEYOND_RECORDS] if _is_beyond(file) else []))),
         "subjects": contents(file),
+        "asked": isinstance(file, Release) and is_asked_in_pages(file),
         "start": "" if asked is None else asked.whom.replace(", ", SEPARATOR),
         "stills": stills,
     }

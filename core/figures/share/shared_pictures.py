@@ -79,6 +79,13 @@ MOST_TERMS = 48  # Products whose sum a kernel is: noise is known from all pairs
 ASKED_IN_PAGES = ("race", "features", "projected", "histogram", "distance", "projected-distance", "moments")
 
 
+def is_asked_in_pages(release: Release) -> bool:
+    """Whether a page asks the file itself: pictures at any place, and lists that somebody pastes."""
+    known = (*ASKED_IN_PAGES, "minhash", "directions")
+    sketches = [part.sketch.one_answer[0] for part in (release.parts or {"": release}).values()]
+    return release.population is None and all(sketch.name in known for sketch in sketches)
+
+
 def live_facts(release: Release) -> dict[str, Any] | None:
     """What a page needs beside the file to ask it at any place of some columns; None where it cannot."""
     names = _drawn_columns(release)

@@ -1,0 +1,160 @@
+// What is asked of a release besides its picture: lists that somebody pastes, made-up records, which group it is like
+// somewhere, and which tops of a picture stand out from the noise.
+
+const MOST_LISTED = 2000, MOST_SHOWN = 30, MAP_SIDE = 48, SURE = 3, STANDS_OUT = 3;
+
+/** Rows of a pasted text: cells between tabs, semicolons or commas. */
+const cellsOf = (text) => {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim());
+  const mark = ["\t", ";", ","].find((one) => lines.some((line) => line.includes(one))) ?? "\t";
+  return lines.map((line) => line.split(mark).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
+};
+
+/** Queries by column of pasted rows, which may begin with the names of columns; of sets each line is one. */
+const queriesOf = (text, columns) => {
+  if (columns[0].kind === "items") {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim());
+    return { [columns[0].name]: lines.slice(0, MOST_LISTED).map((line) => line.split(/[;,\t]/).map((item) => item.trim()).filter(Boolean)) };
+  }
+  let rows = cellsOf(text);
+  const named = columns.every(({ name }) => rows[0]?.includes(name)) ? rows[0] : null;
+  rows = rows.slice(named ? 1 : 0, MOST_LISTED + 1).slice(0, MOST_LISTED);
+  let next = 0;
+  return Object.fromEntries(columns.map((column) => {
+    const at = named ? named.indexOf(column.name) : next;
+    next += column.kind === "vector" ? column.length : 1;
+    return [column.name, rows.map((row) => (column.kind === "vector" ? row.slice(at, at + column.length).map(Number) : row[at] ?? ""))];
+  }));
+};
+
+/** A field for a list, and what is said of each line: how much is close to it, or how far all are. */
+const listView = (release, stem) => {
+  const columns = release.sketch.domain.columns;
+  const near = release.sketch.answers === "closeness";
+  const input = element("textarea", { id: "list", rows: 5, spellcheck: "false" });
+  const said = element("p", { class: "note", role: "status" });
+  const found = element("div");
+  const names = listed(columns.map(({ name, kind, length }) => (kind === "vector" ? `${length} numbers of ${name}` : name)));
+  const ask = () => {
+    try {
+      const queries = queriesOf(input.value, columns);
+      const answers = release.answer(queries);
+      const count = answers.estimate.length;
+      if (!count) throw new Reader.ReaderError("There is nothing in the list.");
+      const factor = near ? 1 : 1 / release.records;
+      const line = (i) => [...columns.map(({ name }) => [queries[name][i]].flat().join(" ")),
+        answers.estimate[i] * factor, answers.low[i] * factor, answers.high[i] * factor, ...(near ? [answers.low[i] <= 0 ? "yes" : "no"] : [])];
+      const heads = [...columns.map(({ name }) => name), near ? "close by" : "average distance", "low", "high", ...(near ? ["may be alone"] : [])];
+      const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => (near ? 1 : -1) * (answers.estimate[a] - answers.estimate[b]));
+      const rows = order.map(line);
+      const alone = near ? answers.low.filter((low) => low <= 0).length : 0;
+      said.textContent = near ? `${alone} of ${count} are where the noise hides whether anyone is. The most unusual come first.` : `${count} places; the farthest come first.`;
+      const words = (value) => (typeof value === "number" ? significant(value, 3) : String(value));
+      found.replaceChildren(
+        element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Answers to the list" },
+          element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+            element("tbody", {}, ...rows.slice(0, MOST_SHOWN).map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, words(cell)))))))),
+        element("button", { type: "button", onclick: () => save(`${stem}-answers.csv`, "text/csv", csvOf(heads, rows)) }, "All answers (CSV)"));
+    } catch (problem) {
+      said.textContent = problem instanceof Reader.ReaderError ? problem.message : "The list cannot be read.";
+      found.replaceChildren();
+    }
+  };
+  return element("details", { class: "list" }, element("summary", {}, near ? "Ask a list: how unusual is each line?" : "Ask a list"),
+    element("p", {}, element("label", { for: "list" }, columns[0].kind === "items" ? "One set a line, items between commas." : `A line each with ${names}. It stays on this page.`)),
+    input, element("p", {}, element("button", { type: "button", onclick: ask }, "Ask")), said, found);
+};
+
+/** Made-up records of a picture's columns as a file. */
+const samplesButton = (controls, stem) => element("button", { type: "button", onclick: () => {
+  const { decoder } = controls;
+  const rows = decoder.drawn().map((record) => record.map((value, place) => decoder.valueOf(place, value)));
+  const dated = rows.map((row) => row.map((value, place) => (decoder.columns[place].kind === "date" ? dateWords(decoder.columns[place], value) : value)));
+  save(`${stem}-made-up.csv`, "text/csv", csvOf(decoder.columns.map(({ name }) => name), dated));
+} }, "Made-up records like these (CSV)");
+
+/** Which of several groups is the closest at each place of the picture, and whether the noise leaves that open. */
+const groupsView = (groups, controls) => {
+  const canvas = element("canvas", { class: "groups", role: "img" });
+  const legend = element("ul", { class: "facts" });
+  const show = () => {
+    const { x, y, held } = controls;
+    const window = { x: endsOf(groups[0].columns[x]), y: y === null ? null : endsOf(groups[0].columns[y]) };
+    const shown = groups.map((group) => group.picture(x, y, window, [MAP_SIDE, MAP_SIDE], held));
+    const sign = groups[0].answers === "distance" ? -1 : 1;
+    const places = shown[0].est.map((_, i) => i);
+    const best = Array.from(places, (i) => {
+      const order = shown.map((one, k) => [sign * one.est[i], one.error[i], k]).sort((a, b) => b[0] - a[0]);
+      return { group: order[0][2], sure: order[0][0] - order[1][0] > SURE * Math.hypot(order[0][1], order[1][1]) };
+    });
+    const [height, width] = shown[0].shape.length > 1 ? shown[0].shape : [1, shown[0].shape[0]];
+    Object.assign(canvas, { width, height });
+    const pen = canvas.getContext("2d");
+    pen.clearRect(0, 0, width, height);
+    best.forEach(({ group, sure }, i) => {
+      pen.fillStyle = `hsl(${(group * 360) / groups.length} 45% 50% / ${sure ? 1 : 0.3})`;
+      pen.fillRect(i % width, height - 1 - Math.floor(i / width), 1, 1);
+    });
+    legend.replaceChildren(...groups.map(({ group }, k) => {
+      const chip = element("canvas", { width: 12, height: 12, "aria-hidden": "true" });
+      const ink = chip.getContext("2d");
+      ink.fillStyle = `hsl(${(k * 360) / groups.length} 45% 50%)`;
+      ink.fillRect(0, 0, 12, 12);
+      const share = best.filter((one) => one.group === k && one.sure).length / best.length;
+      return element("li", {}, chip, ` ${group}: surely the closest on ${percent(share)} of the picture`);
+    }));
+    canvas.setAttribute("aria-label", `Which group is the closest. ${legend.textContent}`);
+  };
+  const view = element("details", { class: "list", ontoggle: () => view.open && show() },
+    element("summary", {}, "Which group is it like here?"), canvas, legend,
+    element("p", { class: "note" }, "Pale where the noise leaves open which group it is. The group with most records close by is shown, so large groups win more often."));
+  return Object.assign(view, { show: () => view.open && show() });
+};
+
+/** Places of a picture that are higher than all paths to a higher one by more than the noise may have made them. */
+const topsOf = (shown) => {
+  if (shown.low === null || !shown.error) return [];
+  const [height, width] = shown.shape.length > 1 ? shown.shape : [1, shown.shape[0]];
+  const owner = new Int32Array(shown.est.length).fill(-1);
+  const root = (i) => (owner[i] === i ? i : (owner[i] = root(owner[i])));
+  const found = [];
+  const judge = (top, saddle) => {
+    const off = Math.hypot(shown.error[top], saddle < 0 ? 0 : shown.error[saddle]);
+    if (shown.est[top] - (saddle < 0 ? 0 : Math.max(0, shown.est[saddle])) > STANDS_OUT * off) found.push(top);
+  };
+  const order = Array.from(shown.est.keys()).sort((a, b) => shown.est[b] - shown.est[a]);
+  for (const i of order) {
+    owner[i] = i;
+    for (const [dx, dy] of [[-1, 0], [1, 0], [0, -1], [0, 1], [-1, -1], [1, 1], [-1, 1], [1, -1]]) {
+      const [column, row] = [(i % width) + dx, Math.floor(i / width) + dy];
+      const other = row * width + column;
+      if (column < 0 || column >= width || row < 0 || row >= height || owner[other] < 0) continue;
+      const [one, two] = [root(i), root(other)];
+      if (one === two) continue;
+      const [higher, lower] = shown.est[one] >= shown.est[two] ? [one, two] : [two, one];
+      if (lower !== i) judge(lower, i); // two hills meet here
+      owner[lower] = higher;
+    }
+  }
+  if (order.length) judge(root(order[0]), -1);
+  return found.map((i) => [i % width, Math.floor(i / width)]);
+};
+
+/** Rings around the tops of a picture that stand out; how many there are. */
+const markTops = (chart) => {
+  const { shown, decoder, across, up } = chart;
+  if (decoder.answers !== "closeness" || across.kind === "category" || up?.kind === "category") return 0;
+  const tops = topsOf(shown);
+  const pen = chart.canvas.getContext("2d");
+  const [width, height] = [shown.shape[shown.shape.length - 1], shown.shape[0]];
+  pen.strokeStyle = chart.colours.amber;
+  pen.lineWidth = 2;
+  for (const [i, j] of tops) {
+    const x = up ? shown.rect[0][0] + ((i + 0.5) * (shown.rect[0][1] - shown.rect[0][0])) / width : shown.values[i];
+    const y = up ? shown.rect[1][0] + ((j + 0.5) * (shown.rect[1][1] - shown.rect[1][0])) / height : shown.est[i];
+    pen.beginPath();
+    pen.arc(chart.toPixels(x, "x"), chart.toPixels(y, "y"), 9, 0, 2 * Math.PI);
+    pen.stroke();
+  }
+  return tops.length;
+};
