@@ -112,7 +112,6 @@ def release(
     from ..releases.kind import check_engine
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.planning import wide_column
-    from ..releases.purchase_plan import Purchasing
     from ..releases.release_store import paid_name
     from .mechanisms import leaves_bandwidth
 
@@ -146,8 +145,7 @@ def release(
         payer = payer_opened(plan.stages[0].of.unit) if plan.stages else None
         if payer is not None:
             payer.file = paid_name(name)
-        settled = Purchasing(plan, opened, payer).run()
-        kind, known = settled.made, settled.known
+        kind, known = plan.carried_out(opened, payer, lambda settled: (settled.made, settled.known))
         if known.found is not None:
             say_found(known.found)
         sketch = kind.sketch

@@ -21,8 +21,8 @@ from ..models.training_task import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
-from ..releases.payment import LedgerAccount, payer_of, saying_spent
-from ..releases.purchase_plan import PurchasePlan, Purchasing
+from ..releases.payment import LedgerAccount, payer_of
+from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.release import Release
 from ..releases.seal import promising
 from ..releases.stages import Count, Known
@@ -169,11 +169,14 @@ class PrivateChosenClassifier(LabelledEstimator):
         plan = PurchasePlan(
             [Count(domain)] if self.records is None else [], Known(budget, self.records or 1.0), settled
         )
-        with saying_spent(payer):
-            planned = Purchasing(plan, open_source(as_table(domain, points, labels)), payer).run().made
+
+        def paid(bought: Settled[Contest]) -> Contest:
             if payer is not None:
-                payer.check(planned.cost)
-                payer.spend(planned.cost, Choosing([repr(one.estimator) for one in made]))
+                payer.check(bought.made.cost)
+                payer.spend(bought.made.cost, Choosing([repr(one.estimator) for one in made]))
+            return bought.made
+
+        planned = plan.carried_out(open_source(as_table(domain, points, labels)), payer, paid)
         won, among = planned.run(len(points), contents=lambda: list(zip(points.tolist(), labels, strict=True)))
         self.candidates_ = list(dict.fromkeys(among))
         best, self.rule_ = won.kept

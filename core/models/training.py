@@ -29,8 +29,8 @@ from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import SeededSource
 from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations
-from ..releases.payment import LedgerAccount, payer_of, saying_spent, spending
-from ..releases.purchase_plan import PurchasePlan, Purchasing
+from ..releases.payment import LedgerAccount, payer_of, spending
+from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.stages import ORDINARY, Count, Known
 from ..runtime.parameters import Registry
 from ..sources import Source, open_source
@@ -285,11 +285,13 @@ def train_by(
     expected = plan.ordinary(plan.known)
     if payer is not None:
         payer.check(expected.cost)
-    with saying_spent(payer):
-        chosen = Purchasing(plan, source, payer).run().made
+
+    def trained(settled: Settled[Chosen]) -> LinearModel | NumberModel:
+        chosen = settled.made
         say(chosen)
-        model = chosen.trainer.fit(source, chosen.budget, spend=spending(payer, chosen.cost, chosen.trainer))
-    return replace(model, budget=plan.known.left)
+        return chosen.trainer.fit(source, chosen.budget, spend=spending(payer, chosen.cost, chosen.trainer))
+
+    return replace(plan.carried_out(source, payer, trained), budget=plan.known.left)
 
 
 def train(

@@ -41,7 +41,7 @@ from ..privacy.accounting import Alone, Cost, PureParts, Reserve
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
-from .payment import LedgerAccount, Together
+from .payment import LedgerAccount, Together, saying_spent
 from .stages import Known, Offer, Progress, Stage
 
 
@@ -53,6 +53,7 @@ class Priced(Protocol):
 
 
 Made = TypeVar("Made", bound=Priced)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,13 @@ class PurchasePlan(Generic[Made]):
             return _prepaid(settled.known.costs, settled.known.reserve)
         events = (event for cost in self.costs(self.known, self.stages) for event in cost.events)
         return Cost(tuple(events), whole.epsilon, whole.delta)
+
+    def carried_out(
+        self, source: Source, payer: LedgerAccount | None, make: Callable[[Settled[Made]], Result]
+    ) -> Result:
+        """Buy everything, and make what follows from it; a refusal says what was spent before it."""
+        with saying_spent(payer):
+            return make(Purchasing(self, source, payer).run())
 
     def costs(self, known: Known, stages: Sequence[Stage]) -> tuple[Cost, ...]:
         """The prices of the same one after the other, that of the table last."""

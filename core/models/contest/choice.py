@@ -23,8 +23,8 @@ from ...privacy.budget import Budget
 from ...privacy.choosing.held_out import ChoicePlan
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...releases.forecast.scales import by_coordinates
-from ...releases.payment import LedgerAccount, saying_spent
-from ...releases.purchase_plan import PurchasePlan, Purchasing
+from ...releases.payment import LedgerAccount
+from ...releases.purchase_plan import PurchasePlan, Settled
 from ...releases.seal import promising, showing
 from ...releases.stages import ORDINARY, Count, Known, Spread, Stage
 from ...sketches.classes import Classes
@@ -270,14 +270,14 @@ def choose_classifier(
     if payer is not None:
         payer.check(plan.ordinary(plan.known).cost)
     records_of = readable(source, domain)  # whatever cannot be held is refused before anything is paid for
-    with saying_spent(payer):
-        settled = Purchasing(plan, records_of, payer).run()
+
+    def fitted(settled: Settled[Choice]) -> File:
         choice = settled.made
         say(choice)
         file = choice.fit(records_of, spend=None if payer is None else lambda cost: payer.spend(cost, choice))
-    if isinstance(file, LinearModel):
-        return replace(file, budget=budget)
-    return showing(file, settled.known)
+        return replace(file, budget=budget) if isinstance(file, LinearModel) else showing(file, settled.known)
+
+    return plan.carried_out(records_of, payer, fitted)
 
 
 def readable(source: Source, domain: Domain) -> Drawn:
