@@ -203,4 +203,4 @@ def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: in
     """
     # None of these sketches depends on the promise before it is sized.
     facts = PublicInputs(domain, Budget(1), norm=norm, seed=seed, radius=radius)
-    return cast(LinearSketch, candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive
+    return cast("LinearSketch", candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive
