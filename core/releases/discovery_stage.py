@@ -35,6 +35,7 @@ from .discovery_reading import (
     Votes,
 )
 from .found import (
+    ON_MISSING,
     OTHER,
     Discovered,
     FoundColumn,
@@ -349,7 +350,7 @@ class Discovery(Stage):
     def _result(self, found: Sequence[FoundColumn], records: Measured) -> Discovered:
         """Everything together, in the order of the table."""
         said = [] if self.said is None else [FoundColumn(one.name, one, True) for one in self.said.domain.columns]
-        truths = [FoundColumn(name, columns_of(name, {"kind": "yes_no"})[0]) for name in self.truths]
+        truths = [FoundColumn(name, columns_of(name, {"kind": "yes_no"} | ON_MISSING)[0]) for name in self.truths]
         lost = [
             FoundColumn(name, None, why="It holds lists or other things that have no range.") for name in self.left_out
         ]

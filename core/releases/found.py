@@ -24,6 +24,15 @@ from .discovery_reading import OCCUPIED, Scale
 from .manifest import Finding
 
 OTHER, MISSING = "other", "missing"
+SURELY = 3.0
+"""Standard deviations above the threshold from which a count enters what a release says of its column.
+
+A value is found where its noisy count passes the threshold, so counts near it are too high on average, the more so the
+rarer the value is. A count that enters where it is T' or more, with noise s, is off by s φ((T' - x)/s) on average over
+all that noise may do, x being the truth, where the release's own count is taken otherwise; and a value with so many
+records is found all but surely. The weight of the count is l = r²/(r² + s²) beside the release's own noise r, so all
+that is ever added to a standard error is at most l s φ(0) <= 0.2 r, and that at x = T' alone.
+"""
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
 
@@ -72,6 +81,8 @@ class FoundColumn:
     rare : tuple[str, ...]
         Values that were found in a second look, in which records that are rare in several columns count less: at least
         so many records have them.
+    sure : tuple[str, ...]
+        Values whose counts owe nothing to having been found; see `SURELY`.
     """
 
     name: str
@@ -84,6 +95,7 @@ class FoundColumn:
     missing: Measured | None = None
     zero: Measured | None = None
     rare: tuple[str, ...] = ()
+    sure: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,6 +185,8 @@ class Discovered:
             self.records.error,
             {name: values for name, values in counts.items() if values},
             max(errors, default=0.0),
+            {one.name: one.sure for one in found if one.sure},
+            max((one.values[value].error for one in found for value in one.sure), default=0.0),
         )
 
 
@@ -189,8 +203,8 @@ def counted_as(one: Format) -> str:
     return {"number": "number", "time": "number", "duration": "number", "date": "date"}.get(one.kind, "")
 
 
-def _on_missing(missing: Measured) -> dict[str, object]:
-    return {"on_missing": "category"} if noticeable(missing.count, missing.error) else {}
+ON_MISSING = {"on_missing": "category"}
+"""Of numbers, dates and yes or no: noise hides how many records miss a value, and none of them is left out for it."""
 
 
 def found_category(
@@ -212,7 +226,10 @@ def found_category(
     gap = gap if noticeable(missing.count, missing.error) else rest
     categories = dict.fromkeys((*values, rest, gap))
     column = Categorical(name, tuple(categories), missing_category=gap, unknown_category=rest)
-    return FoundColumn(name, column, False, "", "", values, other, missing, rare=tuple(shown[1]) if shown[1:] else ())
+    rare = tuple(shown[1]) if shown[1:] else ()
+    least = looks[0].threshold / looks[0].weight + SURELY * looks[0].error
+    sure = tuple(value for value in shown[0] if values[value].count > least)
+    return FoundColumn(name, column, False, "", "", values, other, missing, rare=rare, sure=sure)
 
 
 def _unlike(label: str, values: Iterable[str]) -> str:
@@ -237,14 +254,14 @@ def found_range(scale: Scale, noisy: np.ndarray, error: float, missing: Measured
         low, high = rounded_outward(*ends, step)
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         zero = Measured(scale.zeros(noisy), error)
-    (column,) = columns_of(scale.name, entry | _on_missing(missing))
+    (column,) = columns_of(scale.name, entry | ON_MISSING)
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero)
 
 
 def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
     """A column whose format says all of it, or of which nothing more is found."""
     if one.kind == "yes_no":
-        (column,) = columns_of(name, dict(one.entry) | _on_missing(missing))
+        (column,) = columns_of(name, dict(one.entry) | ON_MISSING)
         return FoundColumn(name, column, False, one.words, missing=missing)
     why = {
         "text": "It is free text; its length or chosen words can be said.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ..domain import Domain
+from ..domain import Categorical, Domain
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.escapes import steers
 from ..formatting.numbers import listed
@@ -69,11 +69,7 @@ class BoughtCount:
 
         Each weighs as much as it is precise (the inverse of its variance), as their noises are independent.
         """
-        if not error:
-            return known, error
-        weight = 1.0 / (1.0 + self.variance / error**2)
-        together = self.records if math.isinf(error) else (1.0 - weight) * known + weight * self.records
-        return together, float((weight * self.variance) ** 0.5)
+        return both(known, error, self.records, self.variance)
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON."""
@@ -99,7 +95,20 @@ class BoughtCount:
         return cls(records, noises[0], tuple(noises[1:]))
 
 
+def both(known: float, error: float, counted: float, variance: float) -> tuple[float, float]:
+    """The mean of two measurements of one number by precision, and its deviation; their noises are independent."""
+    if not error:
+        return known, error
+    weight = 1.0 / (1.0 + variance / error**2)
+    together = counted if math.isinf(error) else (1.0 - weight) * known + weight * counted
+    return together, float((weight * variance) ** 0.5)
+
+
 MOST_FOUND = 1_000_000  # Values that a file says were found.
+CHANGED = 4.0
+"""Standard deviations by which two counts of the same records hardly ever differ."""
+LATER = {"sure": {}, "sure_error": 0.0}
+"""Fields of what was found that files have only where there is something to say, and what they are without."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +123,14 @@ class Finding:
     columns : tuple[str, ...]
         Of which something was found.
     records, records_error : float
-        How many records there are, with its standard deviation.
+        How many records there are, with its standard deviation; 0 where they are not all in the release.
     values : Mapping[str, Mapping[str, float]]
         By column, the noisy counts of the values that were found; those of the domain that are not here were not.
     values_error : float
-        The standard deviation of each of these counts, before it was seen to be above the threshold.
+        The largest standard deviation of these counts, before they were seen to be above the threshold.
+    sure, sure_error : Mapping[str, tuple[str, ...]], float
+        By column, values so frequent that no luck had a part in their being found, and the standard deviation of their
+        counts, which enter what the release says of these columns. See `found.SURELY`.
     """
 
     price: str
@@ -127,6 +139,41 @@ class Finding:
     records_error: float
     values: Mapping[str, Mapping[str, float]]
     values_error: float
+    sure: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sure_error: float = 0.0
+
+    @property
+    def of_some(self) -> Finding:
+        """The same where only some of the records are left: what was found, without what it says of their numbers."""
+        return replace(self, records_error=0.0, sure={}, sure_error=0.0)
+
+    def is_of(self, domain: Domain, records: float, error: float) -> bool:
+        """Whether a release of this domain and of so many records counts those of which all this was found.
+
+        It does where nobody can be left out, and each record is one person's: of persons with several rows each reading
+        draws other ones. A number that can hardly be the same says that the table has changed since.
+        """
+        if not self.records_error or abs(records - self.records) > CHANGED * math.hypot(error, self.records_error):
+            return False
+        everyone = all(getattr(column, "missing_category", "") for column in domain.columns)
+        return everyone and domain.unit.column is None and domain.outside == "clamp"
+
+    def beside(self, known: float, error: float) -> tuple[float, float]:
+        """A number of the same records that is known otherwise, and that which was found: mean and deviation."""
+        return both(known, error, self.records, self.records_error**2)
+
+    def counts_in(self, domain: Domain) -> dict[str, dict[str, float]]:
+        """By column of a domain, the earlier counts of those categories that are read as they were found."""
+        as_found = [column for column in domain.columns if isinstance(column, Categorical) and not column.written]
+        return {
+            column.name: {
+                value: self.values[column.name][value]
+                for value in self.sure[column.name]
+                if value not in (*column.missing, column.missing_category, column.unknown_category)
+            }
+            for column in as_found
+            if column.name in self.sure and column.field == column.name
+        }
 
     @property
     def sentence(self) -> str:
@@ -143,32 +190,43 @@ class Finding:
             "records_error": self.records_error,
             "values": {name: dict(values) for name, values in self.values.items()},
             "values_error": self.values_error,
-        }
+        } | (
+            {"sure": {name: list(sure) for name, sure in self.sure.items()}, "sure_error": self.sure_error}
+            if self.sure
+            else {}
+        )
 
     @classmethod
     def from_dict(cls, value: object) -> Finding:
         """What `to_dict` wrote; ReleaseFileError on anything else."""
         names = ("price", "columns", "records", "records_error", "values", "values_error")
         try:
-            facts: dict[str, Any] = exact_fields(value, "finding", names)
+            later = tuple(LATER) if isinstance(value, dict) and "sure" in value else ()
+            facts: dict[str, Any] = LATER | exact_fields(value, "finding", (*names, *later))
             check_text(facts["price"], "A price")
             columns = facts["columns"]
             if not isinstance(columns, list) or len(columns) > MOST_FOUND:
                 raise ValueError("no list of columns")
             for name in columns:
                 check_text(name, "A column name")
-            numbers = [facts["records"], facts["records_error"], facts["values_error"]]
+            numbers = [facts[name] for name in ("records", "records_error", "values_error", "sure_error")]
             for name, counts in facts["values"].items():
                 if name not in columns or len(counts) > MOST_FOUND:
                     raise ValueError("values of no column that was found")
                 for text in counts:
                     check_text(text, "A value")
                 numbers += counts.values()
+            for name, sure in facts["sure"].items():
+                if not isinstance(sure, list) or not facts["values"].get(name, {}).keys() >= set(sure):
+                    raise ValueError("values that are sure and were not found")
+            if facts["sure"] and not facts["sure_error"] > 0:
+                raise ValueError("counts without noise")
             if not all(type(one) in (int, float) and math.isfinite(one) and abs(one) < 1e18 for one in numbers):
                 raise ValueError("no numbers")
         except (RequestError, ValueError, TypeError, AttributeError):
             raise ReleaseFileError("What the file says was found before the release makes no sense.") from None
-        return cls(**facts | {"columns": tuple(columns)})
+        sure = {name: tuple(values) for name, values in facts["sure"].items()}
+        return cls(**facts | {"columns": tuple(columns), "sure": sure})
 
 
 @dataclass(frozen=True)

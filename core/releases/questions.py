@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import numpy as np
+
 from ..errors import RequestError
+from .manifest import Finding
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
     from ..privacy.record import PrivacyRecord
@@ -50,10 +53,18 @@ class Questions:
         counted: Counts | None
         privacy: PrivacyRecord
         population: Population | None
+        finding: Finding | None
+        _own: tuple[Counts, float]
 
         @property
         def parts(self) -> Mapping[str, Any]:
             """Of a release of several."""
+
+    @cached_property
+    def found_before(self) -> Finding | None:
+        """What was found before of the very records that are counted here; None where others may be."""
+        records, error = float(np.sum(self._own[0])), self._own[1] * math.prod(self.sketch.count_shape) ** 0.5
+        return self.finding if self.finding is not None and self.finding.is_of(self.domain, records, error) else None
 
     def asked(self, level: float = 0.95) -> TableAnswers:
         """All that tables answer, without bias and with intervals of this level."""
@@ -105,9 +116,15 @@ class Questions:
         total, variance = None, math.inf
         if one.counted is not None:
             total, variance = float(one.counted), float(one.privacy.count_variance)
+        found = one.found_before
+        if found is not None:
+            total, error = found.beside(0.0 if total is None else total, math.sqrt(variance))
+            variance = error**2
         laplace = any(scale.distribution == "discrete_laplace" for scale in one.privacy.noise)
         sketch = cast("Tables", one.sketch)
         reading = sketch.reading(one.counters, one.privacy.counter_variance, total, variance, laplace)
+        if found is not None:
+            reading = reading.beside(found.counts_in(sketch.domain), found.sure_error)
         return reading if one.population is None else replace(reading, luck=one.population.luck)
 
 

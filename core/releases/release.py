@@ -133,7 +133,9 @@ class Release(Questions):
         """Number of all records and its deviation: by the release itself and by a count bought before it."""
         shape, (counts, error) = self.sketch.count_shape, self._own
         known = float(np.sum(np.maximum(1.0, counts) if shape else counts)), error * math.prod(shape) ** 0.5
-        return known if self.counted_before is None else self.counted_before.beside(*known)
+        for before in (self.found_before, self.counted_before):
+            known = known if before is None else before.beside(*known)
+        return known
 
     @property
     def records_source(self) -> str:
@@ -141,7 +143,8 @@ class Release(Questions):
         if self.count_is_public:
             return "public, as the promise hides what a record says and not how many there are"
         own = "a count of its own" if self.counted is not None else "the table itself"
-        return own if self.counted_before is None else f"{own} and the count that decided its size"
+        bought = "found out its columns" if self.found_before else "decided its size" if self.counted_before else ""
+        return f"{own} and the count that {bought}" if bought else own
 
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Sums over all records, with intervals and averages, at n queries in natural units; see `Answers`.
@@ -229,7 +232,7 @@ class Release(Questions):
         place = cast(Classes, self.sketch).index_of(which)
         count = None if self.counted is None else int(self.counted[place])
         own = replace(self, counters=self.counters[place], counted=count, counted_before=None)
-        return replace(own, sketch=self.sketch.one_answer[0])
+        return replace(own, sketch=self.sketch.one_answer[0], finding=self.finding and self.finding.of_some)
 
     @cached_property
     def parts(self) -> dict[str, Release]:
@@ -282,7 +285,8 @@ class Release(Questions):
         noise, count_noise = self.privacy.noise * classes, self.privacy.count_noise * classes
         privacy = replace(self.privacy, noise=noise, count_noise=count_noise)
         count, (one, _) = None if self.counted is None else int(self.counted.sum()), self.sketch.one_answer
-        return replace(self, sketch=one, counters=sum_of_slabs(self.counters), counted=count, privacy=privacy)
+        finding, counters = self.found_before or (self.finding and self.finding.of_some), sum_of_slabs(self.counters)
+        return replace(self, sketch=one, counters=counters, counted=count, privacy=privacy, finding=finding)
 
     @property
     def manifest(self) -> Manifest:

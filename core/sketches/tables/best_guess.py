@@ -112,7 +112,8 @@ class BestGuess:
         margins = list(combinations(table, len(table) - 1))
         expected = self._fitted(table, margins)
         means = [np.asarray(1.0 / layout.axes[i].cells) for i in table]
-        variance = noise.products(table, means, [noise.axis_spread(i).mean() for i in table])
+        spreads = ([one(i).mean() for i in table] for one in (noise.axis_spread, noise.alone_spread))
+        variance = noise.products(table, means, *spreads)
         shrunk, uncertain = towards(self._reading.counts(table), expected, float(variance))
         sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
         return moved_to(shrunk, uncertain, sides)

@@ -239,16 +239,19 @@ def spread(reading: Reading, table: Columns, kept: Columns, weights: dict[int, n
     noise, axes = reading.noise, reading.layout.axes
     means: list[np.ndarray] = []
     variances: list[np.ndarray] = []
+    alone: list[np.ndarray] = []
     for place in table:
         if place in weights:
             means.append(np.asarray(weights[place].mean(axis=-1)))
             variances.append(np.asarray(noise.axis_variance(place, weights[place])))
+            alone.append(noise.alone_variance(place, weights[place]))
         else:
             side = [1] * sides
             side[kept.index(place)] = axes[place].cells
             means.append(np.full(side, 1.0 / axes[place].cells))
             variances.append(noise.axis_spread(place).reshape(side))
-    return noise.products(table, means, variances)
+            alone.append(noise.alone_spread(place).reshape(side))
+    return noise.products(table, means, variances, alone)
 
 
 def over_cells(counts: np.ndarray, table: Columns, kept: Columns, weights: dict[int, np.ndarray]) -> np.ndarray:

@@ -11,6 +11,13 @@ the sum of the squares of q's parts in the axis' contrasts. Where tables were me
 tells each of its residuals with a variance of its own, and their mean weighted by precision is best, as each table has
 the same noise in all its cells (least squares falls apart by residuals).
 
+Counts of some cells of a single column may have been released before, with noise of their own of variance t^2 in each
+(`FoundCounts`): what they say of how these cells differ from each other is a second measurement of that part of the
+column's residual, whose noise has variance s^2 there. Both enter by their precision, the earlier one with the weight
+l = s^2 / (s^2 + t^2), and the variance of a sum with weights q falls by l s^2 |q'|^2, q' being q less its mean over
+these cells. What the earlier counts say of the number of records in all of them is left out, as it would tie the
+errors of all columns together.
+
 How often records share a cell with a query: the mean over all tables, which every mechanism can be asked.
 
 A cell of a table has its share of every margin, so the mean of the tables is a weighted sum of residuals.
@@ -19,16 +26,33 @@ A cell of a table has its share of every margin, so the mean of the tables is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from ..answers import SamplingLuck
 from .table_layout import Block, Columns, Contrasts, Layout, parts_of_table
+
+UNLIKE = 1e-4
+"""How likely it is at most that earlier counts of the same records are taken to be of others."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundCounts:
+    """Counts of some cells of a single column, at least two, that were released before the table."""
+
+    cells: np.ndarray  # int64 (k,): which.
+    counts: np.ndarray  # float64 (k,): how many records are in each, without bias.
+    variance: float  # t^2: of the noise in each, which is independent of all other noise.
+
+    def apart(self, values: np.ndarray) -> np.ndarray:
+        """What each of these cells has more than their mean, of values (..., cells) to (..., k)."""
+        own = values[..., self.cells]
+        return own - own.mean(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +64,7 @@ class Noise:
     variance: float  # Of the noise of a counter.
     total_variance: float = math.inf  # Of a number of records known from elsewhere; infinite where there is none.
     laplace: bool = False  # Whether the noise is Laplace's.
+    found: Mapping[int, FoundCounts] = field(default_factory=dict)  # By column, what was released before.
 
     def reach(self, level: float) -> float:
         """Standard errors that an interval reaches to either side.
@@ -118,16 +143,53 @@ class Noise:
         cells = self.layout.axes[place].cells
         return np.full(cells, 1.0 - 1.0 / cells)
 
-    def products(self, table: Columns, means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> np.ndarray:
+    def even_variance(self, place: int) -> float:
+        """s^2: what the variance of a unit contrast of a column's own residual is, as good as alike for all of them."""
+        return self.variances[(place,)] * self._unit(place)
+
+    def _unit(self, place: int) -> float:
+        """V_i of a unit contrast."""
+        return float(self.axis_spread(place).mean()) / (1.0 - 1.0 / self.layout.axes[place].cells)
+
+    def found_weight(self, place: int) -> float:
+        """l: what earlier counts of a column weigh beside its own residual."""
+        own = self.even_variance(place)
+        return own / (own + self.found[place].variance) if math.isfinite(own) else 1.0
+
+    def alone_variance(self, place: int, weights: np.ndarray) -> np.ndarray:
+        """`axis_variance` as the residual of the column alone has it, with what was released before."""
+        plain = np.asarray(self.axis_variance(place, weights))
+        if place not in self.found:
+            return plain
+        squares = (self.found[place].apart(np.asarray(weights, dtype=np.float64)) ** 2).sum(axis=-1)
+        return np.maximum(plain - self.found_weight(place) * self._unit(place) * squares, 0.0)
+
+    def alone_spread(self, place: int) -> np.ndarray:
+        """The same of each single cell, float64 (cells,)."""
+        spread = self.axis_spread(place)
+        if place in self.found:
+            cells = self.found[place].cells
+            spread = spread.copy()
+            spread[cells] -= self.found_weight(place) * self._unit(place) * (1.0 - 1.0 / len(cells))
+        return spread
+
+    def products(
+        self,
+        table: Columns,
+        means: Sequence[np.ndarray],
+        variances: Sequence[np.ndarray],
+        alone: Sequence[np.ndarray] | None = None,
+    ) -> np.ndarray:
         """The variance of products of weights of the columns of a table.
 
-        `table`: A set of columns that was measured. `means`, `variances`: one a column: the mean of its weights, and
-        V_i of them; of shapes that fit together.
+        `table`: A set of columns that was measured. `means`, `variances`, `alone`: one a column: the mean of its
+        weights, V_i of them, and `alone_variance` (the same without it); of shapes that fit together.
         """
         total: np.ndarray = np.zeros(np.broadcast_shapes(*(np.shape(mean) for mean in means)) if means else ())
         for inside, _ in parts_of_table(table):
             term: np.ndarray = np.asarray(self.variances[inside])
-            for place, mean, variance in zip(table, means, variances, strict=True):
+            own = alone if alone is not None and len(inside) == 1 else variances
+            for place, mean, variance in zip(table, means, own, strict=True):
                 term = term * (variance if place in inside else mean**2)
             total = total + term
         return total
@@ -137,7 +199,7 @@ class Noise:
         axis = self.layout.axes[place]
         weights = np.asarray(weights, dtype=np.float64)
         coarse = weights.reshape(*weights.shape[:-1], axis.cells, -1).mean(axis=-1)
-        total = self.products((place,), [coarse.mean(axis=-1)], [self.axis_variance(place, coarse)])
+        total = self.products((place,), [coarse.mean(axis=-1)], [self.alone_variance(place, coarse)])
         for level in range(1, axis.halvings + 1):
             cells = axis.cells << (level - 1)
             halves = weights.reshape(*weights.shape[:-1], cells, 2, -1).sum(axis=-1)
@@ -181,6 +243,24 @@ class Reading:
         """The number of records to divide by: at least 1."""
         return max(self.records, 1.0)
 
+    def beside(self, found: Mapping[str, Mapping[str, float]], error: float) -> Reading:
+        """The same, where counts of some categories of columns were released before, with noise of this deviation.
+
+        Earlier counts that can hardly be of the same records, as in a file that has changed since, are left out.
+        """
+        known: dict[int, FoundCounts] = {}
+        for place, axis in enumerate(self.layout.axes):
+            counts = found.get(axis.name, {})
+            cells = [cell for cell, name in enumerate(axis.categories) if name in counts]
+            if len(cells) < 2 or (place,) not in self.noise.by_columns:
+                continue
+            values = np.array([counts[axis.categories[cell]] for cell in cells])
+            one = FoundCounts(np.array(cells, np.int64), values, error**2)
+            off = values - values.mean() - one.apart(self.residual((place,)))
+            if off @ off <= chdtri(len(cells) - 1, UNLIKE) * (error**2 + self.noise.even_variance(place)):
+                known[place] = one
+        return replace(self, noise=replace(self.noise, found=known)) if known else self
+
     def residual(self, which: Columns) -> np.ndarray:
         """What a table of these columns adds to its margins, float64, one side a column, of sum 0 along each."""
         if which not in self._residuals:
@@ -202,6 +282,10 @@ class Reading:
             known.append((self.noise.precision(which, block, weight), values))
         whole = sum(precision for precision, _ in known)
         found = sum(precision / whole * values for precision, values in known) if known else np.zeros(())
+        if len(which) == 1 and which[0] in self.noise.found:
+            before = self.noise.found[which[0]]
+            moved = before.counts - before.counts.mean() - before.apart(found)
+            found[before.cells] += self.noise.found_weight(which[0]) * moved
         if which or self.total is None:
             return np.asarray(found)
         if self.noise.total_variance == 0.0 or not known:
