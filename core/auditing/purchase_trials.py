@@ -269,7 +269,8 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
                 data = world.csv(records) if text else records
                 told = known if budget.pure else None
                 found = discover(data, budget, "0.5", unit=unit, said=told, ledger=str(world.ledger), dataset=NAME)
-                return {"declaration": found.text(), "kept": found.kept.to_dict(), "price": found.price}
+                said = {"declaration": found.text(), "price": found.price, "heaps": found.heaps}
+                return said | {"kept": found.kept.to_dict()}
 
             def followed(records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit) -> object:
                 data = world.csv(records) if text else records

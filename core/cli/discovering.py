@@ -167,6 +167,8 @@ def say_found(found: Discovered) -> None:
             say(f"{column.name!r} is left out. {column.why}")
         elif column.other is not None and column.values:
             say(f"{column.name!r}: {len(column.values):,} values; {column.other.text} records have another one.")
+    for heap in found.heaps:
+        say(heap)
 
 
 def asked_of(source: Source, data: DataOptions, shape: SketchOptions, budget: Budget, share: str) -> Discovery:

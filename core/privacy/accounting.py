@@ -353,7 +353,11 @@ class Reserve:
 
     @cached_property
     def later(self) -> Budget:
-        """What a total of exactly the whole promise admits afterwards, of Gaussian noise in an entry of its own."""
+        """What a total of exactly the whole promise admits afterwards, of Gaussian noise in an entry of its own.
+
+        Pure noise of the same promise is refused by the ledger there, as it adds up by other rules; `Job` plans
+        Gaussian noise where only that has room.
+        """
         order, most = _filter(self.whole.epsilon, self.delta)
         mu = math.sqrt(2.0 * float(most / order - self.first_rho)) * (1.0 - 1e-6)
         return self._calibrating(mu)

@@ -46,14 +46,12 @@ MOSTLY, ABOUT, CODES, RARELY = 0.55, 0.005, 0.02, 50.0
 begin with a zero where numbers are codes; and how many times as many records have no value where nobody has one."""
 SURE = 2.0
 """Standard deviations of noise from which a cell is taken to hold records."""
-OCCUPIED, BESIDE = 3.5, 2.5
-"""The same of the ends of a range, and of cells beside them."""
 COARSE = 60
 """Powers of two of either sign in which numbers are told apart, from 2^-20 on."""
 LEAST_POWER = -20
 FIRST_YEAR, DECADES = 1700, 60
-STEPS = (1.0, 0.01, 0.0)
-"""What numbers are whole multiples of, the coarsest that fits."""
+STEPS = (1000.0, 100.0, 10.0, 5.0, 1.0, 0.1, 0.01, 0.0)
+"""What numbers are whole multiples of, the coarsest that fits: each a multiple of those after it. 0 is of nothing."""
 
 
 @cache
@@ -264,9 +262,13 @@ class Scale:
 
     @staticmethod
     def _steps(values: Floats) -> Integers:
-        whole = values == np.rint(values)
-        cents = np.abs(values * 100.0 - np.rint(values * 100.0)) < 1e-6 * np.maximum(1.0, np.abs(values))
-        return np.where(whole, 0, np.where(cents, 1, 2))
+        """The place among `STEPS` of the coarsest that each is a whole multiple of."""
+        found = np.full(len(values), len(STEPS) - 1, np.int64)
+        for place in reversed(range(len(STEPS) - 1)):
+            # A multiple of 0.01 is a whole number of hundredths, up to what floating point may say of it.
+            often = values / STEPS[place] if STEPS[place] >= 1.0 else values * round(1.0 / STEPS[place])
+            found[np.abs(often - np.rint(often)) < 1e-8 * np.maximum(1.0, np.abs(often))] = place
+        return found
 
     def edge(self, fine: int) -> float:
         """The lower end of a finer cell, by its place among all."""
@@ -274,41 +276,6 @@ class Scale:
             return float(self.edges[fine])
         middle = COARSE * 8
         return float(self.edges[fine if fine <= middle else max(fine - 7, middle + 1)])
-
-    def ends(self, noisy: Integers, error: float) -> tuple[float, float] | None:
-        """Between which numbers nearly all values lie, by what stands out of the noise; None where nothing does."""
-        coarse = noisy[: self.coarse].astype(float)
-        parts = noisy[self.coarse : self.coarse * (1 + self.parts)].astype(float)
-        occupied = np.flatnonzero(coarse > OCCUPIED * error)
-        if not len(occupied):
-            return None
-        first, last = int(occupied[0]), int(occupied[-1])
-        while first > 0 and coarse[first - 1] > BESIDE * error:
-            first -= 1
-        while last < self.coarse - 1 and coarse[last + 1] > BESIDE * error:
-            last += 1
-        records = float(coarse[first : last + 1].sum())
-        low = first * self.parts + self._trimmed(parts[first * self.parts : (first + 1) * self.parts], records, error)
-        top = parts[last * self.parts : (last + 1) * self.parts][::-1]
-        high = (last + 1) * self.parts - self._trimmed(top, records, error)
-        return self.edge(low), self.edge(max(high, low + 1))
-
-    def _trimmed(self, parts: Floats, records: float, error: float) -> int:
-        """How many parts of an outermost cell hold nearly nobody."""
-        if error * math.sqrt(self.parts) > 0.02 * records or parts.sum() < SURE * error:
-            return 0
-        sums = np.cumsum(parts) <= np.maximum(0.002 * records, SURE * error * np.sqrt(np.arange(1, len(parts) + 1)))
-        return min(int(np.argmin(sums)) if not sums.all() else len(parts) - 1, len(parts) - 1)
-
-    def step(self, noisy: Integers, error: float) -> float:
-        """What nearly all numbers are whole multiples of; 0 where nothing is."""
-        whole, cents, finer, zero = noisy[-len(STEPS) - 1 :].astype(float)
-        least = max(0.02 * max(whole + cents + finer + zero, 0.0), SURE * error)
-        return 0.0 if finer > least else 0.01 if cents > least else 1.0
-
-    def zeros(self, noisy: Integers) -> float:
-        """How many records have the number 0."""
-        return float(noisy[-1])
 
 
 @dataclass

@@ -142,7 +142,7 @@ class Job:
         """
         check_engine(self._reader.engine)
         if self._first is None and self._purchasing is None:
-            priced(self.kind)
+            self.kind = priced(_with_room(self.kind, self._payer))
             if self._known is not None:
                 promised_with(self.kind.budget, self._known.costs)  # what no file can promise is not made either
             if self._payer is not None:
@@ -286,6 +286,14 @@ class Job:
             copy(self.kept, self._out)
         except RequestError as problem:
             raise RequestError(f"{problem} The release itself is kept: {str(self.kept)!r}.") from None
+
+
+def _with_room(kind: Kind, payer: LedgerAccount | None) -> Kind:
+    """What is released, with Gaussian noise where the ledger has room for no other: see `Reserve.later`."""
+    if payer is None or not isinstance(kind, Plain) or kind.plan is not None or payer.has_room_for(kind.cost):
+        return kind
+    gaussian = replace(kind, gaussian_only=True)
+    return gaussian if not kind.budget.pure and payer.has_room_for(gaussian.cost) else kind
 
 
 class _Total:

@@ -1,5 +1,7 @@
 """Faults planted in how things are found out, one at a time: exact replay finds each of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.auditing import purchase_trials
@@ -72,6 +74,21 @@ def ordered_by_exact_counts(monkeypatch):
     monkeypatch.setattr(discovery_stage, "shown_values", shown)
 
 
+def counts_chosen_by_what_is_exact(monkeypatch):
+    exact, drawn, found = [], discovery_stage.shown_values, discovery_stage.found_category
+
+    def shown(counts, selection, source=None):
+        exact.append(sum(sum(column.values()) for column in counts))
+        return drawn(counts, selection, source)
+
+    def chosen(*facts):
+        one = found(*facts)
+        return replace(one, sure=() if exact[0] % 2 else tuple(one.values))
+
+    monkeypatch.setattr(discovery_stage, "shown_values", shown)
+    monkeypatch.setattr(discovery_stage, "found_category", chosen)
+
+
 def how_many_without_noise(monkeypatch):
     real = discovery_stage.add_noise
 
@@ -92,7 +109,13 @@ def test_a_value_that_one_person_alone_has_and_that_may_be_shown_is_found(monkey
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "fault",
-    [kinds_of_exact_counts, counts_used_twice, ordered_by_exact_counts, how_many_without_noise],
+    [
+        kinds_of_exact_counts,
+        counts_used_twice,
+        ordered_by_exact_counts,
+        counts_chosen_by_what_is_exact,
+        how_many_without_noise,
+    ],
     ids=lambda fault: fault.__name__,
 )
 def test_a_fault_in_finding_out_is_found(monkeypatch, fault):
