@@ -54,7 +54,10 @@ class Questions:
         privacy: PrivacyRecord
         population: Population | None
         finding: Finding | None
-        _own: tuple[Counts, float]
+
+        @property
+        def _own(self) -> tuple[Counts, float]:
+            """Numbers of records by the release itself, and their deviation."""
 
         @property
         def parts(self) -> Mapping[str, Any]:
@@ -64,7 +67,11 @@ class Questions:
     def found_before(self) -> Finding | None:
         """What was found before of the very records that are counted here; None where others may be."""
         records, error = float(np.sum(self._own[0])), self._own[1] * math.prod(self.sketch.count_shape) ** 0.5
-        return self.finding if self.finding is not None and self.finding.is_of(self.domain, records, error) else None
+        return (
+            self.finding
+            if self.finding is not None and self.finding.is_of(self.sketch.domain, records, error)
+            else None
+        )
 
     def asked(self, level: float = 0.95) -> TableAnswers:
         """All that tables answer, without bias and with intervals of this level."""

@@ -281,7 +281,9 @@ class Reading:
                     values = values - values.mean(axis=side, keepdims=True)
             known.append((self.noise.precision(which, block, weight), values))
         whole = sum(precision for precision, _ in known)
-        found = sum(precision / whole * values for precision, values in known) if known else np.zeros(())
+        found: np.ndarray = np.zeros(())
+        for precision, values in known:
+            found = found + precision / whole * values
         if len(which) == 1 and which[0] in self.noise.found:
             before = self.noise.found[which[0]]
             moved = before.counts - before.counts.mean() - before.apart(found)
