@@ -44,7 +44,7 @@ GUARANTEED = Method(
     )
 )
 """What the ICLR 2024 paper ran, and found to say nothing."""
-COMPARED = {**METHODS, GUARANTEED.key: GUARANTEED}
+COMPARED = {**METHODS, GUARANTEED.card.name: GUARANTEED}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .density import COMPARED, DELTA, GUARANTEED, SHOWN, Density, merged
 from .pictures import Claim
 from .work import DONE, Record, Settings, Work
 
-TITLES = {key: method.title for key, method in COMPARED.items()} | {published_noise.KEY: published_noise.TITLE}
+TITLES = {key: method.card.title for key, method in COMPARED.items()} | {published_noise.KEY: published_noise.TITLE}
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _tree_gets_better(found: Found) -> Claim | None:
 
 
 def _baseline_says_nothing(found: Found) -> Claim | None:
-    theory, practical = (found.at(key, float(SHOWN), tuned=False) for key in (GUARANTEED.key, "huang-roth"))
+    theory, practical = (found.at(key, float(SHOWN), tuned=False) for key in (GUARANTEED.card.name, "huang-roth"))
     if theory is None or practical is None:
         return None
     return Claim(

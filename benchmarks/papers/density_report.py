@@ -161,20 +161,23 @@ def _left_out(experiment: Density, settings: Settings, records: list[Record]) ->
     rows = []
     for key, method in COMPARED.items():
         own = [one for one in records if one.work.method == key]
-        if not settings.takes(key) or method.answers != _answers(experiment):
+        if not settings.takes(key) or method.card.answers != _answers(experiment):
             continue
         refusal = method.refusal(domain, question, Budget(1, DELTA))
         projected = sorted({one.work.data for one in own if "/" in one.work.data})
         if refusal and projected:
             rows.append(
-                (method.title, f"{refusal} It got the records projected to {projected[0].split('/')[1]} dimensions.")
+                (
+                    method.card.title,
+                    f"{refusal} It got the records projected to {projected[0].split('/')[1]} dimensions.",
+                )
             )
         elif refusal:
-            rows.append((method.title, refusal))
+            rows.append((method.card.title, refusal))
         for outcome in (LONG, REFUSED, ENDED):
             failed = [one for one in own if one.outcome == outcome]
             if failed:
-                rows.append((method.title, _why(failed)))
+                rows.append((method.card.title, _why(failed)))
     return Sheet(f"{experiment.title}: what did not run as it is", ("method", "why"), tuple(dict.fromkeys(rows)))
 
 

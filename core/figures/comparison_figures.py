@@ -240,7 +240,7 @@ def releases_sentence(curves: Sequence[ErrorCurve], setting: str) -> str:
     if max(counts) > 1:
         said += ", and a band holds the middle 80% of them"
     fewer = [
-        f"{METHODS[curve.method].title} {_between(curve.releases)}"
+        f"{METHODS[curve.method].card.title} {_between(curve.releases)}"
         for curve in curves
         if set(curve.releases) != {usual}
     ]
@@ -263,10 +263,10 @@ def advice_sentence(advice: Advice, curves: Sequence[ErrorCurve], epsilon: float
     if not measured or advice.method not in errors:
         return said
     least = min(errors, key=errors.__getitem__)
-    found = f"Measured at ε = {epsilon:g}, {METHODS[advice.method].title} has {percent(errors[advice.method])}"
+    found = f"Measured at ε = {epsilon:g}, {METHODS[advice.method].card.title} has {percent(errors[advice.method])}"
     if least == advice.method:
         return f"{said} {found}, the least of all that are drawn."
-    return f"{said} {found}; the least has {METHODS[least].title}, with {percent(errors[least])}."
+    return f"{said} {found}; the least has {METHODS[least].card.title}, with {percent(errors[least])}."
 
 
 EXACT = "exact"

@@ -25,33 +25,6 @@ class Method:
     # What nobody should be advised to, by its `check`, has no part in a comparison either.
     card: MechanismSpec
 
-    @property
-    def key(self) -> str:
-        return self.card.name
-
-    @property
-    def title(self) -> str:
-        return self.card.title
-
-    @property
-    def paper(self) -> str:
-        return self.card.paper
-
-    @property
-    def idea(self) -> str:
-        """How it works, in one plain sentence."""
-        return self.card.idea
-
-    @property
-    def answers(self) -> str:
-        """Its questions: "closeness" or "distance"."""
-        return self.card.answers
-
-    @property
-    def setting(self) -> str | None:
-        """What its size counts; None where there is none to choose."""
-        return self.card.size
-
     def refusal(self, domain: Domain, question: Question, budget: Budget) -> str | None:
         """Why it cannot answer, in one sentence; None where it can. No data is looked at, and nothing is filled."""
         refusal = self.card.refusal(question.facts(domain, budget))

@@ -48,7 +48,7 @@ def run_trial(
     if data.grid is not None and data.grid_truth is not None:
         error_l2 = _l2_error(made.release.estimates_at(data.grid), data.grid_truth)
     return Trial(
-        method.key,
+        method.card.name,
         size,
         float(budget.epsilon),
         float(budget.delta),
@@ -73,7 +73,7 @@ def released_functions(
     data: PublicData, method: Method, size: int | None, budget: Budget, points: np.ndarray, draws: int
 ) -> np.ndarray:
     """What several releases say at encoded points, float64 (draws, points): the same hashes, noise drawn anew."""
-    sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, 0, False))
+    sketch = method.build(data.domain, data.question, budget, size, _seed("hashes", method.card.name, 0, False))
     if sketch.chooses:
         several = (released(data, method, size, budget, draw) for draw in range(draws))
         return np.stack([one.estimates_at(points) for one in several])
@@ -81,7 +81,7 @@ def released_functions(
         sketch = cast(LinearSketch, _sized(sketch, budget, len(data.records)))
     filled = _filled(sketch, data)
     sketch, table = filled.sketch, filled.exact
-    sources = (SeededSource(_seed("noise", method.key, size, budget, draw, False)) for draw in range(draws))
+    sources = (SeededSource(_seed("noise", method.card.name, size, budget, draw, False)) for draw in range(draws))
     return np.stack([seal(sketch, table.copy(), budget, noise_source=one).estimates_at(points) for one in sources])
 
 
@@ -114,8 +114,10 @@ class _Made:
 
 
 def _make(data: PublicData, method: Method, size: int | None, budget: Budget, repetition: int, tuning: bool) -> _Made:
-    noise = SeededSource(_seed("noise", method.key, size, budget, repetition, tuning))
-    built = method.build(data.domain, data.question, budget, size, _seed("hashes", method.key, repetition, tuning))
+    noise = SeededSource(_seed("noise", method.card.name, size, budget, repetition, tuning))
+    built = method.build(
+        data.domain, data.question, budget, size, _seed("hashes", method.card.name, repetition, tuning)
+    )
     if not built.sized:
         built = _sized(_first_equal(built), budget, len(data.records))
     if built.chooses:

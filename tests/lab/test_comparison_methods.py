@@ -24,7 +24,7 @@ QUESTIONS = [
 
 def test_every_rival_takes_part():
     assert set(RIVALS) < set(METHODS)
-    assert all(key == method.key for key, method in METHODS.items())
+    assert all(key == method.card.name for key, method in METHODS.items())
     assert all(METHODS[key].card is rival for key, rival in RIVALS.items()) and len(RIVALS) == 15
 
 
@@ -36,14 +36,14 @@ def test_a_method_is_refused_or_made_and_every_size_it_offers_can_be_made(key, d
     if refusal is not None:
         assert refusal.endswith(".") and len(refusal) < 400
         return
-    assert method.answers == ("closeness" if isinstance(question, Closeness) else "distance")
+    assert method.card.answers == ("closeness" if isinstance(question, Closeness) else "distance")
     sizes = method.sizes(domain, question, 5_000)
     assert sizes[0] is None and len(set(sizes)) == len(sizes)
     for size in sizes[1:4]:
         made = method.build(domain, question, budget, size, seed=1)
         assert made.domain == domain
     if isinstance(made := method.build(domain, question, budget, None, seed=1), LinearSketch):
-        assert made.answers == method.answers
+        assert made.answers == method.card.answers
 
 
 def test_the_size_and_the_seed_reach_the_mechanism():

@@ -212,7 +212,7 @@ def marks() -> dict[str, MethodMark]:
         key: mark
         for answers in ("closeness", "distance")
         for key, mark in method_marks(
-            {key: method.title for key, method in METHODS.items() if method.answers == answers}
+            {key: method.card.title for key, method in METHODS.items() if method.card.answers == answers}
         ).items()
     }
 
@@ -247,7 +247,7 @@ def choose_plan(subject: Subject) -> Chosen | None:
         low, high, slack, chosen, left_out = _choices(subject)
         if left_out:
             note(f"{count(len(left_out), 'method')} cannot take part:")
-            facts((method.title, refusal) for method, refusal in left_out)
+            facts((method.card.title, refusal) for method, refusal in left_out)
     if not chosen:
         note("No method can answer this question on these columns." if chosen is None else "Pick at least one method.")
         return None
@@ -291,7 +291,7 @@ def tried_between(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
 
 def first_plan(subject: Subject) -> Plan:
     """What is measured before anything is chosen: all methods that need no δ, over the whole range."""
-    methods = tuple(method.key for method, refusal in subject.taking_part(Budget(1)) if refusal is None)
+    methods = tuple(method.card.name for method, refusal in subject.taking_part(Budget(1)) if refusal is None)
     return Plan(methods, tried_between(STEPS[0], STEPS[-1]), Decimal(0), measured=True)
 
 
@@ -310,7 +310,7 @@ def first_drawn(epsilons: Sequence[Decimal]) -> Decimal:
 @st.cache_data(scope="session", max_entries=32, show_spinner=False)
 def _taking_part(identity: str, delta: Decimal, _subject: Subject) -> list[tuple[str, str | None]]:
     with turn():
-        return [(method.key, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
+        return [(method.card.name, refusal) for method, refusal in _subject.taking_part(Budget(1, delta))]
 
 
 def choose_several(
@@ -332,6 +332,6 @@ def choose_several(
         default=None if others else start,
         key=key,
         bind=bind,
-        format_func=lambda key: METHODS[key].title,
+        format_func=lambda key: METHODS[key].card.title,
     )
     return [option for option in options if option in chosen]

@@ -109,7 +109,7 @@ def _draw(chosen: Chosen, desk: Bench, picture: Picture, methods: list[str], pla
     }
     (_lines if len(picture.axes) == 1 else _maps)(picture, released, float(plan.shown_at), chosen.subject.answers)
     undrawn = plan.undrawn(known)
-    slow = [METHODS[key].title for key in methods if key in undrawn and key not in released]
+    slow = [METHODS[key].card.title for key in methods if key in undrawn and key not in released]
     if slow:
         note(f"Too slow to be drawn here: {listed(slow, len(slow))}.")
     waiting = _waiting(chosen, methods, known)
@@ -136,7 +136,7 @@ def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, 
                 if key == "exact":
                     title, words, mark = "exact", "The exact function.", ""
                 else:
-                    title, mark = METHODS[key].title, swatch(marks()[key])
+                    title, mark = METHODS[key].card.title, swatch(marks()[key])
                     words = functions_in_words(picture.exact, {key: values}, marks(), epsilon)
                 draw(f'<p class="fg-map-title">{mark}{in_html(title)}</p>')
                 show(map_figure(x, y, values, ends, picture.answer), f"compare-map-{key}-figure", words)
@@ -212,7 +212,7 @@ def curves_table(trials: Sequence[Trial]) -> pd.DataFrame:
 def _rows(curve: ErrorCurve) -> list[dict]:
     method = METHODS[curve.method]
     setting = "tuned" if curve.tuned else "public"
-    whose = {"method": curve.method, "title": method.title, "paper": method.paper, "measure": curve.measure}
+    whose = {"method": curve.method, "title": method.card.title, "paper": method.card.paper, "measure": curve.measure}
     names = ("epsilon", "error", "low", "high", "size", "settings_tried", "epsilon_paid", "releases")
     ends = (curve.epsilons, curve.centres, curve.lows, curve.highs)
     points = zip(*ends, curve.sizes, curve.tried, curve.paid, curve.releases, strict=True)

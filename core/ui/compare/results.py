@@ -140,7 +140,7 @@ def shown_curves(trials: Iterable[Trial], measure: str, tuned: bool) -> list[Err
     return [
         curve
         for curve in curves(trials, measure)
-        if curve.tuned == (tuned and METHODS[curve.method].setting is not None)
+        if curve.tuned == (tuned and METHODS[curve.method].card.size is not None)
     ]
 
 
@@ -228,9 +228,9 @@ def _missing(
     points = {curve.method: len(curve.epsilons) for curve in drawn if not curve.tuned}
     for key in chosen.plan.methods:
         if key in problems and key not in measured:
-            yield f"{METHODS[key].title} is missing. {problems[key]}"
+            yield f"{METHODS[key].card.title} is missing. {problems[key]}"
         elif key in slow and points.get(key, every) < every:
-            yield f"{METHODS[key].title} takes long, so it was measured at {points[key]} of {every} ε only."
+            yield f"{METHODS[key].card.title} takes long, so it was measured at {points[key]} of {every} ε only."
 
 
 def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> None:
@@ -250,7 +250,7 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
                 else "What is recommended"
                 if doing.advising
                 else (
-                    f"{'Drawing ' if doing.drawn else ''}{METHODS[doing.method].title} at ε = {plainly(doing.epsilon)}"
+                    f"{'Drawing ' if doing.drawn else ''}{METHODS[doing.method].card.title} at ε = {plainly(doing.epsilon)}"
                     + (", looking for its best setting" if doing.tuning else "")
                 )
             )
@@ -319,11 +319,11 @@ def about_methods(chosen: Chosen, known: Mapping[Step, Outcome], measure: str, l
                 method, chosen.plan.sizes(key, known), by_key.get((key, False)), by_key.get((key, True)), chosen.present
             )
         )
-        idea = f"<small>{in_html(method.idea)}</small>" if method.idea else ""
+        idea = f"<small>{in_html(method.card.idea)}</small>" if method.card.idea else ""
         tuning = f"<small>{in_html(said)}</small>" if said else ""
         items.append(
-            f"<li>{swatch(marks()[key])}<strong>{in_html(method.title)}</strong> "
-            f'<span class="fg-paper">{in_html(method.paper)}</span>{idea}{tuning}</li>'
+            f"<li>{swatch(marks()[key])}<strong>{in_html(method.card.title)}</strong> "
+            f'<span class="fg-paper">{in_html(method.card.paper)}</span>{idea}{tuning}</li>'
         )
     draw(f'<ul class="fg-facts">{"".join(items)}</ul>')
 
@@ -336,7 +336,7 @@ def tuning_sentence(
     `sizes`: Settings to try, as far as they are known. `default`, `tuned`: its curves, as far as they are known;
     nothing is said where one is missing.
     """
-    if method.setting is None or len(sizes) == 1:
+    if method.card.size is None or len(sizes) == 1:
         return "Public facts choose its setting; there is none to tune."
     if tuned is None or default is None:
         return ""
@@ -350,4 +350,4 @@ def tuning_sentence(
     cost = f"Trying {tuned.tried[place]} settings on private data would cost {paid}"
     if size is None:
         return f"{error}, and none of the {tuned.tried[place] - 1} others that were tried was better. {cost}."
-    return f"{error} and {percent(best)} at the best one ({method.setting}: {size:,}). {cost}."
+    return f"{error} and {percent(best)} at the best one ({method.card.size}: {size:,}). {cost}."

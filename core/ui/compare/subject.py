@@ -148,7 +148,7 @@ class Subject:
     def taking_part(self, budget: Budget) -> Iterator[tuple[Method, str | None]]:
         """Every method for such questions, with None or the reason why it cannot take part."""
         for method in METHODS.values():
-            if method.answers == self.answers:
+            if method.card.answers == self.answers:
                 yield method, method.refusal(self.domain, self.question, budget)
 
     def work(self, step: Step) -> Trial | np.ndarray | tuple[int | None, ...] | Advice:
@@ -183,7 +183,7 @@ class Subject:
         """What public facts say of a trial; nobody looks at a record for it."""
         seen = forecast(method.build(self.domain, self.question, budget, None, SEED), budget, self.records)
         return Trial(
-            method.key,
+            method.card.name,
             None,
             float(budget.epsilon),
             float(budget.delta),

@@ -251,7 +251,7 @@ def test_ones_own_private_file_is_no_public_file(page, monkeypatch):
 
 
 def test_methods_that_are_seen_together_differ_and_every_mark_can_be_drawn():
-    closeness = [marks()[key] for key, method in METHODS.items() if method.answers == "closeness"]
+    closeness = [marks()[key] for key, method in METHODS.items() if method.card.answers == "closeness"]
     lines = [(mark.colour, mark.dash) for mark in closeness[:20]]
     assert set(marks()) == set(METHODS) and len(set(lines)) == len(lines)
     assert all(mark.colour in swatch(mark) for mark in marks().values())
