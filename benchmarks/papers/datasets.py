@@ -18,7 +18,7 @@ from sklearn.datasets import make_blobs
 
 from core.domain import Domain, Numeric
 from core.geometry.kernels import Euclidean
-from core.lab.public_data import PublicData, exact_sums, of_points
+from core.lab.comparison_trials import PublicData, exact_sums, of_points
 from core.releases.forecast.recommendation import Closeness, Distances
 
 from ..labelled_data import data_sets

@@ -14,8 +14,7 @@ import numpy as np
 from core.domain import Domain
 from core.lab.comparison_methods import METHODS, Method
 from core.lab.comparison_plan import Trial, best_sizes
-from core.lab.comparison_trials import released, run_trial
-from core.lab.public_data import PublicData
+from core.lab.comparison_trials import PublicData, released, run_trial
 from core.lab.published.huang_roth import HuangRoth
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness, Distances

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.lab.public_data import PublicData
+from core.lab.comparison_trials import PublicData
 from core.sketches.hashed.race import Race
 
 KEY = "race-published"

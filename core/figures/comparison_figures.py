@@ -25,7 +25,7 @@ from .palette import FAINT, INK
 from .traces import BELOW, RULED, STILL, band, bars, cells, laid_out, line, logarithmic
 
 if TYPE_CHECKING:
-    from ..lab.public_data import PublicData
+    from ..lab.comparison_trials import PublicData
 
 # Blue, magenta, violet, slate: at least 3:1 on either background (WCAG 2.2, 1.4.11), and of different lightness.
 COLOURS = ("#2A5FD0", "#B8408C", "#A07BE0", FAINT.shape)

@@ -22,8 +22,7 @@ from core.lab.comparison_plan import (
     best_sizes,
     curves,
 )
-from core.lab.comparison_trials import run_trial
-from core.lab.public_data import of_points
+from core.lab.comparison_trials import of_points, run_trial
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness
 

@@ -12,8 +12,16 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
 from core.lab.comparison_methods import METHODS
-from core.lab.comparison_trials import _remembered, released, released_functions, run_trial
-from core.lab.public_data import exact_sums, from_file, from_sample, of_points
+from core.lab.comparison_trials import (
+    _remembered,
+    exact_sums,
+    from_file,
+    from_sample,
+    of_points,
+    released,
+    released_functions,
+    run_trial,
+)
 from core.privacy.budget import Budget
 from core.privacy.neighbours import EACH_RECORD
 from core.releases.forecast.recommendation import Closeness, Distances

@@ -18,7 +18,7 @@ from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count
 from ...lab.comparison_methods import METHODS, Method
 from ...lab.comparison_plan import Plan
-from ...lab.public_data import from_file
+from ...lab.comparison_trials import from_file
 from ...privacy.budget import Budget
 from ...releases.forecast.expected_answers import NORMS
 from ...releases.forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel

@@ -25,8 +25,8 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, size, taken, wait
 from ...lab.comparison_methods import METHODS, Method
 from ...lab.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
+from ...lab.comparison_trials import PublicData
 from ...lab.comparison_work import Bench, Results, Turns, bundled
-from ...lab.public_data import PublicData
 from ...runtime.threads import Attendance
 from ..frame.charts import show
 from ..frame.marks import choose_one, draw, note
@@ -244,16 +244,11 @@ def _progress(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome]) -> Non
         else:
             st.button("Stop", key="compare-stop", on_click=desk.stop)
             doing = desk.doing
-            words = (
-                "Waiting for a free core"
-                if doing is None
-                else "What is recommended"
-                if doing.advising
-                else (
-                    f"{'Drawing ' if doing.drawn else ''}{METHODS[doing.method].card.title} at ε = {plainly(doing.epsilon)}"
-                    + (", looking for its best setting" if doing.tuning else "")
-                )
-            )
+            words = "Waiting for a free core" if doing is None else "What is recommended"
+            if doing is not None and not doing.advising:
+                title = METHODS[doing.method].card.title
+                words = f"{'Drawing ' if doing.drawn else ''}{title} at ε = {plainly(doing.epsilon)}"
+                words += ", looking for its best setting" if doing.tuning else ""
             st.progress(chosen.plan.progress(known), in_markdown(words))
 
 

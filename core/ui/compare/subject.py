@@ -23,8 +23,7 @@ from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
 from ...geometry.kernels.kernel import Stationary
 from ...lab.comparison_methods import METHODS, Method
 from ...lab.comparison_plan import Advice, Step, Trial
-from ...lab.comparison_trials import released_functions, run_trial
-from ...lab.public_data import PublicData, exact_sums, from_sample
+from ...lab.comparison_trials import PublicData, exact_sums, from_sample, released_functions, run_trial
 from ...privacy.budget import Budget
 from ...releases.forecast.forecast import forecast
 from ...releases.forecast.recommendation import Closeness, Distances, recommend

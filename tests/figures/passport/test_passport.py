@@ -22,7 +22,7 @@ from core import Budget, Domain, RequestError, Tables, load_model, passport, rel
 from core.domain import Categorical, Dates, Numeric, PrivacyUnit
 from core.figures.passport.croissant import in_head
 from core.figures.passport.described import UNKNOWN, described
-from core.figures.passport.evaluation_checklist import questions
+from core.figures.passport.passport import questions
 from core.figures.passport.registry_entry import Publisher
 from core.privacy.noise.randomness import SeededSource
 from core.releases.manifest import Finding

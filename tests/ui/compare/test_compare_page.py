@@ -14,7 +14,7 @@ from core.figures.comparison_figures import advice_sentence, measured_sentence, 
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.lab.comparison_methods import METHODS
 from core.lab.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial
-from core.lab.public_data import from_sample
+from core.lab.comparison_trials import from_sample
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness
 from core.sources import Source
