@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..errors import RequestError
 from ..formatting.numbers import listed, percent
 from . import notation
 from .declaring import FileOptions, declared_domain
 from .output import check_table, check_writable, reading, say, write_table
-from .shared_options import DATA, PAYER, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
-from .spending import billed, dataset_name, warn_of_total
+from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
+from .spending import DatasetOption, billed, check_sample, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -23,15 +22,16 @@ if TYPE_CHECKING:
     from ..releases.payment import LedgerAccount
     from ..sources import Source
 
+SourceArgument = Annotated[
+    str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
+]
 # Options on data that columns of numbers have no use for.
 NO_USE = ("--vector", "--items", "--gathered", "--separator", "--category-distance")
 
 
 @grouped
 def quantiles(
-    source: Annotated[
-        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
-    ],
+    source: SourceArgument,
     promise: PromiseOptions,
     data: DataOptions,
     file: FileOptions,
@@ -53,15 +53,7 @@ def quantiles(
             rich_help_panel=DATA,
         ),
     ] = None,
-    dataset: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know "
-            "is registered with exactly what this spends.",
-            rich_help_panel=PAYER,
-        ),
-    ] = None,
+    dataset: DatasetOption = None,
     out: Annotated[
         Path | None,
         Option(metavar="FILE", help="Write to a .csv, .tsv or .parquet file; without it, CSV goes to standard output."),
@@ -88,11 +80,7 @@ def quantiles(
         if data.scale is not None and notation.parse_scale(data.scale)[0] is not None:
             useless.append("--scale")  # of all columns; that of amounts says where their cells are
         refuse_typed(useless, "quantiles are of columns of numbers")
-        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
-            raise RequestError(
-                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
-                "public one."
-            )
+        check_sample(data, source)
         opened = file.open(source)
         budget: Budget = promise.budget()
         asked = ColumnQuantiles(declared_domain(data), budget, quantile or ("0.5",), steps=_steps(step or ()))
@@ -114,9 +102,7 @@ def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
 
 @grouped
 def train(
-    source: Annotated[
-        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
-    ],
+    source: SourceArgument,
     target: Annotated[
         str,
         Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.", show_default=False),
@@ -147,15 +133,7 @@ def train(
         float | None,
         Option(metavar="LENGTH", help="Records whose coordinates, each between -1 and 1, are longer are shortened."),
     ] = None,
-    dataset: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know "
-            "is registered with exactly what this spends.",
-            rich_help_panel=PAYER,
-        ),
-    ] = None,
+    dataset: DatasetOption = None,
     records: Annotated[
         int | None,
         Option(
@@ -193,11 +171,7 @@ def train(
             check_places(out, overwrite)
         else:
             check_writable(out, overwrite)
-        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
-            raise RequestError(
-                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
-                "public one."
-            )
+        check_sample(data, source)
         opened, budget, domain = file.open(source), promise.budget(), declared_domain(data)
         ledger = books.open()
         name = dataset or dataset_name(source, ledger.names())

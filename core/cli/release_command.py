@@ -15,7 +15,6 @@ from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .output import check_writable, reading, say
 from .shared_options import (
-    PAYER,
     BoundsOptions,
     DataOptions,
     GuessOptions,
@@ -27,7 +26,7 @@ from .shared_options import (
     typed,
 )
 from .sketch_options import SketchOptions
-from .spending import CheckpointOptions, billed, dataset_name, warn_of_total
+from .spending import CheckpointOptions, DatasetOption, billed, check_sample, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -73,15 +72,7 @@ def release(
     guess: GuessOptions,
     books: LedgerOptions,
     kept: CheckpointOptions,
-    dataset: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger "
-            "does not know is registered with exactly what this release spends.",
-            rich_help_panel=PAYER,
-        ),
-    ] = None,
+    dataset: DatasetOption = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
     engine: Annotated[
         str,
@@ -119,11 +110,7 @@ def release(
         check_said(promise, need)
         check_engine(engine)
         check_writable(out, overwrite)
-        if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
-            raise RequestError(
-                "--bounds-from-sample names the private file itself, whose bounds would give people away; name a "
-                "public one, or buy bounds with --private-bounds."
-            )
+        check_sample(data, source, ", or buy bounds with --private-bounds")
         opened = file.open(source)
         budget = promised(promise, need, data, shape, guess)
         purchase = bought.purchase()

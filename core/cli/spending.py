@@ -22,6 +22,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,7 +35,7 @@ from ..privacy.ledger.ledger_records import named_after
 from ..runtime.faults import DEBUG, TOO_LITTLE
 from ..runtime.transient import sweep
 from .output import print_json, print_table, say
-from .shared_options import LedgerOptions, grouped
+from .shared_options import PAYER, DataOptions, LedgerOptions, grouped
 
 if TYPE_CHECKING:
     from ..releases.engine.checkpoint import Checkpoint, Checkpoints
@@ -42,6 +43,15 @@ if TYPE_CHECKING:
     from ..releases.payment import LedgerAccount
 
 DONE, FAULT, REQUEST, BUDGET, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+DatasetOption = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="The data set in the ledger; without it, the name of SOURCE. A data set that the ledger does not know is "
+        "registered with exactly what this spends.",
+        rich_help_panel=PAYER,
+    ),
+]
 _signal: int | None = None  # The signal that ends the command, as the exception for it is the same for all.
 
 
@@ -205,6 +215,15 @@ def _patient(bill: Bill) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def check_sample(data: DataOptions, source: str, otherwise: str = "") -> None:
+    """Refuse the private file where a public one is to say bounds."""
+    if data.bounds_from_sample is not None and data.bounds_from_sample.resolve() == Path(source).resolve():
+        raise RequestError(
+            "--bounds-from-sample names the private file itself, whose bounds would give people away; name a public "
+            f"one{otherwise}."
+        )
 
 
 def dataset_name(source: str, known: Collection[str]) -> str:
