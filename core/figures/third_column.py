@@ -45,7 +45,7 @@ def film_figure(
     pair = (columns[pictures[0].x], columns[pictures[0].y])
     figure = density_map(pictures[start], pair, noun, marks)
     x, y = Axis.of(pair[0], pictures[0].x_values), Axis.of(pair[1], pictures[0].y_values)
-    seen = [_seen(picture) for picture in pictures]
+    seen = [np.where(hidden_by_noise(picture), np.nan, picture.estimate).astype(np.float32) for picture in pictures]
     hatching = next(place for place, trace in enumerate(figure.data) if isinstance(trace, go.Scatter))
     figure.data[0].update(zmin=0, zmax=max(map(highest, seen)) if top is None else top, zsmooth=False)
     lines = [place for place, trace in enumerate(figure.data) if isinstance(trace, go.Contour)]
@@ -93,11 +93,6 @@ def _each(milliseconds: int) -> dict:
     """How Plotly goes to a frame: at once, and stays that long."""
     stay = {"frame": {"duration": milliseconds, "redraw": True}, "transition": {"duration": 0}}
     return {"mode": "immediate"} | stay
-
-
-def _seen(picture: Heatmap) -> np.ndarray:
-    """The answers of a map that stand out from the noise, float32; NaN elsewhere."""
-    return np.where(hidden_by_noise(picture), np.nan, picture.estimate).astype(np.float32)
 
 
 def _hatching(picture: Heatmap, x: Axis, y: Axis) -> go.Scatter:
@@ -161,7 +156,7 @@ def shells_figure(volume: Volume, domain: Domain, noun: str) -> go.Figure:
         )
     )
     frame = {"backgroundcolor": "rgba(0, 0, 0, 0)", "showspikes": False, "gridcolor": FAINT.shape}
-    sides = {f"{side}axis": _side(axis) | frame for side, axis in zip("xyz", axes, strict=True)}
+    sides = {f"{side}axis": axis.layout() | {"showgrid": True} | frame for side, axis in zip("xyz", axes, strict=True)}
     figure.update_layout(scene=sides | {"aspectmode": "cube", "dragmode": "orbit"})
     margin = {"l": 8, "r": 8, "t": 8, "b": 8, "pad": 0}
     return figure.update_layout(height=HEIGHT, margin=margin, uirevision="constant")
@@ -183,8 +178,3 @@ def shells_in_words(what: str, volume: Volume, domain: Domain, noun: str) -> str
     place = ", ".join(f"{axis.name} {axis.words(axis.values[index])}" for axis, index in zip(axes, at, strict=True))
     shares = [f"{significant(level, 2)} in {percent(float((sure >= level).mean()))}" for level in shell_levels(sure)]
     return f"{what}. It is surely highest at {place}. Of the box, at least so many {close_by(noun)}: {listed(shares)}."
-
-
-def _side(axis: Axis) -> dict:
-    """An axis of a scene: as that of a map, without what only maps know."""
-    return axis.layout() | {"showgrid": True}

@@ -85,12 +85,7 @@ def map_view(opened: Opened, rule: str, level: float) -> None:
         _one_column(opened, rule, level)
         return
     columns = choose_two(domain)
-    _map(_without_groups(opened), opened.release, columns, rule, level)
-
-
-def _without_groups(opened: Opened) -> Opened:
-    """The file as one without groups: its columns are those of a place that can be asked."""
-    return replace(opened, release=opened.release.of_class(0))
+    _map(replace(opened, release=opened.release.of_class(0)), opened.release, columns, rule, level)
 
 
 @st.fragment
@@ -99,7 +94,7 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
     drawn = drawn_map(opened.fingerprint, release, view, rule, level)
     warn_of_largest(release, rule, drawn.codes)
     asked = AskedPoint(opened, view)
-    _start(asked, drawn)
+    asked.start((drawn.x_values[len(drawn.x_values) // 2], drawn.y_values[len(drawn.y_values) // 2]))
     domain = asked_domain(release)
     axes = tuple(
         Axis.of(domain.columns[domain.names.index(name)], values)
@@ -127,11 +122,6 @@ def _map(opened: Opened, release: Release, columns: tuple[str, ...], rule: str, 
         place = dict(view.held) | dict(zip(columns, asked.values, strict=True))
         _others(opened, domain, place)
         say_place(release, place, rule, level)
-
-
-def _start(asked: AskedPoint, drawn: DecisionMap) -> None:
-    """Ask the middle of the map, as far as nothing was asked yet."""
-    asked.start((drawn.x_values[len(drawn.x_values) // 2], drawn.y_values[len(drawn.y_values) // 2]))
 
 
 def _others(opened: Opened, domain, place: dict[str, object]) -> None:

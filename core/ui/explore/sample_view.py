@@ -63,7 +63,7 @@ def sample_view(opened: Opened) -> None:
                 "Drawn from", kinds, key=f"explore-sample-kind-{len(kinds)}", persist_state="session", width=320
             )
     if kind == TOGETHER:
-        opened = _whole(opened)
+        opened = replace(opened, release=opened.several, several=None, question=None, part=None, bandwidth=None)
     drawn = public_answers.synthetic(opened.identity, opened.release, int(count), int(draw), kind != SMOOTH)
     mark(Visibility.PUBLIC, "Synthetic points: safe to hand out")
     st.markdown({ALONE: OF_TABLES, TOGETHER: OF_BOTH}.get(kind, WHAT_THEY_ARE))
@@ -93,11 +93,6 @@ def kinds_of(opened: Opened) -> tuple[str, ...]:
     if counted and densities:
         return TOGETHER, *own
     return (*own, TOGETHER) if opened.question in densities else own
-
-
-def _whole(opened: Opened) -> Opened:
-    """The file with all of its questions."""
-    return replace(opened, release=opened.several, several=None, question=None, part=None, bandwidth=None)
 
 
 def warn_of(drawn: Sample) -> None:

@@ -45,7 +45,7 @@ def one_set_view(opened: Opened) -> None:
                 key=TYPED,
                 height=150,
                 persist_state="session",
-                placeholder=_example(release.domain),
+                placeholder=f"{_separator(release.domain)} ".join(("bread", "milk", "butter")) + "\nor one item a line",
             )
             st.form_submit_button("Ask")
         note(f"{NO_PICTURE} The file holds no list of items: one that nobody has overlaps with nothing.")
@@ -61,10 +61,6 @@ def one_set_view(opened: Opened) -> None:
             (Points(place),),
             remark="They hold the items.",
         )
-
-
-def _example(domain: Domain) -> str:
-    return f"{_separator(domain)} ".join(("bread", "milk", "butter")) + "\nor one item a line"
 
 
 def _separator(domain: Domain) -> str:

@@ -18,15 +18,10 @@ from ...figures.drawings import (
     regression_picture,
     table_picture,
 )
-from ...figures.palette import AMBER, FAINT, INK, PAPER, RED, TEAL, Colour
-
-
-def _variable(name: str, colour: Colour) -> str:
-    return f"--{name}: light-dark({colour.light}, {colour.dark}); --{name}-shape: {colour.shape};"
-
+from ...figures.palette import AMBER, FAINT, INK, PAPER, RED, TEAL
 
 VARIABLES = "".join(
-    _variable(name, colour)
+    f"--{name}: light-dark({colour.light}, {colour.dark}); --{name}-shape: {colour.shape};"
     for name, colour in zip(
         ("amber", "teal", "ink", "faint", "paper", "wrong"), (AMBER, TEAL, INK, FAINT, PAPER, RED), strict=True
     )

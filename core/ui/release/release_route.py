@@ -123,7 +123,7 @@ def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
         names,
         key=key,
         format_func=lambda name: in_markdown(title(name)),
-        captions=[in_markdown(_in_words(way)) for way in possible],
+        captions=[in_markdown(f"{size_and_time(way.forecast)}. {way.reason}") for way in possible],
         on_change=_pick,
         args=(question, key, names[0]),
         label_visibility="collapsed",
@@ -136,11 +136,6 @@ def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
 def _pick(question: str, key: str, first: str) -> None:
     name = st.session_state[key]
     st.session_state[PICKED][question] = None if name == first else name
-
-
-def _in_words(way: Recommendation) -> str:
-    """File and time, and the reason, which states the error."""
-    return f"{size_and_time(way.forecast)}. {way.reason}"
 
 
 def title(name: str) -> str:
