@@ -325,15 +325,7 @@ def outline(lines: tuple[np.ndarray, ...], x: Axis, y: Axis, columns: tuple[Colu
     """The lines as one trace, those parts that lie on the map; longitudes on the turn of the globe that it shows."""
     across = columns[0].axis != LATITUDE
     longitude, latitude = (x, y) if across else (y, x)
-    parts = [np.vstack([_turned(line, longitude), [[np.nan, np.nan]]]) for line in lines]
-    places = np.vstack([np.empty((0, 2)), *parts])
-    # A step of more than half the globe is where a line left the map on one side and came in on the other.
-    jumps = np.flatnonzero(np.abs(np.diff(places[:, 0])) > 180.0) + 1
-    places = np.insert(places, jumps, np.nan, axis=0)
-    low, high = np.array([[axis.low, axis.high] for axis in (longitude, latitude)]).T
-    aside = ASIDE * (high - low)
-    outside = (places < low - aside) | (places > high + aside)
-    places[outside.any(axis=1)] = np.nan
+    places = _on_map(lines, (longitude.low, longitude.high), (latitude.low, latitude.high))
     xs, ys = places.T if across else places.T[::-1]
     return go.Scatter(
         x=xs,
@@ -346,9 +338,32 @@ def outline(lines: tuple[np.ndarray, ...], x: Axis, y: Axis, columns: tuple[Colu
     )
 
 
-def _turned(line: np.ndarray, longitude: Axis) -> np.ndarray:
+def outlines(longitude: tuple[float, float], latitude: tuple[float, float]) -> list[np.ndarray]:
+    """The bundled lines that lie on a map between these ends, float64 (n, 2) each."""
+    places = _on_map(world(), longitude, latitude)
+    gaps = np.flatnonzero(np.isnan(places).any(axis=1))
+    pieces = (piece[~np.isnan(piece).any(axis=1)] for piece in np.split(places, gaps))
+    return [piece for piece in pieces if len(piece) > 1]
+
+
+def _on_map(
+    lines: tuple[np.ndarray, ...], longitude: tuple[float, float], latitude: tuple[float, float]
+) -> np.ndarray:
+    """Positions of lines on the turn of the globe that a map shows, float64 (n, 2); NaN between two lines."""
+    parts = [np.vstack([_turned(line, sum(longitude) / 2.0), [[np.nan, np.nan]]]) for line in lines]
+    places = np.vstack([np.empty((0, 2)), *parts])
+    # A step of more than half the globe is where a line left the map on one side and came in on the other.
+    jumps = np.flatnonzero(np.abs(np.diff(places[:, 0])) > 180.0) + 1
+    places = np.insert(places, jumps, np.nan, axis=0)
+    low, high = np.array([longitude, latitude]).T
+    aside = ASIDE * (high - low)
+    outside = (places < low - aside) | (places > high + aside)
+    places[outside.any(axis=1)] = np.nan
+    return places
+
+
+def _turned(line: np.ndarray, middle: float) -> np.ndarray:
     """A line whose longitudes lie within half a turn of the map's middle."""
-    middle = (longitude.low + longitude.high) / 2.0
     turned = line.copy()
     turned[:, 0] -= 360.0 * np.rint((line[:, 0] - middle) / 360.0)
     return turned

@@ -1,6 +1,12 @@
 // Bytes: what travels packed in the page, and arrays of a NumPy archive.
 
-const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+const fromBase64 = (text) => {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const found = new Uint8Array(letters.length);
+  for (let i = 0; i < found.length; i++) found[i] = letters.charCodeAt(i);
+  return found;
+};
 
 /** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
 const unpacked = ({ shape, numbers }) => {

@@ -213,7 +213,7 @@ class Chart {
   drawAxes(pen) {
     const { left, top, width, height } = this.plot;
     const bottom = top + height;
-    pen.font = '13px "Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, sans-serif';
+    pen.font = '14px "Frostglass Sans", "Segoe UI", system-ui, sans-serif';
     pen.strokeStyle = this.colours.hairline;
     pen.lineWidth = 1;
     pen.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);

@@ -298,15 +298,27 @@ const furtherViews = (release, explorer, stem) => {
 };
 
 const open = async () => {
+  await Promise.all(['14px "Frostglass Sans"', '600 20px "Frostglass Serif"'].map((font) => document.fonts.load(font)));
   const take = (id) => fromBase64(document.getElementById(id).textContent);
   const payload = JSON.parse(new TextDecoder().decode(await Reader.inflated(take("payload"), "gzip")));
   const file = take("file");
   const place = document.getElementById("explore");
   const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
-  let explorer = null;
   const asked = payload.asked ? await Reader.open(file) : null;
   const stem = payload.name.replace(/\.(npz|json)$/, "");
+  let [explorer, overview] = [null, null];
+  const tabled = payload.subjects.filter(({ kind }) => kind === "tables");
+  if (tabled.length) {
+    const room = element("div");
+    const show = async (at) => {
+      overview = new Overview(tabled[at], await arrayOf(file, tabled[at].member), payload.name);
+      room.replaceChildren(...(tabled.length > 1 ? [pick("Who", tabled.map(({ name }, i) => [i, name]), at, (i) => show(i).then(() => overview.start()))[0]] : []), overview.whole);
+      if (globalThis.frostglass) globalThis.frostglass.overview = overview;
+    };
+    await show(Math.max(0, tabled.findIndex(({ name }) => name === payload.start)));
+    views.push(room);
+  }
   if (pictured.length) {
     explorer = new Explorer(pictured.map((facts) => decoderOf(facts, asked)), payload);
     views.push(...explorer.parts);
@@ -320,8 +332,10 @@ const open = async () => {
   if (!views.length && !stills.length) views.push(element("p", {}, "This file has no picture that a page can draw: save it below, and ask it with Frostglass."));
   place.replaceChildren(...views);
   explorer?.start();
-  takeAlong(payload, file, explorer && (() => tableOf(explorer.chart.decoder, explorer.chart.x, explorer.chart.y, explorer.chart.shown)));
-  globalThis.frostglass = { explorer, payload, stills };
+  overview?.start();
+  takeAlong(payload, file, overview ? () => overview.csv : explorer && (() => tableOf(explorer.chart.decoder, explorer.chart.x, explorer.chart.y, explorer.chart.shown)));
+  globalThis.frostglass = { explorer, overview, payload, stills };
+  embed(new URLSearchParams(location.search).get("embed"), overview);
   document.documentElement.dataset.ready = "true";
 };
 
@@ -329,7 +343,29 @@ const open = async () => {
 for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
   addEventListener(event, () => document.documentElement.classList.toggle("printing", printing));
 }
-if (/[?&]embed=true\b/.test(location.search) || location.hash === "#embed") document.documentElement.classList.add("embed");
+/** One picture alone, for a frame in another page: "true" is the first one, else a column's name or place, "map", "pairs", "groups" or "numbers". */
+const embed = (asked, overview) => {
+  if (asked === null && location.hash !== "#embed") return;
+  document.documentElement.classList.add("embed");
+  if (!overview || !asked || asked === "true") return;
+  const card = overview.cards.find(({ axis, place }) => axis.name === asked || String(place) === asked);
+  overview.only = card ? `c${card.place}` : /^(map|pairs|groups|numbers)$/.test(asked) ? asked : "";
+  if (overview.only) document.documentElement.classList.add("alone");
+  overview.update(true, true);
+};
+
+/** Light or dark as the visitor's system has it, until somebody says otherwise. */
+const themes = () => {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+  const button = element("button", { type: "button", class: "plain theme", "aria-label": "Light or dark", title: "Light or dark", onclick: () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    dispatchEvent(new Event("resize")); // canvases are painted again
+  } }, "◐");
+  document.querySelector("main > header").append(button);
+};
+themes();
 open().catch((problem) => {
   console.error(problem);
   document.getElementById("wait").textContent = "This browser cannot open the file that this page carries; a newer one can.";

@@ -2,10 +2,8 @@
 
 It is markup that needs no script, and prints. Whatever comes from a file or a visitor is escaped on its way in.
 
-Pictures of a page that are looked at and not asked: columns of a released table, and densities that were asked for.
-
-The page draws them with the same code as the picture that is asked; here is what it draws them from, and what is said
-below each.
+Pictures of a page that are looked at and not asked are densities that were asked for. The page draws them with the same
+code as the picture that is asked; here is what it draws them from, and what is said below each.
 """
 
 from __future__ import annotations
@@ -28,21 +26,17 @@ from ...analysis.differences import (
     rows_of_differences,
     strength_differences,
 )
-from ...analysis.table_profile import Number, Profile
 from ...formatting.escapes import in_html
 from ...formatting.numbers import best_guess, listed, minute, percent, shown, significant
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ...sketches.tables.table_answers import TableAnswers
-from ...sketches.tables.table_axes import Axis
 from ..difference_figures import difference_words, strength_words
 from ..distance_figures import distance_unit
 from ..release_pictures import drawn, height, in_units, in_words
 from ..report.exploration import Density, Step
 from ..report.label import PrivacyLabel
 from ..report.meaning import counted
-from ..table_figures import MOST_PAIRS, column_in_words, rows_of, share_words
-from .shared_pictures import category_facts, cells_facts, column_facts, numbers, packed
+from .shared_pictures import column_facts, numbers
 
 MOST_COLUMNS = 100  # Columns that the label lists.
 
@@ -181,30 +175,6 @@ def cell_words(value: object, error: float | None = None) -> str:
     return significant(value, 4) if isinstance(value, (int, float)) else shown(str(value))
 
 
-ASSOCIATED = ("columns", "Cramér's V", "low", "high", "bits", "χ²", "noise alone")
-
-
-def pairs_html(answers: TableAnswers) -> Iterator[str]:
-    """The pairs of columns that tell most of each other; nothing where no two were measured together."""
-    strengths = answers.strengths().head(MOST_PAIRS)
-    if not len(strengths):
-        return
-    yield "<section aria-labelledby='pairs'><h2 id='pairs'>Which columns go together</h2>"
-    yield from table_html("Which columns go together", ASSOCIATED, _associated(answers, strengths))
-    yield (
-        "<p class='note'>0 where two columns have nothing to do with each other, 1 where one tells the other. What "
-        "noise alone would add is taken off. Beside it the bits that one tells of the other, and χ² with noise, with "
-        "what noise and chance alone stay below in 19 of 20 releases.</p></section>"
-    )
-
-
-def _associated(answers: TableAnswers, strengths: pd.DataFrame) -> Iterator[list[str]]:
-    for one, other, *values in strengths[["column", "other", "estimate", "low", "high"]].itertuples(index=False):
-        told = table_profile.association(answers, one, other)
-        values += [told.bits, told.statistic, told.alone]
-        yield [in_html(_both(one, other)), *(in_html(significant(value, 2)) for value in values)]
-
-
 MOST_DIFFERENCES = (
     30  # Lines of a table of differences, those that are more than noise first; two files answer the rest.
 )
@@ -272,7 +242,6 @@ def _told(title: str, heads: Sequence[str], lines: list[Told]) -> Iterator[str]:
     yield from table_html(title, heads, cells, len(lines))
 
 
-DRAWN_COLUMNS = 30  # Columns that are drawn; the file answers the rest.
 Facts = dict[str, Any]
 
 
@@ -291,45 +260,9 @@ def steps_html(release: Release, steps: tuple[Step, ...], whom: str, stills: lis
         yield "</section>"
 
 
-def columns_html(answers: TableAnswers, stills: list[Facts]) -> Iterator[str]:
-    """All columns of a released table with their numbers; what they are drawn from is added to ``stills``."""
-    names = [axis.name for axis in answers.axes if table_profile.measured(answers, [axis.name])]
-    yield "<section aria-labelledby='columns'><h2 id='columns'>Columns</h2><div class='columns'>"
-    for place, name in enumerate(names[:DRAWN_COLUMNS]):
-        yield from _column(table_profile.profile(answers, name, {}), f"column-{place}", stills)
-    yield "</div>"
-    if len(names) > DRAWN_COLUMNS:
-        yield f"<p class='note'>The first {DRAWN_COLUMNS} of {len(names):,} columns.</p>"
-    yield "</section>"
-
-
 def figure_html(words: str, identity: str) -> Iterator[str]:
     """Where the page's script draws the next still; without it the words are there."""
     yield f"<figure class='still'><figcaption id='{identity}'>{in_html(words.strip())}</figcaption></figure>"
-
-
-def _column(profile: Profile, identity: str, stills: list[Facts]) -> Iterator[str]:
-    yield f"<div><h3>{in_html(shown(profile.name))}</h3>"
-    if profile.missing:
-        yield f"<p>{in_html(profile.missing)}</p></div>"
-        return
-    rows = rows_of(profile)
-    stills.append(_shares(profile, rows))
-    said = "; ".join(_number(profile.axis, number) for number in profile.numbers)
-    of = profile.axis.valued
-    more = f" The {len(rows)} most frequent are drawn, of {of:,}." if of > len(rows) else ""
-    numbers_said = f"{said[:1].upper()}{said[1:]}." if said else ""
-    yield from figure_html(f"{column_in_words(profile)}{more} {numbers_said}", identity)
-    yield "</div>"
-
-
-def _shares(profile: Profile, rows: np.ndarray) -> Facts:
-    """Shares of the cells of a column in percent, with their intervals."""
-    column = cells_facts(profile.axis)
-    if profile.axis.categories:
-        column |= category_facts(profile.name, tuple(profile.axis.categories[row] for row in rows))
-    shares = [100.0 * ends[rows] for ends in (profile.share, profile.low, profile.high)]
-    return {"columns": [column], "pictures": {"0": packed(shares)}, "answers": "count", "title": "share in %"}
 
 
 def _density(release: Release, picture: Curve | Heatmap) -> Facts:
@@ -354,12 +287,3 @@ def _others(picture: Curve | Heatmap) -> str:
     if picture.averaged:
         sentences.append(f"Averaged over all values, likely or not: {listed(picture.averaged)}.")
     return " ".join(sentences)
-
-
-def _number(axis: Axis, number: Number) -> str:
-    if number.share:
-        return f"{number.name} {share_words(number.estimate, number.low, number.high)}"
-    error = (number.high - number.low) / 4.0
-    ends = (number.estimate, number.low, number.high)
-    estimate, low, high = (table_profile.written(axis, value, error) for value in ends)
-    return f"{number.name} {estimate} ({low} to {high})"

@@ -11,6 +11,7 @@ import base64
 import gzip
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +19,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
+from ...domain import Dates
 from ...errors import RequestError
 from ...formatting.escapes import in_html
 from ...formatting.numbers import day, listed, percent, shown, significant
@@ -40,10 +43,8 @@ from ..report.exploration import Step
 from ..report.label import privacy_label
 from ..report.meaning import counted
 from .page_sections import (
-    columns_html,
     differences_html,
     label_html,
-    pairs_html,
     promise_html,
     reading_html,
     steps_html,
@@ -148,8 +149,15 @@ TAUGHT = (
     "This is a file for teaching. Its noise can be repeated, so it protects nobody; never make one from records of "
     "real people."
 )
+FONTS_LICENCE = (
+    "/* Fonts: Source Sans 3 and Source Serif 4, copyright 2014-2023 Adobe, with Reserved Font Name 'Source'; parts of "
+    "them under other names. SIL Open Font License, Version 1.1: openfontlicense.org. */"
+)
 # The parts of the script, in the order in which they need each other.
-SCRIPTS = ("bytes", "numbers", "live", "lattice", "canvas", "chart", "asked_chart", "forms", "take", "lists", "page")
+SCRIPTS = (
+    *("bytes", "numbers", "live", "lattice", "tables", "guesses", "canvas", "chart", "asked_chart", "forms"),
+    *("pictures", "overview", "take", "lists", "page"),
+)
 # The same modules that `readers/javascript` hands out, likewise; and what the page takes of them.
 READER = APP / "readers" / "javascript"
 READER_MODULES = (
@@ -159,7 +167,8 @@ READER_MODULES = (
 READER_NAMES = "open, readArchive, inflated, ReaderError"
 MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
-    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; font-src data:; base-uri 'none'; "
+    "form-action 'none'"
 )
 
 
@@ -200,7 +209,7 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
             f"The release takes {len(data):,} bytes, and a page carries at most {MOST_BYTES:,}: hand out the file "
             "itself."
         )
-    words = _words(file, data)
+    words = _words(file, data, name)
     stills: list[dict[str, Any]] = []
     sections = list(_sections(file, asked or Asked(), stills)) if isinstance(file, Release) else []
     payload = {
@@ -235,22 +244,18 @@ def _metadata(file: PublicFile, data: bytes, name: str) -> Iterator[str]:
 
 
 def _sections(release: Release, asked: Asked, stills: list[dict[str, Any]]) -> Iterator[str]:
-    """What was asked, and of a table all columns; pictures in it are drawn from what is added to ``stills``."""
+    """What was asked; pictures in it are drawn from what is added to ``stills``."""
     part = asked.part or release
     yield from steps_html(part, asked.steps, asked.whom, stills)
-    if _is_table(part):
-        answers = part.asked()
-        yield from columns_html(answers, stills)
-        yield from pairs_html(answers)
-        if asked.compared is not None:
-            yield from differences_html(*asked.compared)
+    if asked.compared is not None and _is_table(part):
+        yield from differences_html(*asked.compared)
 
 
 def _is_table(release: Release) -> bool:
     return release.sketch.asked_for == "tables"
 
 
-def _words(file: PublicFile, data: bytes) -> Shared:
+def _words(file: PublicFile, data: bytes, name: str) -> Shared:
     """What a file says of itself, in words."""
     if isinstance(file, ModelFile):
         sentences = tuple(file.card())
@@ -279,7 +284,34 @@ def _words(file: PublicFile, data: bytes) -> Shared:
     line = one_line(label).partition(" · ")[2]  # the heading says what it is of
     promise = tuple(promise_html(label)) if label.private else ()
     facts = (*label_html(label), *reading_html(label, _is_table(file)))
-    return Shared(title_of(label), line, promise, () if label.private else (TAUGHT,), facts, papers)
+    heading, whom = short_title(file, name), title_of(label).partition(": a differentially")[0]
+    line = " · ".join(part for part in (whom, *line.split(" · ")[1:]) if part)
+    return Shared(heading, line, promise, () if label.private else (TAUGHT,), facts, papers)
+
+
+PLAIN_NAME = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9 _.,()-]{2,48}")
+NO_NAMES = {"release", "released", "shared", "sketch", "data", "table", "tables", "frostglass", "file", "out"}
+
+
+def short_title(release: Release, name: str) -> str:
+    """What a page is called: the name that its owner gave the file, or its columns, and the years that it is about."""
+    stem = re.sub(r"(\.npz|\.json|\.html)+$", "", name)
+    words = " ".join(re.split(r"[\s_-]+", stem)).strip()
+    years = _years(release)
+    if not PLAIN_NAME.fullmatch(stem) or words.lower() in NO_NAMES or re.fullmatch(r"[0-9a-f]{8,}", stem):
+        names = [shown(column.name) for column in release.domain.columns]
+        words = listed(names) if len(names) < 4 else f"{names[0]}, {names[1]} and {len(names) - 2:,} more columns"
+    title = f"{words[:1].upper()}{words[1:]}"
+    return title if not years or years in title else f"{title}, {years}"
+
+
+def _years(release: Release) -> str:
+    """The years between which the dates of a release lie; "" where it has none, or too many columns of them."""
+    dates = [column for column in release.domain.columns if isinstance(column, Dates)]
+    if len(dates) != 1:
+        return ""
+    ends = dates[0].between(np.array([dates[0].low, dates[0].high])).astype("M8[Y]").astype(int) + 1970
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"
 
 
 def _odds(words: str) -> str:
@@ -342,7 +374,17 @@ def _style() -> str:
         f"--{name}: light-dark({one.light}, {one.dark}); --{name}-shape: {one.shape}; " for name, one in COLOURS.items()
     )
     rules = (FOLDER / "share.css").read_text(encoding="utf-8").strip()
-    return f":root {{ {named}}}\n{shades}\n{rules}\n"
+    return f"{FONTS_LICENCE}\n{''.join(_faces())}:root {{ {named}}}\n{shades}\n{rules}\n"
+
+
+def _faces() -> Iterator[str]:
+    """The page's two fonts, as the page may load nothing: Latin letters, figures and signs, 53 KB together."""
+    for name, weights in (("sans", "400 650"), ("serif", "600")):
+        data = _base64((FOLDER / f"{name}.woff2").read_bytes())
+        yield (
+            f'@font-face {{ font-family: "Frostglass {name.capitalize()}"; font-weight: {weights}; '
+            f'src: url("data:font/woff2;base64,{data}") format("woff2"); }}\n'
+        )
 
 
 def _hash(text: str) -> str:

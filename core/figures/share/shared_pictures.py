@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
+from scipy.special import ndtri
 
 from ...analysis import density, table_profile
 from ...analysis.answerable import map_size
@@ -29,11 +30,13 @@ from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.threads import one_thread
 from ...sketches.grids.histogram import Histogram
+from ...sketches.tables.counts import missing_label
 from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
-from ..figure_axes import amount_ticks, date_ticks
+from ..figure_axes import amount_ticks, date_ticks, outlines
 from ..release_pictures import in_units
+from ..report.meaning import left_out_in_words
 
 
 def column_facts(box: Box, name: str) -> dict[str, Any]:
@@ -243,41 +246,76 @@ def _without(held: Mapping[str, object], *drawn: str) -> dict[str, object]:
     return {name: value for name, value in held.items() if name not in drawn}
 
 
-SHARED_COUNTS_MOST_COLUMNS, MOST_CELLS, MOST_PAIRS = 60, 200, 60
+MOST_ANSWERS = 200  # Of local reports, the most frequent ones that are drawn.
 
 
 def table_facts(release: Release) -> dict[str, Any] | None:
-    """Single columns of a released table, and the pairs that hang together most; None for anything else."""
+    """What a page needs beside the counters to answer as released tables do; None for anything else."""
     if release.sketch.asked_for != "tables":
         return None
     answers = release.asked(LEVEL)
-    axes = [axis for axis in answers.axes if axis.cells <= MOST_CELLS][:SHARED_COUNTS_MOST_COLUMNS]
-    places = {axis.name: place for place, axis in enumerate(axes)}
-    pictures = {}
-    for axis in axes:
-        try:
-            pictures[str(places[axis.name])] = _cells(answers, axis)
-        except RequestError:  # it was measured with others only
-            continue
-    room = NUMBERS
-    for x, y in _strongest(answers, places):
-        across, up = (axes[place] for place in sorted((places[x], places[y])))
-        room -= 3 * across.cells * up.cells
-        if room < 0:
-            break
-        pictures[f"{places[across.name]},{places[up.name]}"] = _cells(answers, up, across)
+    noise, luck, layout = answers.reading.noise, answers.reading.luck, answers.reading.layout
+    places = table_profile.place_columns(answers)
     return {
-        "kind": "lattice",
+        "kind": "tables",
         "counts": True,
-        "columns": [cells_facts(axis) for axis in axes],
-        "pictures": pictures,
-        "averaged": False,
+        "axes": [axis_facts(axis) for axis in answers.axes],
+        "tables": layout.tables,
+        "measured": layout.measured,
+        "weights": noise.weights,
+        "variance": noise.variance,
+        "total": answers.reading.total,
+        "totalVariance": noise.total_variance if math.isfinite(noise.total_variance) else 0.0,
+        "reach": noise.reach(LEVEL),
+        "luck": None if luck is None else {"design": luck.design, "square": float(ndtri(0.5 + LEVEL / 2.0)) ** 2},
+        "leftOut": left_out_in_words(release),
+        "map": None if places is None else _map_facts(answers, places),
     }
+
+
+def axis_facts(axis: TableAxis) -> dict[str, Any]:
+    """One column of tables: its cells in words, where they begin, and how its values are written."""
+    column = axis.column
+    dates = isinstance(column, Dates)
+    words = [table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells)]
+    missing = missing_label(axis)
+    facts = {
+        "name": axis.name,
+        "unit": "" if axis.categories or dates else getattr(column, "unit", ""),
+        "kind": "category" if axis.categories else "date" if dates else "number",
+        "ordered": table_profile.in_order(axis),
+        "words": words,
+        "missing": -1 if not missing else axis.categories.index(missing) if axis.categories else axis.cells - 1,
+        "cells": axis.cells,
+        "valued": axis.valued,
+        "halvings": axis.halvings,
+    }
+    if axis.categories:
+        return facts
+    facts |= {"low": axis.low, "high": axis.high, "gap": 0.0, "starts": None, "fineStarts": None}
+    if axis.steps is not None:
+        facts |= {"low": axis.steps.low, "gap": axis.steps.step, "starts": axis.values().tolist()}
+        facts["fineStarts"] = axis.values(fine=True).tolist() if axis.halvings else None
+    if dates:
+        first, second = column.between(np.array([0.0, 1.0])).astype("int64").tolist()
+        facts |= {"ticks": date_ticks(column), "origin": first, "seconds": second - first}
+    if axis.amounts is not None:  # drawn evenly in doublings
+        facts |= {"ticks": amount_ticks(axis.amounts), "drawn": axis.amounts.placed(axis.edges()).tolist()}
+        if axis.steps is None:
+            facts |= {"edges": axis.edges().tolist(), "fineEdges": axis.edges(fine=True).tolist()}
+    return facts
+
+
+def _map_facts(answers: TableAnswers, names: tuple[str, str]) -> dict[str, Any]:
+    """The columns of a map, longitude first, and the outlines of coasts and borders on it, to a hundredth degree."""
+    axes = [next(place for place, axis in enumerate(answers.axes) if axis.name == name) for name in names]
+    box = [(answers.axes[place].low, answers.axes[place].high) for place in axes]
+    return {"columns": axes, "lines": [np.round(line, 2).tolist() for line in outlines(*box)]}
 
 
 def local_facts(release: LocalAnswers) -> dict[str, Any]:
     """How many gave each answer, of counted local reports; the most frequent ones where there are many."""
-    table = release.table().nlargest(MOST_CELLS, "estimate").sort_index()
+    table = release.table().nlargest(MOST_ANSWERS, "estimate").sort_index()
     name = release.question
     return {
         "kind": "lattice",
@@ -286,29 +324,3 @@ def local_facts(release: LocalAnswers) -> dict[str, Any]:
         "pictures": {"0": packed([table[end].to_numpy() for end in ("estimate", "low", "high")])},
         "averaged": False,
     }
-
-
-def _cells(answers: TableAnswers, *axes: TableAxis) -> dict[str, Any]:
-    found = answers.table(*(axis.name for axis in axes))
-    shape = [axis.cells for axis in axes]
-    return packed([found[end].to_numpy().reshape(shape) for end in ("estimate", "low", "high")])
-
-
-def cells_facts(axis: TableAxis) -> dict[str, Any]:
-    """Cells by their names, and what the column counts in."""
-    cells = tuple(table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells))
-    unit = "" if axis.categories or table_profile.is_time(axis) else getattr(axis.column, "unit", "")
-    facts = category_facts(axis.name, cells) | {"unit": unit, "ordered": table_profile.in_order(axis)}
-    if axis.categories:
-        return facts
-    # Marks say where a cell begins: of "2024-01-01 to 2024-03-31" an axis has room for the first few letters alone.
-    low, _ = axis.sides()
-    begins = [table_profile.written(axis, value) for value in low[: axis.valued]]
-    return facts | {"begins": [*begins, *cells[axis.valued :]]}
-
-
-def _strongest(answers: TableAnswers, names: dict[str, int]) -> list[tuple[str, str]]:
-    """Pairs that were measured, the surely strongest first."""
-    found = answers.strengths(*names)
-    pairs = zip(found.iloc[:, 0], found.iloc[:, 1], strict=True)
-    return [(one, other) for one, other in pairs if one in names and other in names][:MOST_PAIRS]

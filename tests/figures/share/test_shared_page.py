@@ -19,7 +19,7 @@ from core.analysis.beyond_records import for_population
 from core.domain import Dates, Numeric
 from core.figures.answer_sentences import BEYOND_RECORDS
 from core.figures.passport.described import read_public
-from core.figures.share.shared_page import _script, share_html
+from core.figures.share.shared_page import _script, share_html, short_title
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
@@ -111,7 +111,7 @@ def test_its_policy_allows_the_one_script_and_style_and_no_request():
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     for kind, text in (("script-src", script), ("style-src", style)):
         assert rules[kind] == f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
-    assert len(rules) == 5
+    assert rules["font-src"] == "data:" and len(rules) == 6
     rest = re.sub(r'<script type="application/ld\+json">[^<]*</script>', "", page.replace(script, ""))
     assert not re.search(r"https?:|//[a-z0-9.-]+\.[a-z]{2,}", rest)
     assert "http" not in script and "import(" not in script and "innerHTML" not in script
@@ -169,17 +169,16 @@ def test_the_page_asks_the_counters_itself_and_pictures_of_few_mechanisms_are_dr
     assert kinds_of(Histogram(one, kernels.Euclidean(0.4), (8,))) == ["live"]  # read as it is, and not as a sum
 
 
-def test_marks_of_dates_say_where_cells_begin_as_the_first_letters_of_ranges_are_all_alike():
-    """An axis said "2024-01-01 to …" five times."""
+def test_a_page_is_called_as_its_file_is_and_by_its_columns_where_that_says_nothing():
+    """Headings were a line of all columns with the number of records before it."""
     domain = Domain((Dates("since", "2024-01-01", "2024-12-31"), Numeric("age", 0, 100)))
     sketch = Tables.of(domain).sized_for(Budget(1), 2_000)
     made = seal(sketch, ExactTable(sketch.zeros(), 0), Budget(1))
-    data = made.to_bytes()
-    dates, ages = payload_of(share_html(made, data, "table.npz"))["subjects"][0]["columns"]
-    assert dates["categories"][0].startswith("2024-01-01 to ")
-    for column in (dates, ages):
-        assert len(set(column["begins"])) == len(column["begins"]) == len(column["categories"])
-        assert max(map(len, column["begins"])) <= len("2024-01-01")
+    names = ("library-visits.npz", "release.npz", "visits-2024.npz", "<b>.npz", "c0ffee00.npz")
+    found = [short_title(made, name) for name in names]
+    assert found == ["Library visits, 2024", "Since and age, 2024", "Visits 2024", *["Since and age, 2024"] * 2]
+    page = share_html(made, made.to_bytes(), "library-visits.npz")
+    assert "<h1>Library visits, 2024</h1>" in page and "<title>Library visits, 2024</title>" in page
 
 
 @pytest.mark.parametrize(

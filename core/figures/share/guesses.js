@@ -1,0 +1,222 @@
+// The best guess of released tables: not negative, in agreement with each other, of any columns; see `best_guess`.
+
+const POWERS = [1, 1.5, 2];
+const STRENGTHS = Array.from({ length: 28 }, (_, i) => 10 ** (-5 + (9 * i) / 27));
+const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20;
+
+const centred = (line) => {
+  const mean = total(line) / line.length;
+  return line.map((value) => value - mean);
+};
+
+const outer = (one, other) => {
+  const found = new Float64Array(one.length * other.length);
+  for (let i = 0; i < one.length; i++) for (let j = 0; j < other.length; j++) found[i * other.length + j] = one[i] * other[j];
+  return found;
+};
+
+const turned = (numbers, rows, columns) =>
+  Float64Array.from(numbers, (_, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
+
+const dotted = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
+
+const withEnds = (est, error, ends) => {
+  const [low, high] = [new Float64Array(est.length), new Float64Array(est.length)];
+  for (let i = 0; i < est.length; i++) [low[i], high[i]] = ends(i);
+  return { est, low, high, error };
+};
+
+/** How far a draw of records moves a sum: see `sketches.answers.SamplingLuck`. */
+const luckVariance = (luck, squares, sum, records) => luck.design * Math.max(squares - sum ** 2 / records, 0);
+
+const luckEnds = ({ design, square }, est, reach, records, ratio) => {
+  const squared = square * design;
+  const [leading, middle] = [1 + squared / records, 2 * est + squared * ratio];
+  const root = Math.sqrt(Math.max(middle ** 2 - 4 * leading * (est ** 2 - reach ** 2), 0));
+  const inside = (end) => end > 0 && end < ratio * records;
+  const [low, high] = [(middle - root) / (2 * leading), (middle + root) / (2 * leading)];
+  return [inside(low) ? low : est - reach, inside(high) ? high : est + reach];
+};
+
+/** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
+const crossing = (edges, step, below, reach) => {
+  const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
+  let [first, end] = [0, 0];
+  while (first < last && below[first] + reach[first] < -near) first++;
+  while (end < last && below[last - end] - reach[last - end] > near) end++;
+  let [least, most] = [edges[Math.max(first - 1, 0)], edges[Math.min(last + 1 - end, last)]];
+  const [highest, lowest] = [below.slice(), below.slice()];
+  for (let i = 1; i <= last; i++) highest[i] = Math.max(highest[i], highest[i - 1]);
+  for (let i = last - 1; i >= 0; i--) lowest[i] = Math.min(lowest[i], lowest[i + 1]);
+  const course = highest.map((one, i) => (one + lowest[i]) / 2);
+  let place = course.findIndex((one) => one >= -near);
+  place = Math.min(Math.max(place < 0 ? last : place, 1), last);
+  const [before, after] = [course[place - 1], course[place]];
+  const part = after <= before ? 0.5 : Math.min(Math.max(-before / (after - before), 0), 1);
+  let found = edges[place - 1] + part * (edges[place] - edges[place - 1]);
+  if (step) {
+    found = Math.max(edges[place - 1] + step * (Math.ceil((found - edges[place - 1]) / step - 1e-9) - 1), edges[place - 1]);
+    most -= step;
+  }
+  [least, most] = [Math.min(least, most), Math.max(least, most)];
+  return [Math.min(Math.max(found, least), most), least, most];
+};
+
+/** The nearest numbers that are not negative and have this sum. */
+const nearestWithTotal = (values, sum) => {
+  let [added, lowered] = [0, 0];
+  Float64Array.from(values).sort().reverse().forEach((value, i) => {
+    added += value;
+    const tried = (added - sum) / (i + 1);
+    if (value >= tried) lowered = tried;
+  });
+  return values.map((value) => Math.max(value - lowered, 0));
+};
+
+/** Noisy counts moved towards expected ones, and the variance that is left in each cell. */
+const towards = (found, expected, variance) => {
+  if (!(variance > 0)) return [found, new Float64Array(found.length).fill(1)];
+  const difference = found.map((one, i) => one - expected[i]);
+  let [best, share] = [-Infinity, null];
+  for (const power of POWERS) {
+    const spread = expected.map((one) => Math.max(one, 0) ** power + 1e-12);
+    const mean = total(spread) / spread.length;
+    for (let i = 0; i < spread.length; i++) spread[i] /= mean;
+    let [most, at] = [-Infinity, 0];
+    for (const strength of STRENGTHS) {
+      let sum = 0;
+      for (let i = 0; i < spread.length; i++) {
+        const one = 1 + strength * spread[i];
+        sum += Math.log(one) + difference[i] ** 2 / variance / one;
+      }
+      if (-0.5 * sum > most) [most, at] = [-0.5 * sum, strength];
+    }
+    if (most > best) [best, share] = [most, spread.map((one) => (at * one) / (at * one + 1))];
+  }
+  return [expected.map((one, i) => one + share[i] * difference[i]), share.map((one) => one * variance)];
+};
+
+/** By cell of an array, the cell of a margin that it is in. */
+const marginOf = (sides, kept) => {
+  const found = new Int32Array(size(sides));
+  const at = new Array(sides.length).fill(0);
+  for (let i = 0; i < found.length; i++) {
+    let place = 0;
+    for (const side of kept) place = place * sides[side] + at[side];
+    found[i] = place;
+    for (let side = sides.length - 1; side >= 0 && ++at[side] === sides[side]; side--) at[side] = 0;
+  }
+  return found;
+};
+
+const addedUp = (values, margin, length) => {
+  const found = new Float64Array(length);
+  for (let i = 0; i < values.length; i++) found[margin[i]] += values[i];
+  return found;
+};
+
+/** Values made to have margins by factors, from the first margin to the last. */
+const scaledTo = (values, margins, each = () => {}) => {
+  for (const [margin, wanted] of margins) {
+    const have = addedUp(values, margin, wanted.length);
+    each(have, wanted);
+    for (let i = 0; i < values.length; i++) values[i] *= have[margin[i]] > 0 ? wanted[margin[i]] / have[margin[i]] : 0;
+  }
+  return values;
+};
+
+/** Values without negative ones and with these margins, moved in proportion to how uncertain they are. */
+const movedTo = (found, variances, margins) => {
+  const values = found.map((one) => Math.max(one, 0));
+  const mean = total(variances) / variances.length;
+  const uncertain = variances.map((one) => one + 1e-9 * (mean + 1));
+  const rooms = margins.map(([margin, wanted]) => addedUp(uncertain, margin, wanted.length));
+  for (let round = 0; round < ROUNDS; round++) {
+    margins.forEach(([margin, wanted], m) => {
+      const have = addedUp(values, margin, wanted.length);
+      for (let i = 0; i < values.length; i++) {
+        const at = margin[i];
+        values[i] = Math.max(values[i] + uncertain[i] * ((wanted[at] - have[at]) / rooms[m][at]), 0);
+      }
+    });
+  }
+  return scaledTo(values, margins);
+};
+
+Object.assign(Tables.prototype, {
+  /** The guessed counts of any set of columns in order, one side a column; null where they would be too many. */
+  guess(table) {
+    const key = table.join();
+    if (!this.kept.guesses.has(key)) this.kept.guesses.set(key, this.guessed(table));
+    return this.kept.guesses.get(key);
+  },
+
+  guessed(table) {
+    const sides = table.map((i) => this.axes[i].cells);
+    if (size(sides) > MOST_GUESSED) return null;
+    if (!table.length) return Float64Array.of(Math.max(1, this.records));
+    if (table.length === 1) return nearestWithTotal(this.counts(table), Math.max(1, this.records));
+    if (!this.measured(table)) return this.fitted(table, this.measuredParts(table));
+    const margins = table.map((_, side) => table.filter((_, other) => other !== table.length - 1 - side));
+    let variance = 0;
+    for (const inside of subsets(table)) {
+      variance += table.reduce((product, place) => product * (inside.includes(place)
+        ? total(this.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.variance(inside));
+    }
+    const [shrunk, uncertain] = towards(this.counts(table), this.fitted(table, margins), variance);
+    return movedTo(shrunk, uncertain, this.marginsOf(table, margins));
+  },
+
+  marginsOf(table, margins) {
+    const sides = table.map((i) => this.axes[i].cells);
+    return margins.map((margin) => [marginOf(sides, margin.map((i) => table.indexOf(i))), this.guess(margin)]);
+  },
+
+  /** The largest sets of these columns that were measured together. */
+  measuredParts(table) {
+    const known = subsets(table).filter((one) => one.length && this.measured(one));
+    const parts = known.filter((one) => !known.some((other) => other.length > one.length && one.every((i) => other.includes(i))));
+    return parts.sort(inOrder);
+  },
+
+  /** The most even table with guessed margins. */
+  fitted(table, margins) {
+    const values = new Float64Array(size(table.map((i) => this.axes[i].cells))).fill(1);
+    const given = this.marginsOf(table, margins);
+    const overlapping = total(margins.map(({ length }) => length)) > table.length;
+    for (let round = 0; round < (overlapping ? FITTINGS : 1); round++) {
+      let off = 0;
+      scaledTo(values, given, (have, wanted) => have.forEach((one, i) => { off = Math.max(off, Math.abs(one - wanted[i])); }));
+      if (off <= CLOSE * Math.max(1, this.records)) break;
+    }
+    return values;
+  },
+
+  /** Guessed counts over the cells of one column, or none, of the records that fit. */
+  guessedCounts(kept, conditions) {
+    const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
+    const guess = this.guess(table);
+    if (!guess) return null;
+    let found = guess;
+    const sides = table.map((i) => this.axes[i].cells);
+    table.forEach((place, side) => {
+      if (place in conditions) [found, sides[side]] = [summed(found, sides, side, conditions[place]), 1];
+    });
+    return kept.length === 2 && kept[0] > kept[1] ? turned(found, ...sides.filter((_, i) => !(table[i] in conditions))) : found;
+  },
+
+  fineGuess(place) {
+    const { edges, fineEdges, cells, valued, halvings } = this.axes[place];
+    const coarse = this.guess([place]);
+    if (!halvings) return coarse;
+    const [each, fine] = [1 << halvings, cells << halvings];
+    const width = Float64Array.from({ length: fine }, (_, i) => (i < valued << halvings ? fineEdges[i + 1] - fineEdges[i] : 1));
+    const margin = Int32Array.from({ length: fine }, (_, i) => i >> halvings);
+    const whole = addedUp(width, margin, cells);
+    const even = width.map((one, i) => (coarse[margin[i]] * one) / whole[margin[i]]);
+    const unit = new Float64Array(fine);
+    unit[0] = 1;
+    const [shrunk, uncertain] = towards(this.fineCounts(place), even, this.fineVariance(place, unit));
+    return movedTo(shrunk, uncertain, [[margin, coarse]]);
+  },
+});

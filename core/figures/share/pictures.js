@@ -1,0 +1,585 @@
+// Pictures of released tables as vector graphics: bars, histograms, time lines, maps and two columns at a time.
+//
+// Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
+// Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
+
+const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
+const SVG = document.querySelector(".mark").namespaceURI; // no address stands in the page, this one neither
+const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
+
+/** An element of a drawing; every text becomes a text and nothing else. */
+const drawing = (name, attributes = {}, ...children) => {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+
+const told = (low) => low > 0;
+const tenth = (x) => Math.round(10 * x) / 10;
+const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
+
+/** A measure of texts in the page's type. */
+const textWidth = (() => {
+  let pen = null;
+  return (words, font) => {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = font;
+    return pen.measureText(words).width;
+  };
+})();
+
+const FONT = '14px "Frostglass Sans", "Source Sans 3", system-ui, sans-serif';
+const cutTo = (words, width) => {
+  if (textWidth(words, FONT) <= width) return words;
+  let end = words.length;
+  while (end > 1 && textWidth(`${words.slice(0, end)}…`, FONT) > width) end--;
+  return `${words.slice(0, end).trimEnd()}…`;
+};
+
+/** The next round number that an axis may end at. */
+const roundedUp = (value) => {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value * 0.9999);
+};
+
+/** Where a band reaches at a level, which may be asymmetric. */
+const bandAt = ({ est, low, high }, i, level) =>
+  est[i] + (level / 1.96) * (level < 0 ? est[i] - low[i] : high[i] - est[i]);
+
+/** A picture of one column: what is drawn is the share of each cell, of everyone and of a part. */
+class Picture {
+  /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string}} asks */
+  constructor(axis, asks) {
+    Object.assign(this, { axis, asks, chosen: [], cursor: -1, layers: {}, tall: false });
+    this.svg = drawing("svg", { "aria-hidden": "true" });
+    this.tip = element("div", { class: "tip", hidden: true });
+    this.place = element("div", { class: `picture ${axis.kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    this.grid = drawing("g", { class: "grid" });
+    this.words = drawing("g", { class: "words" });
+    const paths = ["ghost-area", "dim solid", "dim fade", "hatched", "solid", ...LEVELS.slice(1).map((_, i) => `fade f${i}`), "guess", "mark", "ghost", "brush", "cursor"];
+    this.paths = Object.fromEntries(paths.map((name) => [name, drawing("path", { class: name })]));
+    this.svg.append(this.grid, ...Object.values(this.paths), this.words);
+    this.listen();
+  }
+
+  get rows() {
+    return this.axis.kind === "category";
+  }
+
+  /** The cells that are drawn; of many categories without an order the most frequent. */
+  get shown() {
+    const { axis, everyone } = this;
+    const all = Array.from({ length: axis.kind === "category" ? axis.cells : axis.valued }, (_, i) => i);
+    if (!this.rows || all.length <= MOST_ROWS + 2 || this.unfolded) return axis.ordered || !this.rows ? all : this.often(all, everyone);
+    const often = this.often(all, everyone).slice(0, MOST_ROWS);
+    return axis.ordered ? often.sort((a, b) => a - b) : often;
+  }
+
+  often(all, { est }) {
+    const last = (cell) => Number(cell === this.axis.missing);
+    return [...all].sort((a, b) => last(a) - last(b) || (est[b] || 0) - (est[a] || 0));
+  }
+
+  /** Draw shares of everyone and of a part; `part` is null where nothing is known of it. */
+  draw(everyone, part, kind) {
+    const moved = everyone !== this.everyone;
+    Object.assign(this, { everyone, part, kind });
+    if (moved) this.order = this.shown;
+    const width = this.room ??= this.place.clientWidth; // asked once, as it makes a browser lay out the page
+    if (!width) return;
+    if (moved || width !== this.width) this.lay(width);
+    const seen = kind === "unknown" ? everyone : part;
+    const ends = this.order.flatMap((i) => [everyone.high[i] || 0, (kind === "guess" ? seen.est[i] : seen.high[i]) || 0]);
+    this.scale(roundedUp(Math.max(1e-9, ...ends)));
+    if (this.axis.kind === "date" && this.order.length > 5) this.drawLine(seen);
+    else this.drawBars(seen);
+    this.drawChosen();
+  }
+
+  lay(width) {
+    this.width = width;
+    this.height = this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("height", this.height);
+    this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i], FONT)))) : 40;
+    this.plot = this.rows ? { left: this.names, right: width - 58, top: 0, bottom: this.height } : { left: this.names, right: width - 8, top: 8, bottom: this.height - 26 };
+    this.top = null;
+    this.words.replaceChildren();
+    if (this.rows) this.layRows();
+    else this.layMarks();
+  }
+
+  layRows() {
+    this.values = this.order.map((cell, row) => {
+      const y = row * ROW + ROW / 2 + 5;
+      const name = drawing("text", { x: 0, y, class: "name" }, cutTo(this.axis.words[cell], this.names - 10));
+      const value = drawing("text", { x: this.width, y, class: "value" });
+      this.words.append(name, value);
+      return value;
+    });
+  }
+
+  layMarks() {
+    const { axis, plot } = this;
+    const edges = this.edges();
+    const [low, high] = [edges[0], edges[axis.valued]];
+    this.across = (value) => plot.left + ((value - low) / (high - low)) * (plot.right - plot.left);
+    const marks = axis.ticks ?? roundMarks(axis.low, axis.gap ? high - axis.gap / 2 : high, (plot.right - plot.left) / 46);
+    let end = -Infinity;
+    for (const [place, words] of marks) {
+      const x = this.across(place);
+      const half = textWidth(words, FONT) / 2;
+      const at = Math.min(Math.max(x, half), this.width - half);
+      if (at - half < end + 10 || x < plot.left - 1 || x > plot.right + 1) continue;
+      end = at + half;
+      this.words.append(drawing("path", { class: "tick", d: `M${x} ${plot.bottom}v5` }), drawing("text", { x: at, y: plot.bottom + 20, class: "along" }, words));
+    }
+    this.words.append(drawing("path", { class: "base", d: `M${plot.left} ${plot.bottom}H${plot.right}` }));
+  }
+
+  /** Where cells begin and end in a picture: half-way between values where they have steps, and dates at midnight. */
+  edges() {
+    const { edges, gap, kind, drawn } = this.axis;
+    if (drawn) return drawn; // amounts, evenly in doublings
+    return kind === "date" ? edges : edges.map((one) => one - gap / 2);
+  }
+
+  scale(top) {
+    if (top === this.top) return;
+    this.top = top;
+    const { left, right, bottom } = this.plot;
+    if (this.rows) {
+      this.at = (share) => left + (share / top) * (right - left);
+      this.grid.replaceChildren(drawing("path", { d: `M${left} 2V${this.height - 2}` }));
+      return;
+    }
+    this.at = (share) => bottom - (share / top) * (bottom - this.plot.top);
+    const lines = roundMarks(0, 100 * top, 3.4).filter(([value]) => value > 0);
+    this.grid.replaceChildren(...lines.flatMap(([value, words]) => {
+      const y = this.at(value / 100);
+      return [drawing("path", { d: `M${left} ${y}H${right}` }), drawing("text", { x: left - 6, y: y + 4 }, `${words}%`)];
+    }));
+  }
+
+  /** The strip of a bar: where it starts and how wide it is, across its length. */
+  strip(row) {
+    if (this.rows) return [row * ROW + 5, ROW - 9];
+    const edges = this.drawn ??= this.edges();
+    const [x, end] = [this.across(edges[row]), this.across(edges[row + 1])];
+    const space = end - x > 5 ? 1 : 0;
+    return [x + space / 2, Math.max(0.6, end - x - space)];
+  }
+
+  piece(row, from, to) {
+    const [start, wide] = this.strip(row);
+    const [a, b] = [this.at(Math.max(0, from)), this.at(Math.max(0, to))];
+    return this.rows ? rectangle(Math.min(a, b), start, Math.abs(b - a), wide) : rectangle(start, Math.min(a, b), wide, Math.abs(b - a));
+  }
+
+  drawBars(seen) {
+    const { everyone, kind, order } = this;
+    const d = Object.fromEntries(Object.keys(this.paths).map((name) => [name, ""]));
+    const chosen = this.chosen.length ? new Set(this.chosen) : null;
+    const pixel = Math.abs(this.at(1) - this.at(0));
+    order.forEach((cell, row) => {
+      const [est, low, high] = [seen.est[cell], seen.low?.[cell], seen.high?.[cell]];
+      const [start, wide] = this.strip(row);
+      if (kind === "unknown") d["ghost-area"] += this.piece(row, 0, est);
+      else if (kind === "guess") d.guess += this.piece(row, 0, est);
+      else if (Number.isNaN(est)) return;
+      else if (!told(low)) d.hatched += this.piece(row, 0, Math.max(high, 0));
+      else {
+        const dim = chosen && !chosen.has(cell) ? "dim " : "";
+        d[`${dim}solid`] += this.piece(row, 0, (high - low) * pixel < 1 ? est : low);
+        if ((high - low) * pixel >= 1) {
+          if (dim) d["dim fade"] += this.piece(row, low, est);
+          else for (let i = 0; i + 1 < LEVELS.length; i++) d[`fade f${i}`] += this.piece(row, bandAt(seen, cell, LEVELS[i]), bandAt(seen, cell, LEVELS[i + 1]));
+          if ((high - low) * pixel > 5) d.mark += this.rows ? `M${this.at(est)} ${start}v${wide}` : `M${start} ${this.at(est)}h${wide}`;
+        }
+      }
+      if (seen !== everyone && everyone.est[cell] > 0) {
+        const at = this.at(everyone.est[cell]).toFixed(1);
+        d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${row ? "L" : "M"}${start} ${at}h${wide}`;
+      }
+      if (this.rows) this.values[row].textContent = kind === "unknown" ? "" : shareDigits(seen, cell);
+    });
+    this.set(d);
+  }
+
+  /** A line over time with its band fading to either side. */
+  drawLine(seen) {
+    const { everyone, kind, order } = this;
+    const edges = this.drawn ??= this.edges();
+    const d = Object.fromEntries(Object.keys(this.paths).map((name) => [name, ""]));
+    const point = (cell, value) => `${this.across((edges[cell] + edges[cell + 1]) / 2).toFixed(1)} ${this.at(Math.max(0, value)).toFixed(1)}`;
+    // A week or month that the bounds cut off has fewer for this reason alone: the line begins and ends at whole ones.
+    const lengths = order.map((cell) => edges[cell + 1] - edges[cell]);
+    const usual = [...lengths].sort((a, b) => a - b)[Math.floor(lengths.length / 2)];
+    const whole = order.filter((cell, i) => lengths[i] > 0.75 * usual || (i > 0 && i < order.length - 1));
+    const line = (values) => whole.map((cell, i) => `${i ? "L" : "M"}${point(cell, values(cell))}`).join("");
+    const known = !Number.isNaN(seen.est[0]);
+    if (kind === "unknown") d.ghost = line((cell) => everyone.est[cell]);
+    else if (kind === "guess") d.guess = line((cell) => seen.est[cell]);
+    else if (known) {
+      for (let k = 0; k < 3; k++) {
+        const [a, b] = [LEVELS[k], LEVELS[7 - k]];
+        const back = [...whole].reverse().map((cell) => `L${point(cell, bandAt(seen, cell, a))}`).join("");
+        d[`fade f${6 - 2 * k}`] = `${line((cell) => bandAt(seen, cell, b))}${back}z`;
+      }
+      d.mark = line((cell) => seen.est[cell]);
+      for (const cell of order) if (!told(seen.low[cell])) d.hatched += this.piece(cell, 0, Math.max(seen.high[cell], 0));
+    }
+    if (seen !== everyone && kind !== "unknown") d.ghost = line((cell) => everyone.est[cell]);
+    this.place.classList.add("line");
+    this.set(d);
+  }
+
+  set(d) {
+    for (const [name, path] of Object.entries(this.paths)) {
+      if (name === "brush" || name === "cursor") continue;
+      if (this.layers[name] !== d[name]) path.setAttribute("d", this.layers[name] = d[name]);
+    }
+    this.place.classList.toggle("guessed", this.kind === "guess");
+    this.place.classList.toggle("chosen", this.chosen.length > 0);
+  }
+
+  drawChosen() {
+    const { left, top, bottom } = this.plot;
+    let brush = "";
+    if (!this.rows && this.chosen.length) {
+      const [first, last] = this.stretch();
+      const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]];
+      brush = `${rectangle(x, top - 6, end - x, bottom - top + 6)}M${x} ${top - 6}V${bottom}M${end} ${top - 6}V${bottom}`;
+    } else if (this.rows) {
+      this.order.forEach((cell, row) => {
+        if (this.chosen.includes(cell)) brush += rectangle(left - 7, row * ROW + 4, 3, ROW - 7);
+      });
+      this.values.forEach((_, row) => this.words.children[2 * row].classList.toggle("picked", this.chosen.includes(this.order[row])));
+    }
+    this.paths.brush.setAttribute("d", brush);
+    let cursor = "";
+    if (this.cursor >= 0) {
+      const [start, wide] = this.strip(this.cursor);
+      cursor = this.rows ? rectangle(1, start - 3, this.width - 2, wide + 6) : rectangle(start - 1, top, wide + 2, bottom - top);
+    }
+    this.paths.cursor.setAttribute("d", cursor);
+  }
+
+  stretch() {
+    return [Math.min(...this.chosen), Math.max(...this.chosen)];
+  }
+
+  /** The row or bar below a place on the screen. */
+  rowAt(event) {
+    const box = this.svg.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    if (this.rows) return Math.min(Math.max(Math.floor(y / ROW), 0), this.order.length - 1);
+    const edges = this.drawn ??= this.edges();
+    let row = 0;
+    while (row < this.order.length - 1 && this.across(edges[row + 1]) < x) row++;
+    return row;
+  }
+
+  listen() {
+    const { place } = this;
+    place.addEventListener("pointerdown", (event) => this.press(event));
+    place.addEventListener("pointermove", (event) => this.move(event));
+    place.addEventListener("pointerup", (event) => this.lift(event));
+    place.addEventListener("pointercancel", () => { this.drag = null; });
+    place.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    place.addEventListener("keydown", (event) => this.key(event));
+    place.addEventListener("blur", () => { this.cursor = -1; this.tip.hidden = true; if (this.plot) this.drawChosen(); });
+  }
+
+  press(event) {
+    if (event.button !== 0 || !this.plot) return;
+    const row = this.rowAt(event);
+    this.drag = { row, x: event.clientX, from: row, moved: false, mode: "new" };
+    if (!this.rows && this.chosen.length) {
+      const [first, last] = this.stretch();
+      const box = this.svg.getBoundingClientRect();
+      const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]].map((one) => one + box.left);
+      if (Math.abs(event.clientX - x) < 9) Object.assign(this.drag, { from: last, mode: "end" });
+      else if (Math.abs(event.clientX - end) < 9) Object.assign(this.drag, { from: first, mode: "end" });
+      else if (row >= first && row <= last) Object.assign(this.drag, { first, last, mode: "move" });
+    }
+    try {
+      this.place.setPointerCapture(event.pointerId);
+    } catch {
+      // a pointer that is gone already cannot be followed
+    }
+  }
+
+  move(event) {
+    if (!this.plot) return;
+    const row = this.rowAt(event);
+    this.showTip(row, event);
+    const { drag } = this;
+    if (!drag || (this.rows && event.pointerType === "touch")) return;
+    if (!drag.moved && (this.rows ? row === drag.row : Math.abs(event.clientX - drag.x) < 4)) return;
+    drag.moved = true;
+    let ends = [Math.min(drag.from, row), Math.max(drag.from, row)];
+    if (drag.mode === "move") {
+      const shift = Math.min(Math.max(row - drag.row, -drag.first), this.order.length - 1 - drag.last);
+      ends = [drag.first + shift, drag.last + shift];
+    }
+    this.pick(ends, false);
+  }
+
+  lift(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (!drag) return;
+    if (drag.moved) this.asks.picked(this.chosen, true);
+    else this.click(this.rowAt(event));
+  }
+
+  /** One bar: of categories one more or less, else alone or none. */
+  click(row) {
+    const cell = this.order[row];
+    if (this.rows) {
+      const has = this.chosen.includes(cell);
+      this.chosen = has ? this.chosen.filter((one) => one !== cell) : [...this.chosen, cell];
+    } else this.chosen = this.chosen.includes(cell) ? [] : [cell];
+    this.asks.picked(this.chosen, true);
+  }
+
+  pick([first, last], done) {
+    const cells = this.order.slice(first, last + 1);
+    if (!done && cells.length === this.chosen.length && cells.every((one, i) => one === this.chosen[i])) return;
+    this.chosen = cells;
+    this.asks.picked(cells, done);
+  }
+
+  showTip(row, event) {
+    if (row === this.tipped && !this.tip.hidden && !event) return;
+    this.tipped = row;
+    this.tip.textContent = this.asks.tip(this.order[row]);
+    this.tip.hidden = false;
+    const box = this.place.getBoundingClientRect();
+    const [start, wide] = this.strip(row);
+    const x = this.rows ? (event ? event.clientX - box.left : this.width / 2) : start + wide / 2;
+    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+    this.tip.style.top = `${this.rows ? start - this.tip.offsetHeight - 4 : -this.tip.offsetHeight + 2}px`;
+  }
+
+  /** Arrow keys go from bar to bar, Space picks, Shift draws a stretch, Escape gives it up. */
+  key(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!this.plot || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (step) {
+      const from = this.cursor;
+      this.cursor = Math.min(Math.max((from < 0 ? (step > 0 ? -1 : this.order.length) : from) + step, 0), this.order.length - 1);
+      if (event.shiftKey) {
+        this.anchor ??= Math.max(from, 0);
+        this.pick([Math.min(this.anchor, this.cursor), Math.max(this.anchor, this.cursor)], true);
+      } else this.anchor = null;
+      this.showTip(this.cursor, null);
+      this.asks.said(this.tip.textContent);
+    } else if ((event.key === " " || event.key === "Enter") && this.cursor >= 0) this.click(this.cursor);
+    else if (event.key === "Escape" && this.chosen.length) {
+      this.chosen = [];
+      this.asks.picked([], true);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.drawChosen();
+  }
+}
+
+/** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
+class CellPicture {
+  /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string}} asks */
+  constructor(across, up, asks, map = null) {
+    Object.assign(this, { across, up, asks, map, box: null });
+    this.svg = drawing("svg", { "aria-hidden": "true" });
+    this.tip = element("div", { class: "tip", hidden: true });
+    this.place = element("div", { class: "picture cells", tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    this.shades = Array.from({ length: SHADES }, (_, i) => drawing("path", { class: `shade c-shade-${i}` }));
+    this.hatched = drawing("path", { class: "hatched" });
+    this.lines = drawing("path", { class: "coast" });
+    this.brush = drawing("path", { class: "brush" });
+    this.words = drawing("g", { class: "words" });
+    this.svg.append(...this.shades, this.hatched, this.lines, this.brush, this.words);
+    const { place } = this;
+    place.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.plot) return;
+      this.drag = { from: this.cellAt(event), moved: false };
+      place.setPointerCapture?.(event.pointerId);
+    });
+    place.addEventListener("pointermove", (event) => this.move(event));
+    place.addEventListener("pointerup", () => {
+      const { drag } = this;
+      this.drag = null;
+      if (!drag) return;
+      const inside = this.box && this.box.every(([first, last], side) => drag.from[side] >= first && drag.from[side] <= last);
+      if (!drag.moved) this.box = inside ? null : drag.from.map((one) => [one, one]);
+      this.asks.picked(this.box, true);
+    });
+    place.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    place.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  draw(found, kind) {
+    Object.assign(this, { found, kind });
+    const width = this.room ??= this.place.clientWidth;
+    if (!width) return;
+    if (width !== this.width) this.lay(width);
+    const [columns, rows] = [this.across.valued, this.up.valued];
+    const seen = (i) => kind === "guess" || told(found.low[i]);
+    const own = (x, y) => y * this.across.cells + x;
+    let most = 0;
+    for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) if (seen(own(x, y))) most = Math.max(most, found.est[own(x, y)]);
+    // Neighbours of one shade are one piece; those that the noise hides are behind all shades.
+    const paths = this.shades.map(() => "");
+    let hidden = "";
+    for (let y = 0; y < rows; y++) {
+      const [top, height] = [this.y(y + 1), this.y(y) - this.y(y + 1) + 0.3];
+      const shadeAt = (x) => (seen(own(x, y)) ? Math.min(SHADES - 1, Math.floor(Math.sqrt(Math.max(0, found.est[own(x, y)]) / (most || 1)) * SHADES)) : -1);
+      for (let x = 0, shade = shadeAt(0); x < columns;) {
+        const first = x++;
+        let next = -2;
+        while (x < columns && (next = shadeAt(x)) === shade) x++;
+        const piece = rectangle(this.x(first), top, this.x(x) - this.x(first) + 0.3, height);
+        if (shade < 0) hidden += piece;
+        else paths[shade] += piece;
+        shade = next;
+      }
+    }
+    this.shades.forEach((path, i) => path.setAttribute("d", kind === "unknown" ? "" : paths[i]));
+    this.hatched.setAttribute("d", hidden);
+    this.place.classList.toggle("guessed", kind === "guess");
+    this.drawBox();
+  }
+
+  lay(width) {
+    this.width = width;
+    const { across, up, map } = this;
+    const left = map ? 0 : Math.min(0.32 * width, 14 + Math.max(...up.words.map((words) => textWidth(words, FONT))));
+    const right = width - (map ? 0 : 6);
+    let height = Math.min(30 * up.valued, 0.75 * (right - left), 430);
+    if (!map) height = Math.max(height, 150);
+    let wide = right - left;
+    if (map) {
+      const middle = ((up.low + up.high) / 2) * (Math.PI / 180);
+      const ratio = (up.high - up.low) / ((across.high - across.low) * Math.cos(middle));
+      height = Math.min(wide * ratio, 520);
+      wide = height / ratio;
+    }
+    this.plot = { left: map ? (right - wide) / 2 : left, top: map ? 0 : 6, width: wide, height };
+    this.height = height + (map ? 2 : 46);
+    for (const [name, value] of [["viewBox", `0 0 ${width} ${this.height}`], ["width", width], ["height", this.height]]) this.svg.setAttribute(name, value);
+    this.x = (cell) => this.plot.left + (cell / across.valued) * wide;
+    this.y = (cell) => this.plot.top + (1 - cell / up.valued) * height;
+    this.words.replaceChildren();
+    if (map) this.layCoasts();
+    else this.layNames();
+  }
+
+  layCoasts() {
+    const { across, up, plot } = this;
+    const at = ([x, y]) => `${(plot.left + ((x - across.low) / (across.high - across.low)) * plot.width).toFixed(1)} ${(plot.top + (1 - (y - up.low) / (up.high - up.low)) * plot.height).toFixed(1)}`;
+    this.lines.setAttribute("d", this.map.lines.map((line) => `M${line.map(at).join("L")}`).join(""));
+    this.words.append(drawing("path", { class: "frame", d: rectangle(plot.left, plot.top, plot.width, plot.height) }));
+  }
+
+  layNames() {
+    const { across, up, plot } = this;
+    const every = Math.ceil((up.valued * 17) / plot.height);
+    for (let row = 0; row < up.valued; row += every) {
+      this.words.append(drawing("text", { x: plot.left - 8, y: this.y(row + 0.5) + 4, class: "up" }, cutTo(beginning(up, row), plot.left - 10)));
+    }
+    const names = Array.from({ length: across.valued }, (_, cell) => cutTo(beginning(across, cell), Math.max(70, plot.width / across.valued - 6)));
+    const room = Math.max(...names.map((words) => textWidth(words, FONT))) + 10;
+    const some = Math.ceil((room * across.valued) / plot.width);
+    for (let cell = 0; cell < across.valued; cell += some) {
+      const half = textWidth(names[cell], FONT) / 2;
+      const at = Math.min(Math.max(this.x(cell + 0.5), plot.left + half), this.width - half);
+      this.words.append(drawing("text", { x: at, y: plot.top + plot.height + 17, class: "along" }, names[cell]));
+    }
+    this.words.append(drawing("text", { x: plot.left + plot.width / 2, y: this.height - 4, class: "along title" }, cutTo(`${titleOf(across)} →`, plot.width)));
+  }
+
+  cellAt(event) {
+    const box = this.svg.getBoundingClientRect();
+    const { left, top, width, height } = this.plot;
+    const inside = (share, count) => Math.min(Math.max(Math.floor(share * count), 0), count - 1);
+    return [inside((event.clientX - box.left - left) / width, this.across.valued), inside(1 - (event.clientY - box.top - top) / height, this.up.valued)];
+  }
+
+  move(event) {
+    if (!this.plot) return;
+    const at = this.cellAt(event);
+    this.showTip(at);
+    if (!this.drag || event.pointerType === "touch") return;
+    const { from } = this.drag;
+    if (!this.drag.moved && at[0] === from[0] && at[1] === from[1]) return;
+    this.drag.moved = true;
+    const box = from.map((one, side) => [Math.min(one, at[side]), Math.max(one, at[side])]);
+    if (String(box) === String(this.box)) return;
+    this.box = box;
+    this.asks.picked(box, false);
+  }
+
+  showTip([x, y]) {
+    this.tip.textContent = this.asks.tip(x, y);
+    this.tip.hidden = false;
+    this.tip.style.left = `${Math.min(Math.max(this.x(x + 0.5) - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+    this.tip.style.top = `${this.y(y + 1) - this.tip.offsetHeight - 4}px`;
+  }
+
+  key(event) {
+    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (step && !event.altKey && !event.ctrlKey && this.plot) {
+      const most = [this.across.valued, this.up.valued];
+      this.cursor = (this.cursor ?? [0, -1]).map((one, side) => Math.min(Math.max(one + step[side], 0), most[side] - 1));
+      this.showTip(this.cursor);
+      this.asks.said(this.tip.textContent);
+    } else if ((event.key === " " || event.key === "Enter") && this.cursor) {
+      this.box = this.cursor.map((one) => [one, one]);
+      this.asks.picked(this.box, true);
+    } else if (event.key === "Escape" && this.box) this.asks.picked(this.box = null, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  drawBox() {
+    const { box } = this;
+    this.brush.setAttribute("d", box ? rectangle(this.x(box[0][0]), this.y(box[1][1] + 1), this.x(box[0][1] + 1) - this.x(box[0][0]), this.y(box[1][0]) - this.y(box[1][1] + 1)) : "");
+  }
+}
+
+/** Rows with a number each, its band fading, and what else is marked on the same scale. */
+const bandRows = (width, rows, low, high, words) => {
+  const names = Math.min(0.36 * width, 14 + Math.max(...rows.map(({ name }) => textWidth(name, FONT))));
+  const [left, right] = [names, width - Math.max(60, 12 + Math.max(...rows.map(({ value }) => textWidth(value, FONT))))];
+  const at = (value) => left + (Math.min(Math.max((value - low) / (high - low || 1), 0), 1)) * (right - left);
+  const height = rows.length * ROW + 26;
+  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
+  for (const [place, text] of words((right - left) / 80)) {
+    if (place < low || place > high) continue;
+    svg.append(drawing("path", { class: "gridline", d: `M${at(place)} 0V${height - 24}` }), drawing("text", { x: at(place), y: height - 6, class: "along" }, text));
+  }
+  rows.forEach((row, i) => {
+    const y = i * ROW + 5;
+    const part = drawing("g", { class: row.guessed ? "guessed" : "" }, drawing("text", { x: 0, y: y + 13, class: "name" }, cutTo(row.name, names - 10)));
+    if (row.box) part.append(drawing("path", { class: "spread", d: rectangle(at(row.box[0]), y + 5, at(row.box[1]) - at(row.box[0]), ROW - 19) }));
+    if (row.bar && !row.guessed && !(row.low > 0)) part.append(drawing("path", { class: "hatched", d: rectangle(at(low), y, at(row.high) - at(low), ROW - 9) }));
+    else if (row.bar) part.append(drawing("path", { class: row.guessed ? "guess" : "solid", d: rectangle(at(low), y, at(row.guessed ? row.est : row.low) - at(low), ROW - 9) }));
+    if (Number.isFinite(row.low) && (!row.bar || row.low > 0)) {
+      const one = { est: [row.est], low: [row.low], high: [row.high] };
+      LEVELS.slice(1).forEach((_, k) => {
+        const [a, b] = row.bar ? [LEVELS[k], LEVELS[k + 1]] : [LEVELS[Math.min(k, 3)], LEVELS[7 - Math.min(k, 3)]];
+        if (row.bar || k < 4) part.append(drawing("path", { class: `fade f${row.bar ? k : 6 - 2 * k}`, d: rectangle(at(bandAt(one, 0, a)), y, Math.max(0.8, at(bandAt(one, 0, b)) - at(bandAt(one, 0, a))), ROW - 9) }));
+      });
+    }
+    if (Number.isFinite(row.est)) part.append(drawing("path", { class: "mark", d: `M${at(row.est)} ${y}v${ROW - 9}` }));
+    part.append(drawing("text", { x: width, y: y + 13, class: "value" }, row.value));
+    svg.append(part);
+  });
+  return svg;
+};

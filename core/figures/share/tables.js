@@ -1,0 +1,590 @@
+// Released tables, decoded here: counts of any columns that were measured together, from the noisy residuals themselves.
+//
+// It needs nothing of a page. `core.sketches.tables` says why; names and formulas are those of its `reading`, `counts`,
+// `ratios`, `association` and `best_guess`, and answers are the same but for rounding.
+
+/**
+ * What is known of one column.
+ * @typedef {{name: string, cells: number, valued: number, halvings: number, edges: number[], fineEdges: number[],
+ *   gap: number, words: string[], missing: number}} TableAxis
+ * @typedef {{axes: TableAxis[], tables: number[][], measured: string, weights: number[], variance: number,
+ *   total: number | null, totalVariance: number, reach: number, luck: {design: number, square: number} | null,
+ *   least: number}} TableFacts
+ * @typedef {{est: Float64Array, low: Float64Array, high: Float64Array, error: Float64Array}} Banded
+ * @typedef {Record<number, Float64Array>} Conditions By column, a weight for each of its cells: 1 where it is meant.
+ */
+
+const TOLD = 2, BITS = 26, MOST_BITS = 16, TRIED = 4096;
+
+const size = (sides) => sides.reduce((a, b) => a * b, 1);
+const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
+const subsets = (places) => places.reduce((found, place) => found.flatMap((one) => [[...one, place], one]), [[]]);
+const rint = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
+
+/** The order of sets of columns: by their number, then by places. */
+const inOrder = (one, other) => {
+  const at = one.findIndex((place, i) => place !== other[i]);
+  return one.length - other.length || (at < 0 ? 0 : one[at] - other[at]);
+};
+
+/** Every line along one side of an array goes through a function, which gives a line of another length. */
+const eachLine = (values, sides, side, length, change) => {
+  const after = size(sides.slice(side + 1));
+  const own = sides[side];
+  const found = new Float64Array((values.length / own) * length);
+  const line = new Float64Array(own);
+  for (let start = 0, to = 0; start < values.length; start += own * after, to += length * after) {
+    for (let a = 0; a < after; a++) {
+      for (let i = 0; i < own; i++) line[i] = values[start + i * after + a];
+      const changed = change(line);
+      for (let i = 0; i < length; i++) found[to + i * after + a] = changed[i];
+    }
+  }
+  return found;
+};
+
+/** An array without one side, which is added up with weights. */
+const summed = (values, sides, side, weights = null) => {
+  const after = size(sides.slice(side + 1));
+  const own = sides[side];
+  const found = new Float64Array(values.length / own);
+  for (let from = 0, to = 0; from < values.length; to += after) {
+    for (let i = 0; i < own; i++, from += after) {
+      const weight = weights ? weights[i] : 1;
+      if (weight !== 0) for (let a = 0; a < after; a++) found[to + a] += weight * values[from + a];
+    }
+  }
+  return found;
+};
+
+/** A column with the places where its cells begin and the last one ends. */
+const withEdges = (axis) => {
+  if (axis.low === undefined || axis.edges) return axis;
+  const { low, high, gap, valued, halvings, starts, fineStarts } = axis;
+  const even = (cells) => Float64Array.from({ length: cells + 1 }, (_, i) => low + (high - low) * (i / cells));
+  const own = (all) => Float64Array.from(all, (value) => low + gap * value);
+  const edges = starts ? own(starts) : even(valued);
+  return { ...axis, edges, fineEdges: !halvings ? edges : fineStarts ? own(fineStarts) : even(valued << halvings) };
+};
+
+/** The contrasts of an axis: see `table_layout.Contrasts`. */
+class Contrasts {
+  static known = new Map();
+
+  static of(cells, bits) {
+    const key = `${cells},${bits}`;
+    if (!Contrasts.known.has(key)) Contrasts.known.set(key, new Contrasts(cells, bits));
+    return Contrasts.known.get(key);
+  }
+
+  constructor(cells, bits) {
+    this.cells = cells;
+    this.splits = [];
+    for (const todo = [[0, cells]]; todo.length;) {
+      const [first, last] = todo.pop();
+      const whole = last - first;
+      if (whole === 1) continue;
+      let prime = 2;
+      while (prime * prime <= whole && whole % prime) prime++;
+      if (whole % prime) prime = whole;
+      const middle = first + (whole / prime) * (prime - 1);
+      this.splits.push({ first, middle, last, p: prime - 1, length: Math.sqrt(whole * (prime - 1)) });
+      todo.push([first, middle], [middle, last]);
+    }
+    const near = this.suitable([...new Set(this.splits.map(({ length }) => length))], bits);
+    for (const split of this.splits) {
+      const factor = Math.max(1, rint(near / split.length));
+      Object.assign(split, { left: factor, right: factor * split.p });
+      split.square = (split.middle - split.first) * split.left ** 2 + (split.last - split.middle) * split.right ** 2;
+    }
+  }
+
+  /** The length for which whole factors make contrasts most nearly equal to it. */
+  suitable(lengths, bits) {
+    const most = 2 ** bits;
+    let [best, off] = [0, Infinity];
+    for (let tried = Math.max(most - TRIED, most / 2); tried <= most; tried++) {
+      let worst = 0;
+      for (const length of lengths) {
+        worst = Math.max(worst, Math.abs((Math.max(1, rint(tried / length)) * length) / tried - 1));
+      }
+      if (worst < off) [best, off] = [tried, worst];
+    }
+    return best;
+  }
+
+  /** The counts of sum 0 that have these contrasts. */
+  back(values) {
+    const steps = new Float64Array(this.cells + 1);
+    this.splits.forEach(({ first, middle, last, left, right, square }, k) => {
+      const value = values[k] / square;
+      steps[first] += value * left;
+      steps[middle] -= value * (left + right);
+      steps[last] += value * right;
+    });
+    for (let i = 1; i < this.cells; i++) steps[i] += steps[i - 1];
+    return steps;
+  }
+
+  /** The variance of a weighted sum of cells, for noise of variance 1 in every contrast. */
+  variance(weights) {
+    const before = new Float64Array(this.cells + 1);
+    for (let i = 0; i < this.cells; i++) before[i + 1] = before[i] + weights[i];
+    let sum = 0;
+    for (const { first, middle, last, left, right, square } of this.splits) {
+      sum += ((left * (before[middle] - before[first]) - right * (before[last] - before[middle])) / square) ** 2;
+    }
+    return sum;
+  }
+}
+
+/** A release of tables: unbiased answers with bands, and the best guess. */
+class Tables {
+  /**
+   * @param {TableFacts} facts
+   * @param {Float64Array} counters As they are in the file.
+   */
+  constructor(facts, counters) {
+    this.facts = facts;
+    this.axes = facts.axes.map(withEdges);
+    this.counters = counters;
+    this.kept = { residuals: new Map(), counts: new Map(), guesses: new Map(), spread: [], usual: [], fine: [], steps: new Map() };
+    this.contrasts = facts.measured === "contrasts";
+    const order = Math.max(...facts.tables.map((one) => one.length));
+    const bits = Math.min(MOST_BITS, Math.floor(BITS / order));
+    this.each = this.contrasts ? this.axes.map(({ cells }) => Contrasts.of(cells, bits)) : null;
+    this.lay();
+    this.records = this.residual([])[0];
+    this.people = Math.max(this.records, 1);
+  }
+
+  /** Blocks of counters one after the other, and which of them tell each residual and each halving. */
+  lay() {
+    const { tables, measured, weights } = this.facts;
+    const residuals = [...new Map(tables.flatMap(subsets).map((one) => [one.join(), one])).values()].sort(inOrder);
+    const counted = measured === "cells" ? tables : this.contrasts ? residuals : residuals.slice(1);
+    const kinds = counted.map((columns) => [columns, 0, size(columns.map((i) => this.axes[i].cells - Number(this.contrasts)))]);
+    for (const [place] of residuals.filter(({ length }) => length === 1)) {
+      const { cells, halvings } = this.axes[place];
+      const steps = Math.max(1, rint(halvings / 4));
+      const levels = Array.from({ length: this.contrasts ? halvings : steps }, (_, i) => (this.contrasts ? i + 1 : rint((halvings * (i + 1)) / steps)));
+      for (const level of halvings ? new Set(levels) : []) kinds.push([[place], level, cells * 2 ** (level - Number(this.contrasts))]);
+    }
+    let start = 0;
+    this.told = new Map(residuals.map((one) => [one.join(), []]));
+    this.levels = this.axes.map(() => []);
+    kinds.forEach(([columns, level, length], k) => {
+      const block = { columns, level, weight: weights[k], start, end: start + length };
+      start += length;
+      if (level) this.levels[columns[0]].push(block);
+      if (this.contrasts && level) return;
+      for (const which of this.contrasts ? [columns] : subsets(columns)) this.told.get(which.join()).push(block);
+    });
+  }
+
+  /** Whether columns were measured together. */
+  measured(places) {
+    return this.told.has([...places].sort((a, b) => a - b).join());
+  }
+
+  precision(which, block) {
+    const others = size(block.columns.filter((i) => !which.includes(i)).map((i) => this.axes[i].cells));
+    return block.weight ** 2 / (others * 2 ** block.level);
+  }
+
+  /** s_R, the variance of a unit contrast of a residual. */
+  variance(which) {
+    const precision = total(this.told.get(which.join()).map((block) => this.precision(which, block)));
+    const own = precision ? this.facts.variance / precision : Infinity;
+    if (which.length) return own;
+    const apart = this.facts.total === null ? Infinity : this.facts.totalVariance;
+    return apart === 0 || own === 0 ? 0 : 1 / (1 / own + 1 / apart);
+  }
+
+  values(block) {
+    return this.counters.subarray(block.start, block.end).map((value) => value / block.weight);
+  }
+
+  /** What a table of these columns adds to its margins. */
+  residual(which) {
+    const key = which.join();
+    const kept = this.kept.residuals;
+    if (!kept.has(key)) kept.set(key, this.read(which));
+    return kept.get(key);
+  }
+
+  read(which) {
+    const known = this.told.get(which.join()).map((block) => {
+      let values = this.values(block);
+      if (this.contrasts) {
+        const sides = which.map((i) => this.axes[i].cells - 1);
+        which.forEach((place, side) => {
+          values = eachLine(values, sides, side, this.axes[place].cells, (line) => this.each[place].back(line));
+          sides[side] = this.axes[place].cells;
+        });
+      } else {
+        if (block.level) values = summed(values, [values.length >> block.level, 1 << block.level], 1);
+        const sides = block.columns.map((i) => this.axes[i].cells);
+        block.columns.forEach((place, side) => {
+          if (!which.includes(place)) [values, sides[side]] = [summed(values, sides, side), 1];
+        });
+        sides.forEach((cells, side) => {
+          if (which.includes(block.columns[side])) values = eachLine(values, sides, side, cells, centred);
+        });
+      }
+      return [this.precision(which, block), values];
+    });
+    const whole = total(known.map(([precision]) => precision));
+    const found = new Float64Array(size(which.map((i) => this.axes[i].cells)));
+    for (const [precision, values] of known) for (let i = 0; i < found.length; i++) found[i] += (precision / whole) * values[i];
+    if (which.length || this.facts.total === null) return found;
+    if (this.facts.totalVariance === 0 || !known.length) return Float64Array.of(this.facts.total);
+    const own = this.facts.variance / whole;
+    const share = own / (own + this.facts.totalVariance);
+    return Float64Array.of((1 - share) * found[0] + share * this.facts.total);
+  }
+
+  /** The estimated counts of a table whose columns are in order, one side a column. */
+  counts(table) {
+    const key = table.join();
+    if (!this.kept.counts.has(key)) this.kept.counts.set(key, this.added(table));
+    return this.kept.counts.get(key);
+  }
+
+  added(table) {
+    const sides = table.map((i) => this.axes[i].cells);
+    const found = new Float64Array(size(sides));
+    for (const inside of subsets(table)) {
+      const residual = this.residual(inside);
+      const spread = found.length / residual.length;
+      let [strides, stride] = [new Array(table.length).fill(0), 1];
+      for (let side = table.length - 1; side >= 0; side--) {
+        if (inside.includes(table[side])) [strides[side], stride] = [stride, stride * sides[side]];
+      }
+      const at = new Array(table.length).fill(0);
+      for (let i = 0, from = 0; i < found.length; i++) {
+        found[i] += residual[from] / spread;
+        for (let side = table.length - 1; side >= 0; side--) {
+          from += strides[side];
+          if (++at[side] < sides[side]) break;
+          from -= strides[side] * sides[side];
+          at[side] = 0;
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The blocks that tell a halving of a column, with their precisions for noise of variance 1. */
+  telling(place, level) {
+    return this.contrasts
+      ? this.levels[place].filter((one) => one.level === level).map((block) => [block, block.weight ** 2])
+      : this.levels[place].filter((one) => one.level >= level).map((block) => [block, block.weight ** 2 / 2 ** (block.level - level + 1)]);
+  }
+
+  halvingVariance(place, level) {
+    return this.facts.variance / total(this.telling(place, level).map(([, precision]) => precision));
+  }
+
+  /** The estimated counts of the fine cells of a column. */
+  fineCounts(place) {
+    this.kept.fine[place] ??= this.halved(place);
+    return this.kept.fine[place];
+  }
+
+  halved(place) {
+    const { cells, halvings } = this.axes[place];
+    const own = this.counts([place]);
+    const found = Float64Array.from({ length: cells << halvings }, (_, i) => own[i >> halvings] / 2 ** halvings);
+    for (let level = 1; level <= halvings; level++) {
+      const [count, each] = [cells << (level - 1), 2 ** (halvings - level + 1)];
+      const told = this.telling(place, level);
+      const whole = total(told.map(([, precision]) => precision));
+      const more = new Float64Array(count);
+      for (const [block, precision] of told) {
+        let values = this.values(block);
+        if (!this.contrasts) {
+          values = summed(values, [2 * count, values.length / count / 2], 1);
+          values = Float64Array.from({ length: count }, (_, i) => values[2 * i] - values[2 * i + 1]);
+        }
+        for (let i = 0; i < count; i++) more[i] += (precision / whole) * values[i];
+      }
+      for (let i = 0; i < found.length; i++) {
+        const half = i % each < each / 2 ? 1 : -1;
+        found[i] += (half * more[Math.floor(i / each)]) / each;
+      }
+    }
+    return found;
+  }
+
+  /** V_i of a vector of weights: the sum of squares of its parts in the contrasts of an axis. */
+  axisVariance(place, weights) {
+    if (this.contrasts) return this.each[place].variance(weights);
+    const mean = total(weights) / weights.length;
+    return weights.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  }
+
+  /** V_i of each single cell. */
+  axisSpread(place) {
+    const { cells } = this.axes[place];
+    this.kept.spread[place] ??= Float64Array.from({ length: cells }, (_, i) =>
+      this.axisVariance(place, Float64Array.from({ length: cells }, (_, j) => Number(i === j))));
+    return this.kept.spread[place];
+  }
+
+  /**
+   * Sums of counts over cells with weights, and their standard errors; a side for each kept column, in their order.
+   * @param {number[]} kept
+   * @param {Conditions} conditions
+   */
+  weighted(kept, conditions) {
+    const asked = Object.keys(conditions).map(Number);
+    const table = [...kept, ...asked].sort((a, b) => a - b);
+    const sides = table.map((i) => this.axes[i].cells);
+    let est = this.counts(table);
+    table.forEach((place, side) => {
+      if (place in conditions) [est, sides[side]] = [summed(est, sides, side, conditions[place]), 1];
+    });
+    const parts = table.map((place) => (place in conditions
+      ? [total(conditions[place]) / conditions[place].length, Float64Array.of(this.axisVariance(place, conditions[place]))]
+      : [1 / this.axes[place].cells, this.axisSpread(place)]));
+    const variance = new Float64Array(est.length);
+    for (const inside of subsets(table)) {
+      let term = Float64Array.of(this.variance(inside));
+      table.forEach((place, side) => {
+        const [mean, own] = parts[side];
+        term = outer(term, inside.includes(place) ? own : new Float64Array(own.length).fill(mean ** 2));
+      });
+      for (let i = 0; i < variance.length; i++) variance[i] += term[i];
+    }
+    if (kept.length === 2 && kept[0] > kept[1]) {
+      const [rows, columns] = sides.filter((side, i) => !(table[i] in conditions));
+      return { est: turned(est, rows, columns), error: turned(variance, rows, columns).map(Math.sqrt) };
+    }
+    return { est, error: variance.map(Math.sqrt) };
+  }
+
+  /** How many records fit, or are in every cell of the kept columns among them. */
+  count(kept, conditions) {
+    const { est, error } = this.weighted(kept, conditions);
+    return this.banded(est, error);
+  }
+
+  banded(est, error) {
+    const { reach, luck } = this.facts;
+    if (!luck) return withEnds(est, error, (i) => [est[i] - reach * error[i], est[i] + reach * error[i]]);
+    const wider = error.map((one, i) => Math.sqrt(one ** 2 + luckVariance(luck, est[i], est[i], this.people)));
+    return withEnds(est, wider, (i) => luckEnds(luck, est[i], reach * error[i], this.people, 1));
+  }
+
+  /** The share of each cell of some columns among the records that fit; NaN where too few are left to be told. */
+  shares(of, conditions) {
+    const { reach, luck } = this.facts;
+    const count = this.weighted(of, conditions);
+    const ones = Object.fromEntries(of.map((place) => [place, new Float64Array(this.axes[place].cells).fill(1)]));
+    const { est: [whole], error: [wholeError] } = this.weighted([], { ...conditions, ...ones });
+    const divisor = whole > TOLD * wholeError ? whole : NaN;
+    const variance = wholeError ** 2;
+    const est = count.est.map((one) => one / divisor);
+    const error = est.map((share, i) =>
+      Math.sqrt(Math.max(count.error[i] ** 2 + share ** 2 * variance - (2 * share * variance) / est.length, 0)) / divisor);
+    if (!luck) return withEnds(est, error, (i) => [est[i] - reach * error[i], est[i] + reach * error[i]]);
+    const wider = error.map((one, i) => Math.sqrt(one ** 2 + luckVariance(luck, est[i], est[i], 1) / divisor));
+    return withEnds(est, wider, (i) => luckEnds(luck, est[i], reach * error[i], divisor, 1 / divisor));
+  }
+
+  /** Where in each cell of a column records lie on average, as its fine cells have them; the middle without any. */
+  usualPlaces(place) {
+    if (this.kept.usual[place]) return this.kept.usual[place];
+    const axis = this.axes[place];
+    const each = 1 << axis.halvings;
+    const guess = this.fineGuess(place);
+    const { low, high } = this.sides(place, true);
+    const middles = low.map((one, i) => (one + high[i]) / 2);
+    this.kept.usual[place] = Float64Array.from({ length: axis.cells }, (_, cell) => {
+      let [sum, people, middle] = [0, 0, 0];
+      for (let i = cell * each; i < (cell + 1) * each; i++) {
+        people += guess[i];
+        sum += guess[i] * middles[i];
+        middle += middles[i] / each;
+      }
+      return people > 0 ? sum / people : middle;
+    });
+    return this.kept.usual[place];
+  }
+
+  /** The least and the greatest value of each cell, 0 of those who have none. */
+  sides(place, fine) {
+    const { edges, fineEdges, gap, cells, valued, halvings } = this.axes[place];
+    const [all, count, many] = fine ? [fineEdges, valued << halvings, cells << halvings] : [edges, valued, cells];
+    const side = (at) => Float64Array.from({ length: many }, (_, i) => (i < count ? at(i) : 0));
+    const high = side((i) => all[i + 1] - gap);
+    return { low: side((i) => (gap ? Math.min(all[i], high[i]) : all[i])), high };
+  }
+
+  ownCells(place) {
+    const { cells, valued } = this.axes[place];
+    return Float64Array.from({ length: cells }, (_, i) => Number(i < valued));
+  }
+
+  /** The mean of a column of numbers among the records that fit, in each cell of the kept columns. */
+  mean(place, kept, conditions) {
+    const { reach, luck } = this.facts;
+    const axis = this.axes[place];
+    const fine = !kept.length && !Object.keys(conditions).length;
+    const { low, high } = this.sides(place, fine);
+    const own = fine ? Float64Array.from(low, (_, i) => Number(i < axis.valued << axis.halvings)) : this.ownCells(place);
+    const middles = fine ? low.map((one, i) => (one + high[i]) / 2) : this.usualPlaces(place);
+    const sum = (weights) => (fine
+      ? { est: Float64Array.of(dotted(weights, this.fineCounts(place))), error: Float64Array.of(Math.sqrt(this.fineVariance(place, weights))) }
+      : this.weighted(kept, { ...conditions, [place]: weights }));
+    const all = sum(own);
+    const count = all.est.map((one, i) => (one > TOLD * all.error[i] ? one : NaN));
+    const over = (numbers) => sum(numbers.map((one, i) => one * own[i])).est.map((one, i) => one / count[i]);
+    const [est, least, most] = [middles, low, high].map(over);
+    const error = est.map((mean, i) => {
+      const around = middles.map((one, cell) => (one - mean) * own[cell]);
+      return Math.sqrt(fine ? this.fineVariance(place, around) : this.weightedVariance(kept, conditions, place, around)[i]) / count[i];
+    });
+    const squares = luck ? over(middles.map((one) => one ** 2)) : null;
+    const reaches = error.map((one, i) => (luck
+      ? Math.sqrt((reach * one) ** 2 + luck.square * luckVariance(luck, squares[i], est[i], 1) / count[i]) : reach * one));
+    const [first, last] = [axis.edges[0], axis.edges[axis.valued] - axis.gap];
+    const within = (value) => Math.min(Math.max(value, first), last);
+    const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + luckVariance(luck, squares[i], est[i], 1) / count[i]) : one));
+    return { ...withEnds(est.map(within), wider, (i) => [within(least[i] - reaches[i]), within(most[i] + reaches[i])]) };
+  }
+
+  weightedVariance(kept, conditions, place, weights) {
+    return this.weighted(kept, { ...conditions, [place]: weights }).error.map((one) => one ** 2);
+  }
+
+  /** The variance of a sum of the fine cells of one column with weights. */
+  fineVariance(place, weights) {
+    const { cells, halvings } = this.axes[place];
+    const coarse = summed(weights, [cells, 1 << halvings], 1).map((one) => one / (1 << halvings));
+    let sum = this.coarseVariance(place, coarse);
+    for (let level = 1; level <= halvings; level++) {
+      const each = 2 ** (halvings - level + 1);
+      let squares = 0;
+      for (let start = 0; start < weights.length; start += each) {
+        let part = 0;
+        for (let i = 0; i < each; i++) part += i < each / 2 ? weights[start + i] : -weights[start + i];
+        squares += (part / each) ** 2;
+      }
+      sum += this.halvingVariance(place, level) * squares;
+    }
+    return sum;
+  }
+
+  coarseVariance(place, weights) {
+    const mean = total(weights) / weights.length;
+    return this.variance([]) * mean ** 2 + this.variance([place]) * this.axisVariance(place, weights);
+  }
+
+  /** The value below which a share of the records that fit lies: see `counts.quantiles`. */
+  quantile(place, share, conditions) {
+    const { reach, luck } = this.facts;
+    const axis = this.axes[place];
+    const fine = !Object.keys(conditions).length;
+    const edges = fine ? axis.fineEdges : axis.edges;
+    const [below, error] = fine ? this.fineBelow(place, share) : this.coarseBelow(place, share, conditions);
+    let reaches = error.map((one) => reach * one);
+    if (luck) {
+      const squares = this.squaresBelow(place, share, conditions, fine);
+      reaches = reaches.map((one, i) => Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], below[i], this.people)));
+    }
+    const [est, low, high] = crossing(edges, axis.gap, below, reaches);
+    return { est, low, high };
+  }
+
+  /** How many records lie below each edge less their share of all, T, and its standard error. */
+  coarseBelow(place, share, conditions) {
+    const { cells, valued } = this.axes[place];
+    const counts = this.weighted([place], conditions).est;
+    const all = total(counts.subarray(0, valued));
+    // The variance is a sum of one part that goes with the square of the mean weight, and one that goes with its contrasts.
+    const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights)]);
+    let [even, uneven] = [0, 0];
+    for (const inside of subsets(asked.map(([at]) => at))) {
+      const factor = asked.reduce((product, [at, mean, own]) => product * (inside.includes(at) ? own : mean), 1);
+      even += factor * this.variance([...inside].sort((a, b) => a - b));
+      uneven += factor * this.variance([...inside, place].sort((a, b) => a - b));
+    }
+    const key = `${place},${share}`;
+    if (!this.kept.steps.has(key)) {
+      this.kept.steps.set(key, Array.from({ length: valued + 1 }, (_, edge) => {
+        const weights = Float64Array.from({ length: cells }, (_, i) => (i < valued ? Number(i < edge) - share : 0));
+        return [(total(weights) / cells) ** 2, this.axisVariance(place, weights)];
+      }));
+    }
+    const error = Float64Array.from(this.kept.steps.get(key), ([mean, own]) => Math.sqrt(even * mean + uneven * own));
+    const below = new Float64Array(valued + 1);
+    for (let edge = 0, before = 0; edge <= valued; before += counts[edge++]) below[edge] = before - share * all;
+    return [below, error];
+  }
+
+  fineBelow(place, share) {
+    const { cells, valued, halvings } = this.axes[place];
+    const [counts, count, each] = [this.fineCounts(place), valued << halvings, 1 << halvings];
+    const all = total(counts.subarray(0, count));
+    const found = [new Float64Array(count + 1), new Float64Array(count + 1)];
+    const halves = Array.from({ length: halvings }, (_, i) => this.halvingVariance(place, i + 1));
+    for (let edge = 0, before = 0; edge <= count; before += counts[edge++]) {
+      const coarse = Float64Array.from({ length: cells }, (_, i) =>
+        (i < valued ? Math.min(Math.max(edge / each - i, 0), 1) - share : 0));
+      let variance = this.coarseVariance(place, coarse);
+      halves.forEach((one, i) => {
+        const whole = 2 ** (halvings - i);
+        const inside = edge % whole;
+        variance += one * ((Math.min(inside, whole / 2) - Math.max(inside - whole / 2, 0)) / whole) ** 2;
+      });
+      [found[0][edge], found[1][edge]] = [before - share * all, Math.sqrt(variance)];
+    }
+    return found;
+  }
+
+  squaresBelow(place, share, conditions, fine) {
+    const { valued, halvings } = this.axes[place];
+    const counts = fine ? this.fineCounts(place).subarray(0, valued << halvings)
+      : this.weighted([place], conditions).est.subarray(0, valued);
+    const all = total(counts);
+    const found = new Float64Array(counts.length + 1);
+    for (let edge = 0, before = 0; edge <= counts.length; before += counts[edge++]) {
+      found[edge] = before * (1 - share) ** 2 + (all - before) * share ** 2;
+    }
+    return found;
+  }
+
+  /** Cramér's V of two columns that were measured together, with its band; see `association.strengths`. */
+  strength(one, other) {
+    const [a, b] = [one, other].sort((x, y) => x - y);
+    const [rows, columns] = [this.guess([a]), this.guess([b])];
+    const records = Math.max(1, this.records);
+    const sides = [rows.length, columns.length];
+    const expected = outer(rows, columns).map((value) => value / records);
+    const alone = eachLine(eachLine(expected, sides, 1, sides[1], centred), sides, 0, sides[0], centred);
+    const residual = this.residual([a, b]);
+    const [rowSpread, columnSpread] = [a, b].map((i) => total(this.axisSpread(i)) / this.axes[i].cells);
+    const noise = this.variance([a, b]) * rowSpread * columnSpread;
+    const free = (1 - 1 / sides[0]) * (1 - 1 / sides[1]);
+    const least = Math.max(1, Math.sqrt(noise)) / records;
+    let [found, moved] = [0, 0];
+    for (let i = 0; i < expected.length; i++) {
+      const divisor = Math.max(expected[i], records * least);
+      const square = (residual[i] - alone[i]) ** 2;
+      const chance = noise + (this.facts.luck ? this.facts.luck.design * Math.max(expected[i], 0) * free : 0);
+      found += (square - chance) / divisor;
+      moved += (2 * chance ** 2 + 4 * chance * Math.max(square - chance, 0)) / divisor ** 2;
+    }
+    const reach = this.facts.reach * Math.sqrt(moved / free);
+    const cramer = (value) => Math.sqrt(Math.min(1, Math.max(0, value / (records * (Math.min(...sides) - 1)))));
+    return { columns: [a, b], est: cramer(found), low: cramer(found - reach), high: cramer(found + reach) };
+  }
+
+  /** Every pair that was measured, the surely strongest first. */
+  strengths() {
+    const pairs = [...this.told.keys()].map((key) => key.split(",").map(Number)).filter(({ length }) => length === 2);
+    return pairs.map(([one, other]) => this.strength(one, other)).sort((a, b) => b.low - a.low || b.est - a.est);
+  }
+}

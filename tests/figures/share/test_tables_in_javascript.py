@@ -1,0 +1,169 @@
+"""Released tables as the shared page decodes them, without a browser: Python's answers to nine digits."""
+
+import json
+import math
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright._impl._driver import compute_driver_executable
+
+from core import Budget, Domain, load
+from core.analysis.beyond_records import for_population
+from core.analysis.table_profile import where_of
+from core.domain import Categorical, Dates, Numeric, Ordered
+from core.domain.dates import STEPS
+from core.figures.share.shared_page import FOLDER
+from core.figures.share.shared_pictures import table_facts
+from core.releases.job import release
+from core.releases.release import Release
+from core.sketches.tables.best_guess import BestGuess
+from core.sketches.tables.tables import Tables
+from tests.tables_for_tests import inhabitants, table_release
+
+KNOWN = Path(__file__).parents[2] / "known_releases"
+NODE = str(compute_driver_executable()[0])
+CODE = "".join((FOLDER / f"{name}.js").read_text() for name in ("tables", "guesses"))
+ASKED = """
+const { facts, counters, questions } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const tables = new Tables(facts, Float64Array.from(counters));
+const meant = (where) => Object.fromEntries(Object.entries(where).map(([place, cells]) =>
+  [place, Float64Array.from({ length: facts.axes[place].cells }, (_, i) => Number(cells.includes(i)))]));
+const answers = {
+  records: () => tables.records,
+  count: (kept, where) => tables.count(kept, meant(where)),
+  shares: (of, where) => tables.shares(of, meant(where)),
+  mean: (place, kept, where) => tables.mean(place, kept, meant(where)),
+  quantile: (place, share, where) => tables.quantile(place, share, meant(where)),
+  strengths: () => tables.strengths(),
+  guess: (table) => tables.guess(table),
+  fine: (place) => tables.fineGuess(place),
+};
+const plain = (value) => ArrayBuffer.isView(value) ? [...value].map(plain) : Array.isArray(value) ? value.map(plain)
+  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+  : Number.isNaN(value) ? null : value;
+console.log(JSON.stringify(questions.map(([name, ...rest]) => plain(answers[name](...rest)))));
+"""
+
+
+def asked(made: Release, questions: list) -> list:
+    """What the page's script answers."""
+    given = {"facts": table_facts(made), "counters": np.asarray(made.counters, float).tolist(), "questions": questions}
+    run = subprocess.run(
+        [NODE, "--input-type=commonjs", "-e", CODE + ASKED],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return json.loads(run.stdout)
+
+
+def near(found, expected, scale: float | None = None) -> None:
+    """Alike to nine digits of the largest; nothing where Python says nothing."""
+    found = np.array([math.nan if one is None else one for one in np.atleast_1d(found).ravel()], dtype=float)
+    expected = np.atleast_1d(np.asarray(expected, dtype=float)).ravel()
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    scale = np.nanmax(np.abs(expected), initial=1e-300) if scale is None else scale
+    assert np.nanmax(np.abs(found - expected), initial=0.0) <= 1e-9 * scale
+
+
+def as_numbers(axis, frame, end: str) -> np.ndarray:
+    """Answers about a column in its own numbers, also of dates."""
+    values = frame[end]
+    if "datetime" not in str(values.dtype):
+        return values.to_numpy(float)
+    missing = values.isna().to_numpy()
+    numbers = np.full(len(values), math.nan)
+    numbers[~missing] = axis.column.numbers_of(values.to_numpy()[~missing])
+    return numbers
+
+
+def same_as_in_python(made: Release) -> None:
+    answers, guess = made.asked(), BestGuess(made.asked().reading)
+    axes, known = answers.axes, sorted(answers.reading.noise.by_columns)
+    questions, expected = [["records"]], [answers.reading.records]
+    for which in known:
+        if len(which) == 1:
+            (place,) = which
+            axis = axes[place]
+            questions += [["count", [place], {}], ["shares", [place], {}], ["guess", [place]], ["fine", place]]
+            expected += [answers.table(axis.name), answers.shares(axis.name), guess.counts(which)]
+            expected += [guess.fine_counts(place)]
+        if len(which) > 3:
+            continue
+        for place in which:
+            axis, others = axes[place], [other for other in which if other != place]
+            part = {other: list(range(axes[other].cells // 2, axes[other].valued)) for other in others}
+            where = where_of(answers, {axes[other].name: cells for other, cells in part.items()})
+            questions += [["shares", [place], part], ["count", [], part]]
+            expected += [answers.shares(axis.name, where=where), answers.count(where)]
+            if axis.categories:
+                continue
+            questions += [["mean", place, [], part], ["quantile", place, 0.5, part], ["quantile", place, 0.25, part]]
+            expected += [(axis, answers.mean(axis.name, where=where))]
+            expected += [(axis, answers.quantile(axis.name, share, where=where)) for share in (0.5, 0.25)]
+            if len(others) == 1:
+                questions.append(["mean", place, others, {}])
+                expected.append((axis, answers.mean(axis.name, by=[axes[others[0]].name])))
+        if len(which) == 2:
+            questions += [["guess", list(which)], ["count", list(which)[::-1], {}]]
+            expected += [guess.counts(which), answers.table(*(axes[place].name for place in which[::-1]))]
+    if len(axes) > 2 and (0, 1, 2) not in known:
+        questions.append(["guess", [0, 1, 2]])
+        expected.append(guess.counts((0, 1, 2)))
+    for found, wanted in zip(asked(made, questions), expected, strict=True):
+        axis, frame = wanted if isinstance(wanted, tuple) else (None, wanted)
+        if not hasattr(frame, "columns"):
+            near(found, frame)
+            continue
+        for name, end in (("est", "estimate"), ("low", "low"), ("high", "high")):
+            values = frame[end] if axis is None else as_numbers(axis, frame, end)
+            # A mean or quantile is as exact as the bounds of its column are wide, and a date to the second.
+            dates = axis is not None and isinstance(axis.column, Dates)
+            scale = None if axis is None else 1e9 / STEPS[axis.column.step] if dates else axis.high - axis.low
+            near(found[name], values, scale)
+
+
+@pytest.mark.parametrize("name", ["tables-1", "stepped-1", "counted-1"])
+def test_every_known_file_of_tables_is_answered_as_in_python(name):
+    same_as_in_python(load(KNOWN / f"{name}.npz"))
+
+
+@pytest.mark.parametrize("tables", ["pairs", "singles", [("town", "age", "school"), ("since", "town")]])
+def test_pairs_single_columns_and_threes_are_answered_as_in_python(tables):
+    made = table_release(tables=tables)
+    same_as_in_python(made)
+    found = made.asked().strengths() if tables != "singles" else []
+    (strengths,) = asked(made, [["strengths"]])
+    assert len(strengths) == len(found)
+    names = [axis.name for axis in made.sketch.axes]
+    by_names = {tuple(names[place] for place in one["columns"]): one for one in strengths}
+    for row in found.itertuples() if len(found) else ():
+        one = by_names[row.column, row.other]
+        near([one["est"], one["low"], one["high"]], [row.estimate, row.low, row.high], 1.0)
+    lows = [one["low"] for one in strengths]
+    assert lows == sorted(lows, reverse=True)
+
+
+def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_python():
+    rows = inhabitants(1_000)
+    rows.loc[::7, "age"] = np.nan
+    columns = (Numeric("age", 0, 119, step=1, missing_category="unknown"), Categorical("town", ("Lyon", "Nice", "Paris")))
+    domain = Domain((*columns, Ordered("school", ("none", "school", "degree"))))
+    made = release(Tables.of(domain, 8, halvings=2), rows, Budget(2))
+    same_as_in_python(made)
+    same_as_in_python(for_population(made))
+    counted = release(Tables.of(domain, 8, halvings=3).counting("margins"), rows, Budget(2))
+    same_as_in_python(counted)
+    same_as_in_python(replace(counted, counted=None))
+
+
+def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
+    rows = inhabitants(1_000)
+    columns = (Numeric("pay", 0, 1e9, "EUR", scale="ratios"), Categorical("town", ("Lyon", "Nice", "Paris")))
+    same_as_in_python(release(Tables.of(Domain(columns), 8, halvings=2), rows, Budget(2)))
