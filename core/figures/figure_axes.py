@@ -346,9 +346,7 @@ def outlines(longitude: tuple[float, float], latitude: tuple[float, float]) -> l
     return [piece for piece in pieces if len(piece) > 1]
 
 
-def _on_map(
-    lines: tuple[np.ndarray, ...], longitude: tuple[float, float], latitude: tuple[float, float]
-) -> np.ndarray:
+def _on_map(lines: tuple[np.ndarray, ...], longitude: tuple[float, float], latitude: tuple[float, float]) -> np.ndarray:
     """Positions of lines on the turn of the globe that a map shows, float64 (n, 2); NaN between two lines."""
     parts = [np.vstack([_turned(line, sum(longitude) / 2.0), [[np.nan, np.nan]]]) for line in lines]
     places = np.vstack([np.empty((0, 2)), *parts])

@@ -182,11 +182,11 @@ class Card {
     const rows = Array.from({ length: axis.cells }, (_, cell) => [stretchWords(axis, cell, cell), kind === "unknown" ? "not counted" : shareWords(found, cell),
       kind === "unknown" || !people ? "" : `about ${significant(Math.max(0, found.est[cell]) * people, 3)}`, ...(kind === "everyone" ? [] : [shareWords(everyone, cell)])]);
     const heads = [axis.name, "Share", capital(overview.counted), ...(kind === "everyone" ? [] : ["Of everyone"])];
-    this.table.replaceChildren(this.table.firstElementChild, plainTable(`${axis.name}, as a table`, heads, rows));
+    this.table.replaceChildren(this.table.firstElementChild, plainTable(axis.name, heads, rows));
   }
 }
 
-const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
+const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${title}, as a table` },
   element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
     element("tbody", {}, ...rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell)))))));
 
@@ -252,7 +252,7 @@ class Overview {
     this.groups = element("section", { "data-view": "groups", "aria-labelledby": "groups" }, element("h2", { id: "groups" }, "Group by group"));
     this.numbers = element("section", { "data-view": "numbers", "aria-labelledby": "numbers" }, element("h2", { id: "numbers" }, "Means and quartiles"));
     const finder = axes.length < FINDER ? [] : [element("label", { class: "finder" }, element("span", {}, `Find one of ${axes.length} columns`), element("input", { type: "search", oninput: (event) => this.find(event.target.value) }))];
-    this.whole = element("div", { class: "overview" }, this.bar, this.hint, ...finder, this.grid, this.pairs, this.groups, this.numbers, this.status,
+    this.whole = element("div", { class: "overview" }, this.bar, this.hint, ...finder, element("h2", { class: "unseen" }, "Columns"), this.grid, this.pairs, this.groups, this.numbers, this.status,
       drawing("svg", { width: 0, height: 0, class: "unseen", "aria-hidden": "true" }, drawing("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
         drawing("path", { d: "M0 0V6", class: "hatching" }))));
   }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core import Budget, Categorical, Domain, Numeric
-from core.privacy.noise.randomness import SeededSource
 from core.figures.share.shared_pictures import table_facts
+from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.tables.tables import Tables

@@ -42,7 +42,8 @@ const answers = {
   fine: (place) => tables.fineGuess(place),
 };
 const plain = (value) => ArrayBuffer.isView(value) ? [...value].map(plain) : Array.isArray(value) ? value.map(plain)
-  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+  : value && typeof value === "object"
+  ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
   : Number.isNaN(value) ? null : value;
 console.log(JSON.stringify(questions.map(([name, ...rest]) => plain(answers[name](...rest)))));
 """
@@ -153,7 +154,10 @@ def test_pairs_single_columns_and_threes_are_answered_as_in_python(tables):
 def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_python():
     rows = inhabitants(1_000)
     rows.loc[::7, "age"] = np.nan
-    columns = (Numeric("age", 0, 119, step=1, missing_category="unknown"), Categorical("town", ("Lyon", "Nice", "Paris")))
+    columns = (
+        Numeric("age", 0, 119, step=1, missing_category="unknown"),
+        Categorical("town", ("Lyon", "Nice", "Paris")),
+    )
     domain = Domain((*columns, Ordered("school", ("none", "school", "degree"))))
     made = release(Tables.of(domain, 8, halvings=2), rows, Budget(2))
     same_as_in_python(made)
