@@ -169,5 +169,5 @@ def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_
 
 def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
     rows = inhabitants(1_000)
-    columns = (Numeric("pay", 0, 1e9, "EUR", scale="ratios"), Categorical("town", ("Lyon", "Nice", "Paris")))
+    columns = (Numeric("pay", 0, 1e9, "EUR", scale="log"), Categorical("town", ("Lyon", "Nice", "Paris")))
     same_as_in_python(release(Tables.of(Domain(columns), 8, halvings=2), rows, Budget(2)))
