@@ -161,7 +161,7 @@ Object.assign(Tables.prototype, {
     let variance = 0;
     for (const inside of subsets(table)) {
       variance += table.reduce((product, place) => product * (inside.includes(place)
-        ? total(this.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.variance(inside));
+        ? total(inside.length === 1 ? this.aloneSpread(place) : this.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.variance(inside));
     }
     const [shrunk, uncertain] = towards(this.counts(table), this.fitted(table, margins), variance);
     return movedTo(shrunk, uncertain, this.marginsOf(table, margins));

@@ -268,6 +268,15 @@ def table_facts(release: Release) -> dict[str, Any] | None:
         "totalVariance": noise.total_variance if math.isfinite(noise.total_variance) else 0.0,
         "reach": noise.reach(LEVEL),
         "luck": None if luck is None else {"design": luck.design, "square": float(ndtri(0.5 + LEVEL / 2.0)) ** 2},
+        "found": {
+            str(place): {
+                "cells": one.cells.tolist(),
+                "counts": one.counts.tolist(),
+                "weight": noise.found_weight(place),
+                "unit": noise.unit_variance(place),
+            }
+            for place, one in noise.found.items()
+        },
         "leftOut": left_out_in_words(release),
         "map": None if places is None else _map_facts(answers, places),
     }

@@ -9,7 +9,7 @@
  *   gap: number, words: string[], missing: number}} TableAxis
  * @typedef {{axes: TableAxis[], tables: number[][], measured: string, weights: number[], variance: number,
  *   total: number | null, totalVariance: number, reach: number, luck: {design: number, square: number} | null,
- *   least: number}} TableFacts
+ *   found: Record<string, {cells: number[], counts: number[], weight: number, unit: number}>}} TableFacts
  * @typedef {{est: Float64Array, low: Float64Array, high: Float64Array, error: Float64Array}} Banded
  * @typedef {Record<number, Float64Array>} Conditions By column, a weight for each of its cells: 1 where it is meant.
  */
@@ -56,6 +56,9 @@ const summed = (values, sides, side, weights = null) => {
   }
   return found;
 };
+
+/** What some cells have more than their mean. */
+const apart = (values, cells) => centred(cells.map((cell) => values[cell]));
 
 /** A column with the places where its cells begin and the last one ends. */
 const withEdges = (axis) => {
@@ -237,6 +240,11 @@ class Tables {
     const whole = total(known.map(([precision]) => precision));
     const found = new Float64Array(size(which.map((i) => this.axes[i].cells)));
     for (const [precision, values] of known) for (let i = 0; i < found.length; i++) found[i] += (precision / whole) * values[i];
+    const before = which.length === 1 ? this.facts.found?.[which[0]] : null;
+    if (before) {
+      const own = apart(found, before.cells);
+      centred(before.counts).forEach((count, i) => { found[before.cells[i]] += before.weight * (count - own[i]); });
+    }
     if (which.length || this.facts.total === null) return found;
     if (this.facts.totalVariance === 0 || !known.length) return Float64Array.of(this.facts.total);
     const own = this.facts.variance / whole;
@@ -324,6 +332,21 @@ class Tables {
     return weights.reduce((sum, one) => sum + (one - mean) ** 2, 0);
   }
 
+  /** V_i as the residual of the column alone has it, beside counts that were released before: `Noise.alone_variance`. */
+  aloneVariance(place, weights) {
+    const [plain, before] = [this.axisVariance(place, weights), this.facts.found?.[place]];
+    if (!before) return plain;
+    return Math.max(plain - before.weight * before.unit * apart(weights, before.cells).reduce((sum, one) => sum + one ** 2, 0), 0);
+  }
+
+  aloneSpread(place) {
+    const [spread, before] = [this.axisSpread(place), this.facts.found?.[place]];
+    if (!before) return spread;
+    const found = spread.slice();
+    for (const cell of before.cells) found[cell] -= before.weight * before.unit * (1 - 1 / before.cells.length);
+    return found;
+  }
+
   /** V_i of each single cell. */
   axisSpread(place) {
     const { cells } = this.axes[place];
@@ -346,13 +369,14 @@ class Tables {
       if (place in conditions) [est, sides[side]] = [summed(est, sides, side, conditions[place]), 1];
     });
     const parts = table.map((place) => (place in conditions
-      ? [total(conditions[place]) / conditions[place].length, Float64Array.of(this.axisVariance(place, conditions[place]))]
-      : [1 / this.axes[place].cells, this.axisSpread(place)]));
+      ? [total(conditions[place]) / conditions[place].length, ...[this.axisVariance, this.aloneVariance].map((one) => Float64Array.of(one.call(this, place, conditions[place])))]
+      : [1 / this.axes[place].cells, this.axisSpread(place), this.aloneSpread(place)]));
     const variance = new Float64Array(est.length);
     for (const inside of subsets(table)) {
       let term = Float64Array.of(this.variance(inside));
       table.forEach((place, side) => {
-        const [mean, own] = parts[side];
+        const [mean, plain, alone] = parts[side];
+        const own = inside.length === 1 ? alone : plain;
         term = outer(term, inside.includes(place) ? own : new Float64Array(own.length).fill(mean ** 2));
       });
       for (let i = 0; i < variance.length; i++) variance[i] += term[i];
@@ -479,7 +503,7 @@ class Tables {
 
   coarseVariance(place, weights) {
     const mean = total(weights) / weights.length;
-    return this.variance([]) * mean ** 2 + this.variance([place]) * this.axisVariance(place, weights);
+    return this.variance([]) * mean ** 2 + this.variance([place]) * this.aloneVariance(place, weights);
   }
 
   /** The value below which a share of the records that fit lies: see `counts.quantiles`. */
@@ -503,22 +527,24 @@ class Tables {
     const { cells, valued } = this.axes[place];
     const counts = this.weighted([place], conditions).est;
     const all = total(counts.subarray(0, valued));
-    // The variance is a sum of one part that goes with the square of the mean weight, and one that goes with its contrasts.
-    const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights)]);
-    let [even, uneven] = [0, 0];
+    // The variance is a sum of parts that go with the square of the mean weight, and with its contrasts, alone and with others.
+    const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
+    let [even, uneven, only] = [0, 0, 0];
     for (const inside of subsets(asked.map(([at]) => at))) {
-      const factor = asked.reduce((product, [at, mean, own]) => product * (inside.includes(at) ? own : mean), 1);
-      even += factor * this.variance([...inside].sort((a, b) => a - b));
-      uneven += factor * this.variance([...inside, place].sort((a, b) => a - b));
+      const factor = (own) => asked.reduce((product, one) => product * (inside.includes(one[0]) ? one[own] : one[1]), 1);
+      even += factor(inside.length === 1 ? 3 : 2) * this.variance([...inside].sort((a, b) => a - b));
+      const more = factor(2) * this.variance([...inside, place].sort((a, b) => a - b));
+      if (inside.length) uneven += more;
+      else only = more;
     }
     const key = `${place},${share}`;
     if (!this.kept.steps.has(key)) {
       this.kept.steps.set(key, Array.from({ length: valued + 1 }, (_, edge) => {
         const weights = Float64Array.from({ length: cells }, (_, i) => (i < valued ? Number(i < edge) - share : 0));
-        return [(total(weights) / cells) ** 2, this.axisVariance(place, weights)];
+        return [(total(weights) / cells) ** 2, this.axisVariance(place, weights), this.aloneVariance(place, weights)];
       }));
     }
-    const error = Float64Array.from(this.kept.steps.get(key), ([mean, own]) => Math.sqrt(even * mean + uneven * own));
+    const error = Float64Array.from(this.kept.steps.get(key), ([mean, own, alone]) => Math.sqrt(even * mean + uneven * own + only * alone));
     const below = new Float64Array(valued + 1);
     for (let edge = 0, before = 0; edge <= valued; before += counts[edge++]) below[edge] = before - share * all;
     return [below, error];

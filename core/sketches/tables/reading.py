@@ -145,9 +145,9 @@ class Noise:
 
     def even_variance(self, place: int) -> float:
         """s^2: what the variance of a unit contrast of a column's own residual is, as good as alike for all of them."""
-        return self.variances[(place,)] * self._unit(place)
+        return self.variances[(place,)] * self.unit_variance(place)
 
-    def _unit(self, place: int) -> float:
+    def unit_variance(self, place: int) -> float:
         """V_i of a unit contrast."""
         return float(self.axis_spread(place).mean()) / (1.0 - 1.0 / self.layout.axes[place].cells)
 
@@ -162,7 +162,7 @@ class Noise:
         if place not in self.found:
             return plain
         squares = (self.found[place].apart(np.asarray(weights, dtype=np.float64)) ** 2).sum(axis=-1)
-        return np.maximum(plain - self.found_weight(place) * self._unit(place) * squares, 0.0)
+        return np.maximum(plain - self.found_weight(place) * self.unit_variance(place) * squares, 0.0)
 
     def alone_spread(self, place: int) -> np.ndarray:
         """The same of each single cell, float64 (cells,)."""
@@ -170,7 +170,7 @@ class Noise:
         if place in self.found:
             cells = self.found[place].cells
             spread = spread.copy()
-            spread[cells] -= self.found_weight(place) * self._unit(place) * (1.0 - 1.0 / len(cells))
+            spread[cells] -= self.found_weight(place) * self.unit_variance(place) * (1.0 - 1.0 / len(cells))
         return spread
 
     def products(

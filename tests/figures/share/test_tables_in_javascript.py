@@ -171,3 +171,13 @@ def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
     rows = inhabitants(1_000)
     columns = (Numeric("pay", 0, 1e9, "EUR", scale="log"), Categorical("town", ("Lyon", "Nice", "Paris")))
     same_as_in_python(release(Tables.of(Domain(columns), 8, halvings=2), rows, Budget(2)))
+
+
+def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monkeypatch):
+    made = table_release()
+    plain = made.asked().reading
+    counts = {"Lyon": plain.counts((1,))[0] + 9.0, "Paris": plain.counts((1,))[2] - 7.0}
+    beside = plain.beside({"town": counts}, 20.0)
+    assert beside.noise.found
+    monkeypatch.setattr(Release, "_reading", lambda _: beside)
+    same_as_in_python(made)
