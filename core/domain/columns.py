@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import RequestError
 from ..runtime.checks import exact_fields, field_names
@@ -26,7 +26,7 @@ from .written import Reading
 # What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`.
 PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength
 Column = PlacedColumn | Items
-KINDS = (Numeric, Categorical, Vector, Items, Dates, Cyclic, Coordinate, Ordered, TextLength, ChosenWords)
+KINDS = (*get_args(Column), Cyclic, ChosenWords)
 
 
 def column_to_dict(column: Column) -> dict[str, object]:

@@ -20,7 +20,6 @@ from ..models.contest.entrants import File
 from ..models.training_task import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
-from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, payer_of
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.release import Release
@@ -34,6 +33,7 @@ from .private import CLASS, as_table
 from .sketch_classifiers import PrivateCentroidClassifier, PrivateKernelClassifier
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateChosenClassifier(LabelledEstimator):
     """Several classifiers made under one promise, of which the one that predicts best is kept.
 
@@ -84,25 +84,9 @@ class PrivateChosenClassifier(LabelledEstimator):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        classes: object = None,
-        candidates: Sequence[LabelledEstimator] | None = None,
-        bounds: object = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        random_state: int | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.classes = classes
-        self.candidates = candidates
-        self.records = records
-        self.random_state = random_state
+    candidates: Sequence[LabelledEstimator] | None = None
+    records: int | None = None
+    random_state: int | None = None
 
     def fit(self, X: object, y: object) -> PrivateChosenClassifier:
         """Spend the budget, make every candidate, and keep one.
@@ -190,9 +174,6 @@ class PrivateChosenClassifier(LabelledEstimator):
         """Probabilities of the classes, float64 (n, K), as far as the noisy release can tell them."""
         queries = self._queries(X)
         return self.chosen_.predict_proba(queries)
-
-    def _feature_bounds(self) -> object:
-        return self.bounds
 
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
         raise RequestError("A classifier that is chosen among several is not one of several itself.")

@@ -37,15 +37,16 @@ class Fitting:
     run: Callable[[Source], object]
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LabelledEstimator(ClassifierMixin, PrivateEstimator):
-    """A private estimator whose labels are a public list.
+    """A private estimator whose labels are a public list."""
 
-    Subclasses have the parameter ``classes`` beside those of every private estimator.
-    """
+    classes: object = None
 
-    @abstractmethod
     def _feature_bounds(self) -> object:
-        """Bounds of the features; None when they were not given."""
+        """Bounds of the features, or those that a radius gives; None when neither was given."""
+        radius = getattr(self, "radius", None)
+        return (-radius, radius) if self.bounds is None and radius is not None else self.bounds
 
     @abstractmethod
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
@@ -79,12 +80,11 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
         return matches.argmax(axis=1)
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateClassifier(LabelledEstimator):
-    """A classifier whose `fit` makes one private release with a table a class.
+    """A classifier whose `fit` makes one private release with a table a class."""
 
-    Subclasses have the parameters ``classes`` (the public list of labels) and ``rule`` beside those of every private
-    estimator.
-    """
+    rule: str | None = None
 
     @abstractmethod
     def _inner(self, domain: Domain, records: float, budget: Budget, spread: float | None) -> LinearSketch:

@@ -6,6 +6,7 @@ descent.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -17,7 +18,6 @@ from ..models.logistic_model import LogisticModel
 from ..models.objective_perturbation import ObjectivePerturbation
 from ..models.training import AUTO, Chosen, Trainer, train, train_by, trainer_of, training_plan
 from ..privacy.budget import Budget
-from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import payer_of, spending
 from ..releases.purchase_plan import PurchasePlan
 from ..runtime.checks import check_choice
@@ -43,6 +43,7 @@ class LinearClassifier(LabelledEstimator):
         return self.classes_[self.model_.codes(queries)]
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateLinearSVC(LinearClassifier):
     """Coefficients of a linear classifier with Huber's smooth hinge, fitted once under (epsilon, delta).
 
@@ -69,19 +70,7 @@ class PrivateLinearSVC(LinearClassifier):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbours: str = "add_remove",
-        classes: object = None,
-        bounds: object = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.classes = classes
+    delta: float = 1e-6
 
     def fit(self, X: object, y: object) -> PrivateLinearSVC:
         """Spend the budget and fit.
@@ -101,9 +90,6 @@ class PrivateLinearSVC(LinearClassifier):
         self._take(train(records, CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset))
         return self
 
-    def _feature_bounds(self) -> object:
-        return self.bounds
-
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
         trainer = trainer_of("svm", domain, CLASS)
         return Fitting(trainer.cost(budget), lambda source: self._take(trainer.fit(source, budget)))
@@ -113,6 +99,7 @@ class PrivateLinearSVC(LinearClassifier):
         self.coef_, self.intercept_ = model.slopes, model.intercepts
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateLogisticRegression(LinearClassifier):
     """Coefficients of a logistic regression, fitted once under a promise.
 
@@ -154,27 +141,10 @@ class PrivateLogisticRegression(LinearClassifier):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        classes: object = None,
-        bounds: object = None,
-        radius: float | None = None,
-        regularisation: float | None = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        method: str = AUTO,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.classes = classes
-        self.radius = radius
-        self.regularisation = regularisation
-        self.records = records
-        self.method = method
+    radius: float | None = None
+    regularisation: float | None = None
+    records: int | None = None
+    method: str = AUTO
 
     def fit(self, X: object, y: object) -> PrivateLogisticRegression:
         """Spend the budget and fit.
@@ -197,9 +167,6 @@ class PrivateLogisticRegression(LinearClassifier):
         else:
             self._take(train_by(self._plan(domain, budget, self.records, composable=payer is not None), source, payer))
         return self
-
-    def _feature_bounds(self) -> object:
-        return (-self.radius, self.radius) if self.bounds is None and self.radius is not None else self.bounds
 
     def _solver(self, domain: Domain, budget: Budget) -> ObjectivePerturbation | None:
         """Objective perturbation in the features' own units, where a regularisation or a radius asks for these.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
@@ -75,6 +76,7 @@ class LocalEstimator(BaseEstimator):
         return self
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LocalFrequencies(LocalEstimator):
     """How many people gave each answer, from randomised reports.
 
@@ -109,22 +111,12 @@ class LocalFrequencies(LocalEstimator):
     (['apple', 'pear', 'fig'], True)
     """
 
-    def __init__(
-        self,
-        *,
-        values: Sequence[str],
-        epsilon: Number = 1,
-        oracle: str = "auto",
-        people: int = 10_000,
-        bits: int | None = None,
-        post: str = "base",
-    ):
-        self.values = values
-        self.epsilon = epsilon
-        self.oracle = oracle
-        self.people = people
-        self.bits = bits
-        self.post = post
+    values: Sequence[str]
+    epsilon: Number = 1
+    oracle: str = "auto"
+    people: int = 10_000
+    bits: int | None = None
+    post: str = "base"
 
     @property
     def survey(self) -> Survey:
@@ -180,6 +172,7 @@ class LocalFrequencies(LocalEstimator):
         return LocalRelease.of(self.survey, self.tally_, self.n_refused_)
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LocalFrequentTexts(LocalEstimator):
     """The texts that most people have, found from randomised reports without any list of texts.
 
@@ -213,22 +206,12 @@ class LocalFrequentTexts(LocalEstimator):
     ['abc']
     """
 
-    def __init__(
-        self,
-        *,
-        alphabet: str = "abcdefghijklmnopqrstuvwxyz",
-        length: int = 6,
-        epsilon: Number = 1,
-        search: str = "pem",
-        step: int = 2,
-        random_state: int = 0,
-    ):
-        self.alphabet = alphabet
-        self.length = length
-        self.epsilon = epsilon
-        self.search = search
-        self.step = step
-        self.random_state = random_state
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz"
+    length: int = 6
+    epsilon: Number = 1
+    search: str = "pem"
+    step: int = 2
+    random_state: int = 0
 
     @property
     def survey(self) -> TextSurvey:
@@ -264,6 +247,7 @@ class LocalFrequentTexts(LocalEstimator):
         return self.survey.oracle.find(self.reports_, top, level)
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LocalKernelDensity(LocalEstimator):
     """Average closeness of everyone to a point, from randomised reports of RACE cells (CCS 2021, section 7.3).
 
@@ -305,26 +289,14 @@ class LocalKernelDensity(LocalEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number = 1,
-        bounds: Sequence[tuple[float, float]],
-        kernel: str | Kernel = "euclidean",
-        bandwidth: float | tuple[float, ...] | None = None,
-        rows: int | None = None,
-        people: int = 10_000,
-        oracle: str = "auto",
-        random_state: int = 0,
-    ):
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.rows = rows
-        self.people = people
-        self.oracle = oracle
-        self.random_state = random_state
+    epsilon: Number = 1
+    bounds: Sequence[tuple[float, float]]
+    kernel: str | Kernel = "euclidean"
+    bandwidth: float | tuple[float, ...] | None = None
+    rows: int | None = None
+    people: int = 10_000
+    oracle: str = "auto"
+    random_state: int = 0
 
     @property
     def survey(self) -> RecordSurvey:

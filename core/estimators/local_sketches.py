@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from ..privacy.budget import Number
 from .local_reports import QUESTION, LocalEstimator
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class LocalTextCounts(LocalEstimator):
     """How many people gave any text, from randomised reports; nobody needs a list of texts until they ask.
 
@@ -46,18 +48,10 @@ class LocalTextCounts(LocalEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        sketch: str = "count-min",
-        epsilon: Number = 1,
-        settings: dict[str, object] | None = None,
-        random_state: int = 0,
-    ):
-        self.sketch = sketch
-        self.epsilon = epsilon
-        self.settings = settings
-        self.random_state = random_state
+    sketch: str = "count-min"
+    epsilon: Number = 1
+    settings: dict[str, object] | None = None
+    random_state: int = 0
 
     @property
     def survey(self) -> OpenSurvey:

@@ -4,7 +4,7 @@ release that `fit` makes."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import cast
 
@@ -42,28 +42,19 @@ from ..sources import open_source
 FEATURES, CLASS = "x", "class"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateEstimator(BaseEstimator):
     """An estimator whose `fit` makes one private release and forgets the data.
 
-    Subclasses have the parameters ``epsilon``, ``delta``, ``neighbours``, ``bounds``, ``dataset``, ``ledger`` and
-    ``random_state``; see `PrivateKernelDensity` for what they mean.
+    What its parameters mean is said of `PrivateKernelDensity`; some have the public seed ``random_state``, too.
     """
 
-    def __init__(
-        self,
-        epsilon: float,
-        delta: float,
-        neighbours: str,
-        bounds: object,
-        dataset: str | None,
-        ledger: Ledger | str | None,
-    ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
-        self.bounds = bounds
-        self.dataset = dataset
-        self.ledger = ledger
+    epsilon: float = 1.0
+    delta: float = 0.0
+    neighbours: str = "add_remove"
+    bounds: object = None
+    dataset: str | None = None
+    ledger: Ledger | str | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pandas as pd
 from sklearn.base import RegressorMixin, TransformerMixin
@@ -11,11 +13,11 @@ from ..analysis.product_sums import components
 from ..analysis.regression import Regression, regression
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
-from ..privacy.ledger.ledger import Ledger
 from ..sketches.sums_of_products import Products
 from .private import CLASS, FEATURES, PrivateEstimator
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateRidge(RegressorMixin, PrivateEstimator):
     """Linear regression whose `fit` releases sums of products, which answer every other regression as well.
 
@@ -46,21 +48,8 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
     [2.0, -1.0]
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        bounds: object = None,
-        target_bounds: object = None,
-        ridge: float | str = "least-error",
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.target_bounds = target_bounds
-        self.ridge = ridge
+    target_bounds: object = None
+    ridge: float | str = "least-error"
 
     records = None
 
@@ -103,6 +92,7 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
         return self.regression_.predict(named).estimate.to_numpy()
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivatePCA(TransformerMixin, PrivateEstimator):
     """The axes along which records differ most, of features that their public bounds map to [-1, 1].
 
@@ -128,19 +118,7 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
     [[1.0, 0.0]]
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        bounds: object = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.n_components = n_components
+    n_components: int | None = field(default=None, kw_only=False)
 
     records = None
 

@@ -3,7 +3,7 @@ means."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
@@ -11,7 +11,6 @@ from ..geometry.kernels import Kernel
 from ..geometry.projections.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
-from ..privacy.ledger.ledger import Ledger
 from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.forecast.scales import by_coordinates
 from ..runtime.checks import check_choice
@@ -22,6 +21,7 @@ from .classifier import PrivateClassifier
 from .private import CLASS, grid_of, kernel_of, kernel_sketch
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateKernelClassifier(PrivateClassifier):
     """Classes compared by private kernel sums: maximum likelihood or maximum a posteriori (CCS 2021, section 5).
 
@@ -57,36 +57,12 @@ class PrivateKernelClassifier(PrivateClassifier):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        classes: object = None,
-        rule: str | None = None,
-        kernel: str | Kernel = "gaussian",
-        bandwidth: float | tuple[float, ...] | None = None,
-        mechanism: str | None = None,
-        bounds: object = None,
-        rows: int | None = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        random_state: int | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.classes = classes
-        self.rule = rule
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.mechanism = mechanism
-        self.rows = rows
-        self.records = records
-        self.random_state = random_state
-
-    def _feature_bounds(self) -> object:
-        return self.bounds
+    kernel: str | Kernel = "gaussian"
+    bandwidth: float | tuple[float, ...] | None = None
+    mechanism: str | None = None
+    rows: int | None = None
+    records: int | None = None
+    random_state: int | None = None
 
     @property
     def _settled(self) -> bool:
@@ -116,6 +92,7 @@ class PrivateKernelClassifier(PrivateClassifier):
 DEFAULT_SHARE = "0.12"  # Of the budget, for the centre of directions.
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateCentroidClassifier(PrivateClassifier):
     """Nearest mean, from one private release of sums of vectors (ICLR 2024, section 6.1).
 
@@ -159,38 +136,12 @@ class PrivateCentroidClassifier(PrivateClassifier):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        classes: object = None,
-        metric: str = "euclidean",
-        rule: str | None = None,
-        bounds: object = None,
-        radius: float | None = None,
-        centre_share: float | str | None = "auto",
-        centred_radius: float | None = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        random_state: int | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.classes = classes
-        self.metric = metric
-        self.rule = rule
-        self.radius = radius
-        self.centre_share = centre_share
-        self.centred_radius = centred_radius
-        self.records = records
-        self.random_state = random_state
-
-    def _feature_bounds(self) -> object:
-        if self.bounds is None and self.radius is not None:
-            return (-self.radius, self.radius)
-        return self.bounds
+    metric: str = "euclidean"
+    radius: float | None = None
+    centre_share: float | str | None = "auto"
+    centred_radius: float | None = None
+    records: int | None = None
+    random_state: int | None = None
 
     def _domain(self, bounds: object, classes: tuple[str, ...] = ()) -> Domain:
         """Features much wider than others would drown them: shares of the bounds then, where no length was typed."""

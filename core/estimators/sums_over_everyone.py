@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -11,7 +11,6 @@ from ..domain import Domain
 from ..domain.domain import evenly_scaled
 from ..geometry.kernels import Kernel
 from ..privacy.budget import Budget
-from ..privacy.ledger.ledger import Ledger
 from ..releases.forecast.nearness import kernel_apart
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.forecast.scales import by_coordinates
@@ -20,6 +19,7 @@ from ..sketches.registry import distance
 from .private import PrivateEstimator, grid_of, kernel_of, kernel_sketch
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     """Average closeness of everyone to a point, from a private sketch of kernel sums (CCS 2021; ICLR 2024).
 
@@ -68,29 +68,12 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        kernel: str | Kernel = "gaussian",
-        bandwidth: float | tuple[float, ...] | None = None,
-        mechanism: str | None = None,
-        bounds: object = None,
-        rows: int | None = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        random_state: int | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.mechanism = mechanism
-        self.rows = rows
-        self.records = records
-        self.random_state = random_state
+    kernel: str | Kernel = "gaussian"
+    bandwidth: float | tuple[float, ...] | None = None
+    mechanism: str | None = None
+    rows: int | None = None
+    records: int | None = None
+    random_state: int | None = None
 
     def fit(self, X: object, y: object = None) -> PrivateKernelDensity:
         """Spend the budget and make the release.
@@ -137,6 +120,7 @@ class PrivateKernelDensity(DensityMixin, PrivateEstimator):
         return answers.estimate, answers.low, answers.high
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class PrivateDistanceSum(PrivateEstimator):
     """Sums of distances from everyone to a point, from one private release (ICLR 2024, sections 4 and 6).
 
@@ -173,27 +157,11 @@ class PrivateDistanceSum(PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        neighbours: str = "add_remove",
-        norm: str = "l1",
-        scale: str | None = None,
-        bounds: object = None,
-        radius: float | None = None,
-        records: int | None = None,
-        dataset: str | None = None,
-        ledger: Ledger | str | None = None,
-        random_state: int | None = None,
-    ):
-        super().__init__(epsilon, delta, neighbours, bounds, dataset, ledger)
-        self.norm = norm
-        self.scale = scale
-        self.radius = radius
-        self.records = records
-        self.random_state = random_state
+    norm: str = "l1"
+    scale: str | None = None
+    radius: float | None = None
+    records: int | None = None
+    random_state: int | None = None
 
     def fit(self, X: object, y: object = None) -> PrivateDistanceSum:
         """Spend the budget and make the release.

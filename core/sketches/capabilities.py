@@ -24,46 +24,56 @@ class Capabilities(Validated):
     domain: Domain
     name: ClassVar[str]
     described: ClassVar[str] = "sketch"
+
+    # What it answers, and what it is asked for.
+
     # What is summed over the records: "closeness" to the query, or "distance" from it.
     answers: ClassVar[str] = "closeness"
     # What a release is asked for: answers at "places"; "tables", counts and means by the names of columns (`reading`);
     # or "products", how columns follow from each other (`matrix`).
     asked_for: ClassVar[str] = "places"
-    # Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
-    # stretch or a box can be counted, and a page can draw it by itself.
-    on_grid: ClassVar[bool] = False
-    # Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none.
-    device_loop: ClassVar[str] = ""
-    # Share of the budget that a count of records of its own gets, where that beats reading it off the table.
-    count_share: ClassVar[Fraction] = Fraction(1, 100)
-    # The same of the counts of classes: more, as they are smaller than everyone and are compared by averages.
-    class_count_share: ClassVar[Fraction] = Fraction(1, 25)
-    # Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped.
-    reads_mapped: ClassVar[bool] = False
-    # Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it.
-    linear_decode: ClassVar[bool] = True
-    # Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller.
-    gaussian_only: ClassVar[bool] = False
-    # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.linear.Rows`.
-    takes_rows: ClassVar[bool] = False
-    # Whether its answers are means over independent groups of rows: see `core.sketches.grouped`.
-    in_groups: ClassVar[bool] = False
     by_column: ClassVar[bool] = False  # Whether the sums of distances along every column can be read apart.
-    has_cells: ClassVar[bool] = False  # Whether its rows are cut into cells that its `columns` know, as RACE's are.
-    # Whether its size, where it is not settled, must have the number of records; if not, a rough one will do.
-    needs_records: ClassVar[bool] = True
-    # Whether nothing else of it follows the bounds, so that it can be made within others: see `within`.
-    free_of_bounds: ClassVar[bool] = True
     # Whether the mean of all records can be read off it, by `mean` and `sum_variance`.
     has_means: ClassVar[bool] = False
-    # Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value.
-    takes_circles: ClassVar[bool] = False
-    # Whether records without a number have a cell, where their column has a category for them; else they follow the
-    # domain's rule for missing values, as if there were none.
-    keeps_gaps: ClassVar[bool] = False
+    # Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it.
+    linear_decode: ClassVar[bool] = True
     # What records that resemble the real ones are drawn from: "cells" or "records" of its own (`drawn`), "tables", or a
     # "population" that explains its answers.
     drawn_from: ClassVar[str] = "population"
+
+    @property
+    def distance_norm(self) -> str:
+        """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
+        return "l1"
+
+    @property
+    def column_gains(self) -> tuple[float, ...]:
+        """Of a sum of distances that tells columns apart: what the variance of a counter's noise becomes along each.
+
+        In squared shares of the longest distance along the column; of a vector, along one of its numbers. Empty where
+        columns are not told apart.
+        """
+        return ()
+
+    @property
+    def query_domain(self) -> Domain:
+        """The columns that a query has: all of them, unless one only says which class a record belongs to."""
+        return self.domain
+
+    # What its table is, and who fills and reads it.
+
+    # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.linear.Rows`.
+    takes_rows: ClassVar[bool] = False
+    # Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none.
+    device_loop: ClassVar[str] = ""
+    # Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped.
+    reads_mapped: ClassVar[bool] = False
+    # Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
+    # stretch or a box can be counted, and a page can draw it by itself.
+    on_grid: ClassVar[bool] = False
+    # Whether its answers are means over independent groups of rows: see `core.sketches.grouped`.
+    in_groups: ClassVar[bool] = False
+    has_cells: ClassVar[bool] = False  # Whether its rows are cut into cells that its `columns` know, as RACE's are.
 
     @property
     def by_axis(self) -> bool:
@@ -83,43 +93,33 @@ class Capabilities(Validated):
         """
         return np.dtype(np.int64)
 
-    @property
-    def query_domain(self) -> Domain:
-        """The columns that a query has: all of them, unless one only says which class a record belongs to."""
-        return self.domain
+    # Which columns it takes.
 
-    @property
-    def count_shape(self) -> tuple[int, ...]:
-        """Shape of the numbers of records: one number, or one a class."""
-        return ()
+    # Whether values may lie on circles, as `Cyclic` ones do: by coordinates alone, or value by value.
+    takes_circles: ClassVar[bool] = False
+    # Whether records without a number have a cell, where their column has a category for them; else they follow the
+    # domain's rule for missing values, as if there were none.
+    keeps_gaps: ClassVar[bool] = False
+
+    # What is settled before records are read: its size, bounds and noise.
+
+    # Whether its size, where it is not settled, must have the number of records; if not, a rough one will do.
+    needs_records: ClassVar[bool] = True
+    # Whether nothing else of it follows the bounds, so that it can be made within others: see `within`.
+    free_of_bounds: ClassVar[bool] = True
+    # Whether its theory is of Gaussian noise alone, which it then has even where other noise would be smaller.
+    gaussian_only: ClassVar[bool] = False
+    # Share of the budget that a count of records of its own gets, where that beats reading it off the table.
+    count_share: ClassVar[Fraction] = Fraction(1, 100)
+    # The same of the counts of classes: more, as they are smaller than everyone and are compared by averages.
+    class_count_share: ClassVar[Fraction] = Fraction(1, 25)
 
     @property
     def sized(self) -> bool:
         """Whether everything that a release must say is settled; if not, the forecast settles it from public facts."""
         return all(getattr(self, one.name) is not None for one in declared(type(self)) if one.metadata["settled"])
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes that it tells apart, if any."""
-        return ()
-
-    @property
-    def class_column(self) -> str:
-        """The column that says a record's class; "" where it tells none apart."""
-        return ""
-
-    # The rule of decision that new tables a class are read by; None for the first of `class_rules`.
-    read_by: ClassVar[str | None] = None
-
-    @property
-    def class_rules(self) -> tuple[str, ...]:
-        """The rules by which classes of it may be told apart, the usual one first."""
-        return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
-
-    @property
-    def distance_norm(self) -> str:
-        """What distance is summed, where distances are: "l1", "l2", "squared", "lp:P", "capped:C", "above", "below"."""
-        return "l1"
+    # Bandwidths that readers may choose.
 
     @property
     def open_bandwidth(self) -> bool:
@@ -131,13 +131,29 @@ class Capabilities(Validated):
         """Bandwidths that a release may be read with, in shares of the kernel's; just its own where it is fixed."""
         return (1.0,)
 
-    @property
-    def column_gains(self) -> tuple[float, ...]:
-        """Of a sum of distances that tells columns apart: what the variance of a counter's noise becomes along each.
+    # Classes that it tells apart.
 
-        In squared shares of the longest distance along the column; of a vector, along one of its numbers. Empty where
-        columns are not told apart.
-        """
+    # The rule of decision that new tables a class are read by; None for the first of `class_rules`.
+    read_by: ClassVar[str | None] = None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it tells apart, if any."""
+        return ()
+
+    @property
+    def class_column(self) -> str:
+        """The column that says a record's class; "" where it tells none apart."""
+        return ""
+
+    @property
+    def class_rules(self) -> tuple[str, ...]:
+        """The rules by which classes of it may be told apart, the usual one first."""
+        return ("likelihood", "posterior") if self.answers == "closeness" else ("distance",)
+
+    @property
+    def count_shape(self) -> tuple[int, ...]:
+        """Shape of the numbers of records: one number, or one a class."""
         return ()
 
 

@@ -111,10 +111,12 @@ class MechanismSpec:
     """
 
     name: str  # On the command line, in release files and in lists.
-    # For people; whose idea it is, and of which year.
-    title: str
-    paper: str
+    title: str  # For people.
+    paper: str  # Whose idea it is, and of which year.
     idea: str = ""  # How it works, in one plain sentence.
+
+    # How it is made, and who may ask for it.
+
     # What a release file of this name holds; None where files have another name.
     sketch: type[LinearSketch] | None = None
     # The mechanism from public facts, RequestError where it cannot answer; None where it is only made in Python.
@@ -125,22 +127,26 @@ class MechanismSpec:
     sets: bool = False  # Whether its records are sets.
     # Whether `recommend` may choose it. One that is never recommended is a rival, to compare with.
     recommended: bool = False
-    command: bool = True  # Whether it has a name on the command line; others are meant by the options of one that has.
-    rank: int = LAST  # Its place in lists, small ones first.
-    # What it is called in a sentence, the title when empty, and whether that is plural.
-    called: str = ""
-    several: bool = False
-    plainly: str = ""  # What it does, in a few words with its name beside it; the title when empty.
     kernel: str = "gaussian"  # The kernel when none is named.
+    size: str | None = None  # What its one setting counts, if it has one.
+    sizes: tuple[int, ...] = ()  # Settings worth trying, coarse to fine.
     options: frozenset[str] = None  # type: ignore[assignment]
-    # What its one setting counts, if it has one, and settings worth trying, coarse to fine.
-    size: str | None = None
-    sizes: tuple[int, ...] = ()
+    command: bool = True  # Whether it has a name on the command line; others are meant by the options of one that has.
+
+    # Where it has no part.
+
     most_dimensions: int | None = None  # Beyond these it is out of reach; None where there is no limit.
     needs_delta: bool = False  # Whether it only exists under (epsilon, delta).
     # Why it has no part in a question of its kind, in one sentence; None where it has. Nothing is made for it.
     limit: Callable[[PublicInputs], str | None] = lambda facts: None
     check: Callable[[Any], None] = lambda sketch: None  # Refuses what it could do but nobody should be advised to.
+
+    # What people read of it.
+
+    rank: int = LAST  # Its place in lists, small ones first.
+    called: str = ""  # In a sentence; the title when empty.
+    several: bool = False  # Whether that is plural.
+    plainly: str = ""  # What it does, in a few words with its name beside it; the title when empty.
     because: Callable[[Any], str] = lambda sketch: "by its forecast"  # Why a sketch of it is the best, as a clause.
     otherwise: str = "what its grid is too coarse for"  # What its error comes from where it is not noise.
     # What a sketch of it holds; fits after "it holds".
@@ -148,6 +154,9 @@ class MechanismSpec:
     # What a sketch of it measures by; fits after "is measured by". None where its kernel says that, or the L1 distance.
     measure: Callable[[Any], str] | None = None
     choice: PrivateChoice | None = None  # What it chooses under noise.
+
+    # What is tried with it.
+
     # Small columns that an audit attacks, as options of the command line.
     example: Mapping[str, object] = field(default_factory=lambda: {"bounds": ["x=0:1"]})
     warm: Callable[[], Iterable[LinearSketch]] = tuple  # Small sketches that use every compiled loop of the file.

@@ -13,6 +13,11 @@ WITNESSED_VERSION = 2
 POSTGRES_SETUP_LOCK = 0x46524F5354
 
 
+def texts(*names: str) -> list[sa.Column[str]]:
+    """Columns that hold a text each."""
+    return [sa.Column(name, sa.Text, nullable=False) for name in names]
+
+
 SCHEMA = sa.MetaData()
 
 # One row: how many data sets there are, and the last link of the chain of their registrations.
@@ -21,7 +26,7 @@ BOOK = sa.Table(
     SCHEMA,
     sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("datasets", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
+    *texts("head"),
 )
 
 # `releases` and `head` change with every release; everything else is fixed at registration and covered by `link`.
@@ -30,14 +35,9 @@ DATASETS = sa.Table(
     SCHEMA,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    sa.Column("epsilon", sa.Text, nullable=False),
-    sa.Column("delta", sa.Text, nullable=False),
-    sa.Column("neighbours", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
+    *texts("epsilon", "delta", "neighbours", "unit", "created", "link"),
     sa.Column("releases", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
+    *texts("head"),
 )
 
 RELEASES = sa.Table(
@@ -45,10 +45,7 @@ RELEASES = sa.Table(
     SCHEMA,
     sa.Column("dataset", sa.Integer, sa.ForeignKey(DATASETS.c.number), primary_key=True, autoincrement=False),
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("cost", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
+    *texts("created", "cost", "note", "link"),
 )
 
 # What was done, and by whom. Ledgers of earlier versions have no such tables; they get them when a line is written.
@@ -57,11 +54,7 @@ LOG = sa.Table(
     "frostglass_log",
     LOG_SCHEMA,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("who", sa.Text, nullable=False),
-    sa.Column("did", sa.Text, nullable=False),
-    sa.Column("about", sa.Text, nullable=False),
-    sa.Column("link", sa.Text, nullable=False),
+    *texts("created", "who", "did", "about", "link"),
 )
 # One row: how many lines there are, and the last link.
 LOG_BOOK = sa.Table(
@@ -69,7 +62,7 @@ LOG_BOOK = sa.Table(
     LOG_SCHEMA,
     sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("lines", sa.Integer, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
+    *texts("head"),
 )
 
 

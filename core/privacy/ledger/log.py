@@ -18,7 +18,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import RequestError
 from .ledger_records import ID_LENGTH, LOGGED, canonical, link_of, moment
 from .ledger_store import Store
 from .ledger_tables import LOG, LOG_BOOK, RELEASES, LogTables, append_row
@@ -159,11 +158,3 @@ def _plain(value: object) -> object:
 
 def _word(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)[:LONGEST_WORD]
-
-
-def check_did(text: str) -> Did:
-    """The deed of this name; RequestError for none."""
-    try:
-        return Did(text)
-    except ValueError:
-        raise RequestError(f"The log knows no such deed; it has {', '.join(Did)}.") from None

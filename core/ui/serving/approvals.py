@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from ...errors import RequestError
 from ...privacy.ledger.ledger_records import canonical, moment
 from ...privacy.ledger.ledger_store import Store
-from ...privacy.ledger.ledger_tables import POSTGRES_SETUP_LOCK
+from ...privacy.ledger.ledger_tables import POSTGRES_SETUP_LOCK, texts
 from ...privacy.ledger.log import Did, append
 
 SCHEMA = sa.MetaData()
@@ -29,18 +29,14 @@ REQUESTS = sa.Table(
     "frostglass_requests",
     SCHEMA,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("mark", sa.Text, nullable=False),
-    sa.Column("created", sa.Text, nullable=False),
-    sa.Column("who", sa.Text, nullable=False),
-    sa.Column("plan", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    *texts("mark", "created", "who", "plan", "state"),
 )
 YESES = sa.Table(
     "frostglass_yeses",
     SCHEMA,
     sa.Column("request", sa.Integer, sa.ForeignKey(REQUESTS.c.number), primary_key=True, autoincrement=False),
     sa.Column("who", sa.Text, primary_key=True),
-    sa.Column("created", sa.Text, nullable=False),
+    *texts("created"),
 )
 # What parameters call the seed of hash functions; another name may be a column's, and is approved as it is.
 SEED = "seed"
