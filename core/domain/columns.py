@@ -26,7 +26,7 @@ from .written import Reading
 # What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`.
 PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength
 Column = PlacedColumn | Items
-KINDS = (*get_args(Column), Cyclic, ChosenWords)
+KINDS: tuple[type[Column], ...] = (*get_args(Column), Cyclic, ChosenWords)
 
 
 def column_to_dict(column: Column) -> dict[str, object]:
