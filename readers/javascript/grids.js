@@ -73,6 +73,9 @@ const coarserOf = (axis, halvings) => {
   return axis.categories ? axis : { ...axis, pitch: axis.pitch * 2 ** halvings, cells: axis.cells / 2 ** halvings };
 };
 
+/** To the nearest whole number, halves to the even one. */
+const halfEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
+
 const countersOf = (axis) => axis.categories || axis.values || axis.cells + 3;
 const isApart = (axis) => axis.categories > 0 || axis.values > 0;
 
@@ -341,7 +344,7 @@ export class Histogram {
     });
     if (isApart(axis)) {
       if (axis.categories && !axis.radius) return { apart: true, spread: 1 };
-      const ahead = axis.values ? [0, 0.25, 0.5].map((part) => Math.round(Math.min(2 ** this.halvings, axis.values / 8) * part)) : [0];
+      const ahead = axis.values ? [0, 0.25, 0.5].map((part) => halfEven(Math.min(2 ** this.halvings, axis.values / 8) * part)) : [0];
       const found = rows(ahead.map((step) => (axis.values ? axis.low + axis.pitch * (Math.floor(axis.values / 2) + step) : 0)));
       const square = mean(found.map(({ weights }) => dot(weights, weights)));
       return { apart: true, spread: square / mean(found.map(({ weights }) => weights.reduce((x, y) => x + y, 0))) ** 2 };
@@ -400,12 +403,12 @@ export class Histogram {
 
   /** How many records lie inside a box, by column two ends of encoded or numbered values, whatever their other columns. */
   inBox(table, variance, ends) {
-    const rows = this.axes.map((axis, a) => [this.row(a, this.inside(axis, ends.get(a)))]);
+    const rows = this.axes.map((axis, a) => [this.row(a, this.betweenEnds(axis, ends.get(a)))]);
     return this.read(table, variance, [{ weight: 1, rows }], 0);
   }
 
   /** Which share of a fitting point's surroundings lies between two ends; at a bound, whatever was moved to it too. */
-  inside(axis, ends) {
+  betweenEnds(axis, ends) {
     if (!ends) return () => 1;
     const [low, high] = ends;
     if (isApart(axis)) return (x) => (x >= low && x <= high ? 1 : 0);

@@ -104,7 +104,7 @@ def counted_in_python(made, low: float, high: float, kinds: list[int]) -> tuple[
 def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
     made = mixed(kernels.Gaussian(6.0), finest=0.5)
     data = show(page, made, tmp_path)
-    assert page.evaluate(f"{DECODER}.kind") == "grid"
+    assert page.evaluate(f"{DECODER}.kind") == "live"
     asked_as_in_python(page, made)
 
     # A box is fitted in the mean square, and its noise is exactly that of the counters that it adds up.
@@ -129,7 +129,7 @@ def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
         page.get_by_role("button", name="The file itself").click()
     assert saved.value.path().read_bytes() == data
     with page.expect_download() as saved:
-        page.get_by_role("button", name="(CSV)").click()
+        page.get_by_role("button", name="What the picture shows").click()
     table = pd.read_csv(saved.value.path(), skipinitialspace=False)
     assert list(table.columns) == [HOSTILE, "kind", "estimate", "low", "high"]
     assert set(table["kind"]) == {"a", "'=1+1", "</script>"}
@@ -152,7 +152,7 @@ def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
 def test_every_kernel_that_pages_decode_is_read_as_in_python(page, tmp_path, facts):
     made = mixed(*facts)
     show(page, made, tmp_path)
-    assert page.evaluate(f"{DECODER}.kind") == "grid"
+    assert page.evaluate(f"{DECODER}.kind") == "live"
     asked_as_in_python(page, made)
 
 

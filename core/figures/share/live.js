@@ -96,8 +96,10 @@ class Live {
   /** How many records lie inside a box, whatever their other columns; of a grid the noise is exact, and edges are fitted to it. */
   box(ends, x, y) {
     if (this.answers !== "closeness") return null;
-    const window = { x: endsOf(this.columns[x]), y: y === null ? null : endsOf(this.columns[y]) };
-    if (!this.grid) return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, window, [96, 96], {}) } }).box(ends, x, y);
+    if (!this.grid) {
+      const window = { x: endsOf(this.columns[x]), y: y === null ? null : endsOf(this.columns[y]) };
+      return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, window, [96, 96], {}) } }).box(ends, x, y);
+    }
     const { sketch, population } = this.release;
     const inside = new Map(Object.entries(ends).map(([place, side]) => this.sides(sketch, this.columns[place], side)));
     const { estimate, error } = sketch.inBox(population.table, population.variance, inside);
