@@ -155,7 +155,9 @@ class FromProducts(NumberMethod):
     def _from(self, found: Regression, budget: Budget, plan: Plan, noise_source: NoiseSource) -> NumberModel:
         details = {"ridge": repr(found.ridge), "noise": plan.noise.describe()}
         residual, covariance = min(2.0, math.sqrt(found.residual)), found.covariance
-        return self._model(found.weights, budget, details, noise_source, residual=residual, covariance=covariance)
+        spread = residual / math.sqrt(1.0 - found.explained) if found.explained < 1.0 else None
+        facts = {"residual": residual, "covariance": covariance, "of_mean": spread}
+        return self._model(found.weights, budget, details, noise_source, **facts)
 
 
 def times(noise: NoiseScale, share: Fraction) -> NoiseScale:
@@ -233,5 +235,6 @@ class Boosted(Preconditioned, NumberMethod):
     ) -> NumberModel:
         found = self._found(units, answers, plan, noise_source)
         weights = np.ldexp(found.rows[0], -BITS)
-        made = self._model(weights, budget, found.details, noise_source, residual=found.residual)
+        spread = float(found.details["spread"])
+        made = self._model(weights, budget, found.details, noise_source, residual=found.residual, of_mean=spread)
         return replace(made, term_errors=found.term_errors)

@@ -149,6 +149,8 @@ class NumberModel(ModelFile):
     errors: np.ndarray | None = None
     residual: float | None = None
     covariance: np.ndarray | None = None
+    # How far a record typically is from the mean of all, in the same unit; None where nothing released says it.
+    of_mean: float | None = None
     kinds = NUMBER_MODEL_KINDS
 
     @staticmethod
@@ -203,8 +205,17 @@ class NumberModel(ModelFile):
         bands = [*([FACTORS] if self.counts else []), *([] if self.bands is not None else [NO_BANDS])]
         if self.residual_deviation is None:
             return bands
-        unit = getattr(self.task.target, "measure", "")
-        return [f"A record is typically {significant(self.residual_deviation, 3)} {unit}".rstrip() + " off.", *bands]
+        return [f"A record is typically {self.off_in_words(3)}.", *bands]
+
+    def off_in_words(self, digits: int = 2) -> str:
+        """How far off predictions typically are, beside always guessing the mean; "" where nothing says it."""
+        if self.residual_deviation is None:
+            return ""
+        unit, half = getattr(self.task.target, "measure", ""), self.goal.half
+        said = f"{significant(self.residual_deviation, digits)} {unit}".rstrip() + " off"
+        if self.of_mean is None:
+            return said
+        return f"{said}, where always guessing the mean would be {significant(half * self.of_mean, digits)} off"
 
     def coefficients(self) -> pd.DataFrame:
         """Rows of column, category ("" for numbers), estimate, low and high, in the columns' own units, and `carries`.
@@ -274,20 +285,23 @@ class NumberModel(ModelFile):
     def to_dict(self) -> dict[str, object]:
         """Everything, for JSON."""
         errors = None if self.errors is None else self.errors.tolist()
-        known = {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+        known: dict[str, object] = {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+        known |= {} if self.of_mean is None else {"of_mean": self.of_mean}
         return super().to_dict() | {"errors": errors, "residual": self.residual} | known
 
     @classmethod
     def from_dict(cls, value: object) -> NumberModel:
         """The model that `to_dict` wrote; RequestError on anything else, as the file may come from a stranger."""
-        later = later_fields(value, "covariance", "term_errors")
+        later = later_fields(value, "covariance", "term_errors", "of_mean")
         facts = exact_fields(value, "model", (*FIELDS, "errors", "residual", *later))
         known: dict[str, Any] = cls._read(facts)
         if known["kind"] == "count" and not known["task"].is_count:
             raise RequestError("A model of counts predicts a number whose lower bound is 0.")
         errors, residual = facts["errors"], facts["residual"]
-        if residual is not None and not 0.0 <= check_number(residual, "The residual of a model") <= 2.0:
-            raise RequestError("The residual of a model must lie between 0 and 2.")
+        of_mean = facts.get("of_mean")
+        for one in (residual, of_mean):
+            if one is not None and not 0.0 <= check_number(one, "The residual of a model") <= 2.0:
+                raise RequestError("The residual of a model must lie between 0 and 2.")
         if errors is not None:
             if not isinstance(errors, list) or len(errors) != known["rows"].shape[1]:
                 raise RequestError("A model has an error for every coefficient, or none at all.")
@@ -296,7 +310,8 @@ class NumberModel(ModelFile):
                 raise RequestError("An error of a coefficient must be at least 0.")
         residual = None if residual is None else float(residual)
         covariance = _covariance(facts["covariance"], errors) if "covariance" in facts else None
-        return cls(**known, errors=errors, residual=residual, covariance=covariance)
+        of_mean = None if of_mean is None else float(of_mean)
+        return cls(**known, errors=errors, residual=residual, covariance=covariance, of_mean=of_mean)
 
 
 def _reach(level: float) -> float:

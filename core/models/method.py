@@ -36,6 +36,8 @@ FINE = 1 << 24  # What 1 counts where a model is judged by public records.
 # squared length of noise by squared records (made-up records of 3 and 10 columns, 1,000 to 18,000 of them, at pure 1
 # and at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring.
 SAMPLING, NOISE, LITTLE_LOST = 0.5, 200.0, 0.005
+# The same of what is explained of a number, of which curves may bring tenths.
+LITTLE_EXPLAINED = 0.02
 MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
 LEAST_VARIANCE = 1e-12  # Of what is predicted, between -1 and 1, so that nothing is divided by zero.
 
@@ -105,6 +107,7 @@ class Trained(Task, Fitted[Model]):
     composable: ClassVar[bool] = True  # Whether a ledger admits others beside it.
     solves: ClassVar[bool] = True  # Whether it solves its problem, and does not only come near in steps.
     bends: ClassVar[bool] = True  # Whether it takes curves.
+    little_lost: ClassVar[float] = LITTLE_LOST  # What curves may cost where lines are straight.
 
     def _check(self) -> None:
         super()._check()
@@ -130,7 +133,7 @@ class Trained(Task, Fitted[Model]):
         Where straight lines are the truth, knots cost what more coordinates let in: of luck in who the records are, in
         proportion to coordinates by records, and of noise, in proportion to the square of its length by records. As
         many are taken as cost no more than half a point there (`SAMPLING` and `NOISE` are what they cost on made-up
-        records); where truth bends they bring ten points and more.
+        records), or two hundredths of how a number varies; where truth bends they bring ten points and more.
         """
         best, straight = self, self.noise(budget) if self.bends else 0.0
         for halvings in range(1, MOST_HALVINGS + 1) if self.bends else ():
@@ -141,7 +144,7 @@ class Trained(Task, Fitted[Model]):
                 break
             more = (found.width - self.width) * self.rows
             cost = SAMPLING * more / records + NOISE * (noise**2 - straight**2) / records**2
-            if not 0 < more or cost > LITTLE_LOST or records * found.width > MOST_HELD:
+            if not 0 < more or cost > self.little_lost or records * found.width > MOST_HELD:
                 break
             best = found
         return best
@@ -237,6 +240,8 @@ class Method(Trained[LinearModel]):
 class NumberMethod(Trained[NumberModel]):
     """A way to train a linear model that predicts a number: one file each, beside this one."""
 
+    little_lost: ClassVar[float] = LITTLE_EXPLAINED
+
     def _check(self) -> None:
         super()._check()
         self.check_number()
@@ -261,6 +266,7 @@ class NumberMethod(Trained[NumberModel]):
         kind: str = "number",
         residual: float | None = None,
         covariance: np.ndarray | None = None,
+        of_mean: float | None = None,
     ) -> NumberModel:
         """The file of what was trained: coefficients of coordinates between -1 and 1, float64 (d + 1,)."""
         most = (LARGEST >> 1) / (1 << BITS)
@@ -279,6 +285,7 @@ class NumberMethod(Trained[NumberModel]):
             errors=errors,
             residual=residual,
             covariance=covariance if len(weights) <= MOST_IN_FILE else None,
+            of_mean=None if residual is None or of_mean is None else min(2.0, of_mean),
         )
 
 

@@ -182,7 +182,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         found = weights[0] * (self._natural(known) / (1 << BITS))
         found[0] += known.middle
         details |= {"spread": repr(known.length)}
-        return self._model(found, budget, details, noise_source, residual=known.residual)
+        return self._model(found, budget, details, noise_source, residual=known.residual, of_mean=known.deviation)
 
 
 def goals_sensitivity(neighbours: Neighbours) -> Sensitivity:
@@ -278,4 +278,6 @@ class CountDescent(NumberDescent):
         found = weights[0] * (self._natural(known) / (1 << BITS))
         found[0] += math.log(mean * self.goal.half)
         details |= {"spread": repr(known.length)}
-        return self._model(found, budget, details, noise_source, kind="count", residual=known.residual)
+        return self._model(
+            found, budget, details, noise_source, kind="count", residual=known.residual, of_mean=known.deviation
+        )

@@ -9,7 +9,7 @@ import pytest
 from core import Budget, Domain, Ledger, RequestError, load_model, train
 from core.domain import Numeric
 from core.figures.model_figures import coefficients_in_words, curves_figure, curves_in_words
-from core.models.linear_models import LinearModel
+from core.models.linear_models import LinearModel, NumberModel
 from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, training_plan
 from core.models.training_task import MOST_HALVINGS, Task, curved, knots, tents
 from core.privacy.noise.randomness import SeededSource
@@ -204,3 +204,13 @@ def test_categories_beside_curves_are_told_from_their_mean():
     model = trainer_of("descent", PLANE, "kind", curves=1).fit(open_source(valley(500)), DELTA)
     towns = model.coefficients().set_index("column").loc["town", "yes"]
     assert abs(towns.sum()) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["products", "boosted", "descent"])
+def test_how_far_off_it_is_stands_beside_always_guessing_the_mean(method):
+    frame = valley(3_000)
+    frame["z"] = np.clip(5 + np.asarray(frame["x"]) + np.random.default_rng(1).normal(0, 1, 3_000), 0, 10)
+    model = trainer_of(method, GROWTH, "z").fit(open_source(frame), Budget(5, "1e-6"), noise_source=SeededSource(1))
+    assert "where always guessing the mean would be 2." in " ".join(model.card())
+    assert model.goal.half * model.of_mean == pytest.approx(frame["z"].std(), rel=0.1)
+    assert NumberModel.from_dict(model.to_dict()).of_mean == model.of_mean

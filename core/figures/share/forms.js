@@ -183,7 +183,8 @@ const regressionsView = (facts) => {
     if (target.explained !== null) {
       parts.push(element("p", {}, `The others explain ${percent(target.explained)} of how it varies; a record is about ${significant(target.deviation, 2)} away from what is predicted.`));
     } else if (target.deviation !== null) {
-      parts.push(element("p", {}, `A record is about ${significant(target.deviation, 2)} away from what is predicted.`));
+      parts.push(element("p", {}, `A record is about ${significant(target.deviation, 2)} away from what is predicted${
+        target.mean_off ? `, where always guessing the mean would be ${significant(target.mean_off, 2)} off` : ""}.`));
     }
     const fields = facts.fields.filter(({ name }) => target.terms.some(([column]) => column === name));
     if (fields.length) {

@@ -98,6 +98,7 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
         "link": model.kind,
         "explained": None,
         "deviation": model.residual_deviation,
+        "mean_off": None if model.of_mean is None else goal.half * model.of_mean,
         "terms": [[row.column, row.category] for row in every.itertuples()],
         "knots": _knots(model),
         "moves": every.estimate.tolist(),

@@ -206,7 +206,7 @@ def _carried(model: Model, row: int, table: pd.DataFrame, moved: str) -> None:
         note(f"Each curve is what a column adds to {in_markdown(moved)}, told from its middle.{more}{unsure}")
     if len(table):
         show(coefficient_figure(table, moved), "train-coefficients", coefficients_in_words(table, moved))
-        hollow = " Hollow ones may as well be zero." if model.bands is not None else ""
+        hollow = " Hollow dots may as well be zero." if model.bands is not None else ""
         note(f"Each dot says how far a column moves {in_markdown(moved)} over its range.{hollow}")
     note(BANDS if model.bands is not None else NO_CLASS_BANDS if isinstance(model, LinearModel) else NO_BANDS)
 
@@ -257,12 +257,8 @@ def _told(value: object) -> str:
 
 def _off(model: NumberModel) -> str:
     """How far off it typically is, where that is known."""
-    if model.residual_deviation is None:
-        return ""
-    measure = getattr(model.task.target, "measure", "")
-    return (
-        f"; records are typically {significant(model.residual_deviation, 2)} {in_markdown(measure)}".rstrip() + " off"
-    )
+    said = model.off_in_words()
+    return f"; records are typically {in_markdown(said)}" if said else ""
 
 
 def warn_of(model: Model) -> None:
