@@ -100,7 +100,8 @@ class FromProducts(NumberMethod):
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
-        return not task.categories and task.radius >= Task(task.domain, task.label).radius
+        fits = task.radius >= Task(task.domain, task.label).radius and not task.domain.circles
+        return not task.categories and fits
 
     def noise(self, budget: Budget) -> float:
         """How long the noise is on the products of all coordinates with one of them, in records."""

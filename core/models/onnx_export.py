@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..domain import Categorical, Column, Ordered
+from ..domain import Categorical, Column, Cyclic, Ordered
 from ..runtime.environment import SOFTWARE, check_extra
 from .linear_models import LinearModel, Model, NumberModel
 from .training_task import tents
@@ -95,9 +95,12 @@ class Graph:
 
     def column(self, column: Column, halvings: int) -> str:
         """The coordinates of a column between -1 and 1 with their tents, or one 1 among zeros: double (n, ...)."""
-        if isinstance(column, Categorical):
+        if isinstance(column, Cyclic):
+            places = self.constant(column.circle / column.radius)
+            numbers = self.do("MatMul", self._chosen(column.name, column.categories), places)
+        elif isinstance(column, Categorical) and not isinstance(column, Ordered):
             return self._chosen(column.name, column.categories)
-        if isinstance(column, Ordered):
+        elif isinstance(column, Ordered):
             places = self.constant(np.asarray(column.places, np.float64)[:, None])
             numbers = self._between(self.do("MatMul", self._chosen(column.name, column.categories), places), column)
         else:

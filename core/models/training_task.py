@@ -101,15 +101,28 @@ class Task(Validated):
         return super().read(value)
 
     @cached_property
+    def flat(self) -> Domain:
+        """The features with two numbers, its cosine and its sine, where one has its values around a circle."""
+
+        def sides(column: Column) -> tuple[Column, ...]:
+            if not isinstance(column, Cyclic):
+                return (column,)
+            low, high = column.bounds(1.0)
+            return tuple(Numeric(f"{column.name}, {side}", low, high) for side in ("cosine", "sine"))
+
+        columns = tuple(side for column in self.features.columns for side in sides(column))
+        return replace(self.features, columns=columns) if self.features.circles else self.features
+
+    @cached_property
     def encoding(self) -> Products:
         """How features become coordinates between -1 and 1, before any of them bends."""
-        return Products(self.features)
+        return Products(self.flat)
 
     @cached_property
     def bent(self) -> np.ndarray:
         """Which of those coordinates have a curve, bool (d,): numbers with a value between the ends of their bounds."""
-        low, high = self.features.bounds()
-        spacings = np.asarray(self.features.spacings)
+        low, high = self.flat.bounds()
+        spacings = np.asarray(self.flat.spacings)
         several = (spacings == 0.0) | (2.0 * spacings <= high - low)
         return np.array(self.encoding.layout.squared)[1:] & several & (self.curves > 0)
 
@@ -142,7 +155,8 @@ class Task(Validated):
     def terms(self) -> tuple[Term, ...]:
         """What can be said of features: a line's slope, a category, or a knot of a curve as if it were a category."""
         found: list[Term] = []
-        for term, bent, column in zip(terms_of(self.features), self.bent, self._columns, strict=True):
+        columns = [column for column in self.flat.columns for _ in range(column.width)]
+        for term, bent, column in zip(terms_of(self.flat), self.bent, columns, strict=True):
             if bent:
                 told = getattr(column, "text", "{:.6g}".format)  # of dates
                 texts = [told(term.middle + term.half * knot) for knot in knots(self.curves).tolist()]
@@ -155,7 +169,7 @@ class Task(Validated):
     def curves_of(self) -> dict[str, tuple[list[int], np.ndarray]]:
         """Of each number with a curve: the places of its knots among `terms`, and where they are in its own unit."""
         found, place = {}, 0
-        for term, bent in zip(terms_of(self.features), self.bent, strict=True):
+        for term, bent in zip(terms_of(self.flat), self.bent, strict=True):
             several = (1 << self.curves) + 1 if bent else 1
             if bent:
                 places = term.middle + term.half * knots(self.curves)
@@ -172,13 +186,13 @@ class Task(Validated):
         intercept.
         """
         blocks, offsets = [], []
-        for term, bent in zip(terms_of(self.features), self.bent, strict=True):
+        for term, bent in zip(terms_of(self.flat), self.bent, strict=True):
             block = curved(knots(self.curves), self.curves) if bent else np.array([[1.0 / term.half]])
             offset = block.mean(axis=0) if bent else np.array([-term.middle / term.half])
             blocks.append(block - offset if bent else block)
             offsets.append(offset)
         told, added = block_diag(*blocks), np.concatenate(offsets)
-        columns = np.array([term.column if term.category else "" for term in terms_of(self.features)])
+        columns = np.array([term.column if term.category else "" for term in terms_of(self.flat)])
         for column in set(columns.tolist()) - {""} if self.curves else ():
             own = np.flatnonzero(np.array([term.column == column for term in self.terms]))
             mean = told[own].mean(axis=0)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core import Budget, Domain, train
-from core.domain import Categorical, Dates, Numeric, Ordered, Vector
+from core.domain import Categorical, Cyclic, Dates, Numeric, Ordered, Vector
 from core.errors import RequestError
 from core.models.class_counts import same_for_all
 from core.models.onnx_export import to_onnx
@@ -108,3 +108,25 @@ def test_the_command_writes_a_graph(command, tmp_path):  # noqa: F811
     train(plane(), "kind", PLANE, Budget(5)).save(tmp_path / "model.json")
     assert "Wrote model.onnx" in command("predict", "model.json", "--onnx", "model.onnx").output
     assert [one.name for one in onnx.load(tmp_path / "model.onnx").graph.input] == ["x", "y"]
+
+
+@pytest.mark.parametrize("label", ["kind", "y"])
+def test_an_hour_of_the_day_is_learnt_from_by_its_sine_and_cosine(label):
+    random = np.random.default_rng(0)
+    hour, x = random.integers(0, 24, 2_000), random.uniform(0, 1, 2_000)
+    night = np.cos(2 * np.pi * (hour - 3) / 24) + random.normal(0, 0.2, 2_000)
+    frame = {"hour": hour.astype(str), "x": x, "kind": np.where(night > 0, "b", "a"), "y": np.clip(5 + night, 0, 10)}
+    target = Categorical("kind", ("a", "b")) if label == "kind" else Numeric("y", 0, 10)
+    domain = Domain((Cyclic("hour", part="hour"), Numeric("x", 0, 1), target))
+    used = {name: frame[name] for name in domain.names}
+    model = train(used, label, domain, Budget(2, "1e-6"), records=2_000)
+    asked = pd.DataFrame(used).drop(columns=label)
+    graph = reference.ReferenceEvaluator(onnx.load_from_string(to_onnx(model)))
+    told = graph.run(None, {"hour": frame["hour"].astype(object)[:50, None], "x": x[:50, None]})[-1]
+    if label == "kind":
+        assert np.mean(np.array(["a", "b"])[model.codes(asked)] == frame["kind"]) > 0.85
+        assert told == pytest.approx(model.probabilities(asked)[:50], abs=1e-2)
+    else:
+        assert np.std(model.numbers(asked) - frame["y"]) < 0.4 < 0.7 < np.std(frame["y"])
+        assert told == pytest.approx(model.numbers(asked)[:50], abs=1e-2)
+    assert {"hour, cosine", "hour, sine"} <= set(model.coefficients().column)
