@@ -157,8 +157,9 @@ class FromProducts(NumberMethod):
         details = {"ridge": repr(found.ridge), "noise": plan.noise.describe()}
         residual, covariance = min(2.0, math.sqrt(found.residual)), found.covariance
         spread = residual / math.sqrt(1.0 - found.explained) if found.explained < 1.0 else None
-        facts = {"residual": residual, "covariance": covariance, "of_mean": spread}
-        return self._model(found.weights, budget, details, noise_source, **facts)
+        return self._model(
+            found.weights, budget, details, noise_source, residual=residual, covariance=covariance, of_mean=spread
+        )
 
 
 def times(noise: NoiseScale, share: Fraction) -> NoiseScale:
