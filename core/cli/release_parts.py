@@ -7,6 +7,7 @@
     features:age,pay                           a mechanism by its name
     "pay by sex=density:pay;label=sex"         with a name of its own, and options as on the command line
     "race:age,pay;bandwidth=0.1;weight=2"      half as much error as a part of weight 1
+    "distance:pay;share=0.3"                   three tenths of the budget; the others share the rest by weight
 
 Options that are typed beside the parts hold for every part that has them.
 """
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
     from ..sketches.parts import Parts
 
 DENSITY, DISTANCE, MOMENTS, TABLES = "density", "distance", "moments", "tables"
-OF_PARTS = ("weight", "scale", "category-distance")  # What is said of a part alone, beside the options of a mechanism.
+OF_PARTS = (
+    "weight",
+    "share",
+    "scale",
+    "category-distance",
+)  # What is said of a part alone, beside the options of a mechanism.
 NOT_OF_PARTS = ("mechanism", "like", "part", "classes")
 HOW = "[NAME=]WHAT[:COLUMN,COLUMN][;OPTION=VALUE]..., such as density:age,pay or 'pay by sex=density:pay;label=sex'"
 
@@ -89,6 +95,16 @@ class Asked:
         if weight <= 0:
             raise RequestError(f"The weight of the part {self.what!r} must be above 0, beside 1 for the others.")
         return weight
+
+    @property
+    def share(self) -> float | None:
+        """Of the budget, where it is fixed."""
+        if "share" not in self.options:
+            return None
+        share = notation.parse_number(self.options["share"], f"The share of the part {self.what!r}")
+        if not 0 < share < 1:
+            raise RequestError(f"The share of the part {self.what!r} must lie between 0 and 1, as of the whole budget.")
+        return share
 
     def shape(self, beside: SketchOptions) -> SketchOptions:
         """The options of its mechanism: its own, and those that were typed beside the parts where it has them."""
@@ -167,7 +183,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
                 f"The part {one.what!r} is chosen by forecast, which needs to know how many records there are at "
                 "least: say --records, or name a mechanism in its place."
             )
-        share = budget_of_share(budget, Fraction(one.weight / whole))
+        share = budget_of_share(budget, Fraction(one.share or one.weight / whole))
         supposed = guess and supposing(own, columns, guess)
         if supposed != guess:
             say(
@@ -177,7 +193,7 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
         sketch = declared_mechanism(own, columns, share, supposed)
         if sketch.chooses:
             raise RequestError(f"The mechanism {sketch.name} shares its budget out by itself; release it apart.")
-        members.append(Part(sketch, one.name, one.weight))
+        members.append(Part(sketch, one.name, one.weight, share=one.share))
     return Parts.of(members)
 
 
@@ -196,5 +212,6 @@ def settled(parts: Parts, budget: Budget, guess: GuessOptions) -> Parts:
     listed = "; ".join(
         f"{part.name}: {percent(float(share), 2)}" for part, share in zip(made.parts, shares, strict=True)
     )
-    say(f"The forecast shares the budget so that noise blurs all parts alike: {listed}.")
+    rest = "what is left of the budget" if any(part.share is not None for part in made.parts) else "the budget"
+    say(f"The forecast shares {rest} so that noise blurs all parts alike: {listed}.")
     return made

@@ -6,7 +6,7 @@ A part has a name, a weight, and a domain beside the others'. Files name the mec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..domain import Column, Domain
@@ -39,12 +39,16 @@ class Part:
     noise : float | None
         How large the deviation of its counters' noise is beside that of the other parts; None until the forecast
         chooses it.
+    share : float | None
+        Of the budget, between 0 and 1, where the owner has fixed it: the weights of the others share the rest. No file
+        holds it, as the noise follows from it.
     """
 
     sketch: LinearSketch
     name: str = ""
     weight: float = 1.0
     noise: float | None = None
+    share: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.sketch, LinearSketch):
@@ -63,6 +67,8 @@ class Part:
         for value, what in ((self.weight, "The weight of a part"), (self.noise, "The noise of a part")):
             if value is not None and not 1 / LARGEST_RATIO <= check_number(value, what) <= LARGEST_RATIO:
                 raise RequestError(f"{what} must lie between a billionth and a billion, beside 1 for the others.")
+        if self.share is not None and not 0.0 < check_number(self.share, "The share of a part") < 1.0:
+            raise RequestError("The share of a part must lie between 0 and 1: the others need some of the budget too.")
 
     @property
     def settled_noise(self) -> float:

@@ -145,3 +145,11 @@ def test_tables_beside_another_question(command, people_of_kinds):
     tables, far = load("t.npz").parts.values()
     assert list(load("t.npz").parts) == ["tables of x, y and kind", "distance of x"]
     assert tables.records == pytest.approx(2000, abs=8 * tables.records_error + 1) and far.privacy.epsilon == 4
+
+
+def test_a_share_of_a_part_is_fixed_where_it_is_typed():
+    shape = SketchOptions(part=["distance:x;share=0.3", "distance:y"])
+    made = declared_parts(shape, DOMAIN, Budget(1), GuessOptions(records=2_000.0))
+    assert [part.share for part in made.members] == [0.3, None]
+    with pytest.raises(RequestError, match="must lie between 0 and 1"):
+        declared_parts(SketchOptions(part=["distance:x;share=30", "distance:y"]), DOMAIN, Budget(1), None)

@@ -8,6 +8,9 @@ the promise is found for all of them together (`core.privacy.shared_promise`).
 That is the least worst error that noise can have. With a fixed sum of shares, an error that falls as its share grows is
 least at worst where all are equal: whatever made one of them smaller would take its share from another.
 
+A share that the owner has fixed is kept: the noise of that part follows from it, and the others share the rest in their
+ratios.
+
 What a grid or random rows add to an error is left out of the comparison, as no share takes it away: a part that is
 coarse would else take the budget of a fine one, for nothing. Where sizes follow from the budget they are chosen for
 equal shares first, and once more for the shares that this gives.
@@ -32,6 +35,8 @@ from .sketch_sizes import choose_size
 
 # For parts whose size is settled: how many there are changes all errors alike, and their ratios not.
 ANY_RECORDS = 10_000.0
+ROUNDS, NEAR = 40, 0.002  # Of finding the noise for a fixed share, and how near it is to be, of itself.
+LARGEST_FIXED = Fraction(9, 10)  # Of the budget, for all fixed shares together.
 DIGITS = 4  # Significant ones of a ratio, as a forecast has no more.
 
 
@@ -75,7 +80,7 @@ def _settled(parts: Parts, budget: Budget, guesses: tuple[Any, ...]) -> Parts:
         )
         if any(part.noise is None for part in parts.members):
             blurs = [_blur(part, budget, share, guesses) for part, share in _each(sized, shares)]
-            sized = sized.with_noise(_ratios(parts.members, blurs))
+            sized = with_fixed_shares(sized.with_noise(_ratios(parts.members, blurs)), budget)
         made = sized
         shares = plan_parts(made, budget).shares
     return made
@@ -115,9 +120,39 @@ def _each(parts: Parts, shares: Sequence[Fraction]) -> list[tuple[Part, Fraction
 
 
 def _even(parts: Sequence[Part]) -> tuple[Fraction, ...]:
-    """Shares in proportion to weights, to begin with."""
-    weights = [Fraction(part.weight) for part in parts]
-    return tuple(weight / sum(weights) for weight in weights)
+    """Shares in proportion to weights, to begin with, of what fixed ones leave; RequestError where that is nothing."""
+    fixed = sum((Fraction(part.share) for part in parts if part.share is not None), Fraction(0))
+    weights = sum((Fraction(part.weight) for part in parts if part.share is None), Fraction(0))
+    if fixed >= LARGEST_FIXED or (fixed and not weights):
+        raise RequestError(
+            f"Fixed shares may come to {float(LARGEST_FIXED):.0%} of the budget, and one part at least has to be "
+            "without one, as it takes what they leave."
+        )
+    left = 1 - fixed
+    return tuple(left * Fraction(one.weight) / weights if one.share is None else Fraction(one.share) for one in parts)
+
+
+def with_fixed_shares(parts: Parts, budget: Budget) -> Parts:
+    """The same with the noise by which each part whose share is fixed has that share, whatever it is of the others.
+
+    What a part spends goes as its precision, or its root where noise is pure, and so does the odds of its share.
+    RequestError where no noise gives a part its share, as where one is pure and another is not.
+    """
+    fixed = {place: part.share for place, part in enumerate(parts.members) if part.share is not None}
+    noises = [part.settled_noise for part in parts.members]
+    for _ in range(ROUNDS if fixed else 0):
+        shares = plan_parts(parts, budget).shares
+        if all(abs(float(shares[place]) - share) <= NEAR * share for place, share in fixed.items()):
+            return parts
+        for place, share in fixed.items():
+            own = float(shares[place])
+            noises[place] *= (own * (1.0 - share) / ((1.0 - own) * share)) ** (1.0 if budget.pure else 0.5)
+        least = min(noises)
+        noises = [min(one / least, LARGEST_RATIO) for one in noises]
+        parts = parts.with_noise([float(f"{one:.{2 * DIGITS}g}") for one in noises])
+    if fixed:
+        raise RequestError("No noise gives each part the share that is fixed for it: fix another one, or none.")
+    return parts
 
 
 def budget_of_share(budget: Budget, share: Fraction) -> Budget:

@@ -45,6 +45,7 @@ class Added:
     draft: Draft  # The question, its columns and how fine it is, without budget and payer.
     name: str  # In the file.
     weight: float = 1.0  # How much it matters beside the others.
+    share: float | None = None  # Of the budget, where its owner has fixed it.
 
 
 def added(number: int) -> list[Added]:
@@ -87,10 +88,15 @@ def _settled(draft: Draft, budget: Budget, number: int) -> Parts:
     others = added(number)
     evenly = _even(budget, others)
     parts = [
-        Part(way_of(replace(one.draft, budget=evenly, sample=draft.sample)).answering, one.name, one.weight)
+        Part(
+            way_of(replace(one.draft, budget=evenly, sample=draft.sample)).answering,
+            one.name,
+            one.weight,
+            share=one.share,
+        )
         for one in others
     ]
-    mine = Part(draft.sketch, _own_name(number), _own_weight(number))
+    mine = Part(draft.sketch, _own_name(number), _own_weight(number), share=_own_share(number))
     return settle(Parts.of([*parts, mine]), budget, *draft.guessed)
 
 
@@ -121,13 +127,15 @@ def show_added(draft: Draft, number: int) -> None:
                 out = st.button("Take it out", key=f"release-take-out-{number}-{place}", type="tertiary")
             if out:
                 _take_out(place, number)
-        note("The budget is shared so that noise blurs all answers alike. Together they cost as much as one release.")
+        fixed = _own_share(number) is not None or any(one.share is not None for one in others)
+        shared = "What fixed shares leave of the budget" if fixed else "The budget"
+        note(f"{shared} is shared so that noise blurs all answers alike. Together they cost as much as one release.")
 
 
 def offer_another(draft: Draft, declared: Domain, number: int) -> None:
     """The button that keeps the present question, and offers the next one; its name and weight where it has company."""
     if added(number):
-        named, matters = st.columns(2, gap="medium")
+        named, matters, fixed = st.columns([4, 4, 3], gap="medium")
         st.session_state.setdefault(_weight_key(number), 1.0)
         named.text_input(
             "What this question is called in the file",
@@ -145,6 +153,16 @@ def offer_another(draft: Draft, declared: Domain, number: int) -> None:
             persist_state="session",
             help="Of an answer that matters twice as much, the noise is half as large.",
         )
+        fixed.number_input(
+            "Fixed share of the budget, in percent",
+            1,
+            80,
+            None,
+            key=_share_key(number),
+            placeholder="by how much it matters",
+            persist_state="session",
+            help="It is kept, and the other questions share the rest. Left empty, it follows from how much it matters.",
+        )
     if draft.way is None or draft.missing or len(added(number)) >= MAX_PARTS - 1:
         return
     if draft.way.chooser is not None:
@@ -161,7 +179,7 @@ def _add(draft: Draft, declared: Domain, number: int) -> None:
         draft, budget=None, account=None, way=None, several=None, whole=None, planned_noise=None, missing=(), first=()
     )
     name = draft.several.parts[-1].name if draft.several is not None else words_for(draft.sketch)
-    added(number).append(Added(kept, name, _own_weight(number)))
+    added(number).append(Added(kept, name, _own_weight(number), _own_share(number)))
     _start_anew(number)
     st.session_state[KEY] = _next(draft, declared, number)
 
@@ -196,6 +214,7 @@ def go_back() -> None:
 
 def _start_anew(number: int) -> None:
     st.session_state[_name_key(number)], st.session_state[_weight_key(number)] = "", 1.0
+    st.session_state[_share_key(number)] = None
 
 
 def _what(draft: Draft) -> tuple[object, ...]:
@@ -208,6 +227,15 @@ def _own_name(number: int) -> str:
 
 def _own_weight(number: int) -> float:
     return float(st.session_state.get(_weight_key(number), 1.0))
+
+
+def _own_share(number: int) -> float | None:
+    percents = st.session_state.get(_share_key(number))
+    return None if percents is None else percents / 100
+
+
+def _share_key(number: int) -> str:
+    return f"release-part-share-{number}"
 
 
 def _name_key(number: int) -> str:

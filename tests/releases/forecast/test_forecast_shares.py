@@ -1,6 +1,7 @@
 """Shares of a budget by forecast: noise blurs every part alike, as the owner weighs them."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -100,3 +101,26 @@ def test_a_share_alone_is_about_as_good():
 def test_the_same_facts_give_the_same_shares():
     budget = PROMISES[1]
     assert settle(questions(), budget, RECORDS) == settle(questions(), budget, RECORDS)
+
+
+@pytest.mark.parametrize("budget", PROMISES[:2], ids=str)
+def test_a_share_that_is_fixed_is_kept_and_the_others_share_the_rest_alike(budget):
+    dense, far = Histogram(BOTH, kernels.Gaussian(0.2), (4, 4)), Distance(Domain((PAY,)))
+    like = Histogram(BOTH, kernels.Gaussian(0.3), (4, 4))
+    parts = Parts.of([Part(dense, "dense", share=0.2), Part(far, "far"), Part(like, "like", 2.0)])
+    free = Parts.of([replace(part, share=None) for part in parts.members])
+    shares, before = (plan_parts(settle(one, budget, RECORDS), budget).shares for one in (parts, free))
+    assert float(shares[0]) == pytest.approx(0.2, rel=0.01) and sum(shares) == sum(before)
+    assert shares[1] / shares[2] == pytest.approx(before[1] / before[2], rel=0.02)
+
+
+def test_fixed_shares_that_leave_nothing_are_refused():
+    for shares in ((0.5, 0.5), (0.95, None)):
+        parts = [
+            Part(Distance(Domain((column,))), name, share=share)
+            for column, name, share in zip((AGE, PAY), "ab", shares, strict=True)
+        ]
+        with pytest.raises(RequestError, match="takes what they leave"):
+            settle(Parts.of(parts), Budget(1), RECORDS)
+    with pytest.raises(RequestError, match="between 0 and 1"):
+        Part(Distance(Domain((AGE,))), "a", share=1.0)

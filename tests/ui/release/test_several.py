@@ -71,6 +71,17 @@ def test_questions_are_added_and_taken_out_and_released_under_one_price(ledger):
         assert not at.exception
 
 
+@pytest.mark.deep
+def test_a_share_that_is_fixed_stays_when_another_question_is_added(ledger):
+    at = with_total(visit(DOMAIN, frame=RECORDS))
+    at.radio(key="release-question").set_value("distance").run()
+    at.button(key="release-add").click().run()
+    at.number_input(key="release-part-share-1").set_value(25).run()
+    assert "25% of the budget" in shares(at)[1]
+    at.button(key="release-add").click().run()
+    assert len(shares(at)) == 3 and "25% of the budget" in shares(at)[1] and not at.exception
+
+
 def opened_in(at) -> Opened:
     return at.session_state["frostglass"].shown
 
