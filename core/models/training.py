@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.stages import ORDINARY, Count, Known
 from ..runtime.parameters import Registry
-from ..sources import Source, open_source
+from ..sources import FileReading, Source, open_source
 from .linear_models import LinearModel, NumberModel
 from .method import LITTLE_LOST, Method, NumberMethod
 from .training_task import Task
@@ -306,6 +306,7 @@ def train(
     curves: int | None = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
+    **reading: Unpack[FileReading],
 ) -> LinearModel | NumberModel:
     """Predict a column from all others: read the records, pay, and train.
 
@@ -329,9 +330,11 @@ def train(
         the forecast of "auto"; a method that is named has straight lines then.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
+    **reading : FileReading
+        How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
     """
     payer = payer_of(ledger, dataset, budget, domain.unit)
     plan = training_plan(
         domain, label, budget, method, radius=radius, records=records, curves=curves, composable=payer is not None
     )
-    return train_by(plan, data if isinstance(data, Source) else open_source(data), payer)
+    return train_by(plan, open_source(data, **reading), payer)

@@ -26,7 +26,7 @@ the order of their noisy counts. To leave out, merge or correct any of them cost
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from ..domain import Domain
 from ..domain.declarations import Declaration
@@ -36,7 +36,7 @@ from ..privacy.neighbours import PrivacyUnit
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
-from ..sources import Source, open_source
+from ..sources import FileReading, Source, open_source
 from .discovery_stage import SHARE, Discovery
 from .found import Discovered
 from .job import Job
@@ -60,6 +60,7 @@ def discover(
     dataset: str | None = None,
     progress: Callable[[int], object] | None = None,
     noise_source: NoiseSource | None = None,
+    **reading: Unpack[FileReading],
 ) -> Discovered:
     """Find out what nobody has said of a table: formats, values of categories, ranges, and how many records there are.
 
@@ -85,6 +86,8 @@ def discover(
         Called with the number of rows read so far in each of two readings.
     noise_source : NoiseSource | None
         None in any real purchase; a seeded source is for tests and lessons.
+    **reading : FileReading
+        How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
     Examples
     --------
@@ -99,7 +102,7 @@ def discover(
     RequestError, BudgetError
         When something cannot be used, or the budget does not allow it; nothing was spent.
     """
-    source = open_source(data)
+    source = open_source(data, **reading)
     stage = Discovery.of_source(source, budget, share, unit, said, columns)
     account = payer_of(ledger, dataset, budget, stage.unit)
     return bought_alone(stage, source, account, progress, noise_source)
@@ -160,6 +163,7 @@ def release_after(
     dataset: str | None = None,
     progress: Callable[[int], object] | None = None,
     noise_source: NoiseSource | None = None,
+    **reading: Unpack[FileReading],
 ) -> Release:
     """Find out what nobody has said, and release a sketch of it, for one promise: that of the discovery.
 
@@ -177,13 +181,15 @@ def release_after(
         Called with the number of rows read so far, in each reading.
     noise_source : NoiseSource | None
         None in any real release.
+    **reading : FileReading
+        How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
     Raises
     ------
     RequestError, BudgetError
         When something cannot be used, or the budget does not allow it; what is said tells what was spent.
     """
-    source = open_source(data)
+    source = open_source(data, **reading)
     account = payer_of(ledger, dataset, discovery.budget, discovery.unit)
 
     def made(known: Known) -> Kind | TablePlan:

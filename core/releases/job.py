@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
@@ -21,7 +21,7 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.part import Part
 from ..sketches.parts import Parts
-from ..sources import Source, open_source
+from ..sources import FileReading, Source, open_source
 from .bounds_and_centre import BoundsPurchase, CentrePurchase
 from .engine.building import ExactTable
 from .engine.checkpoint import Checkpoints
@@ -323,6 +323,7 @@ def release(
     noise_source: NoiseSource | None = None,
     engine: str = LOCAL,
     checkpoints: str | Path | None = None,
+    **reading: Unpack[FileReading],
 ) -> Release:
     """Read the data, spend the budget, and return a private release.
 
@@ -357,6 +358,8 @@ def release(
         A folder of this release's own, in which a reading of more than a minute is written down, readable by its owner
         alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch needs a
         seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
+    **reading : FileReading
+        How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
     Raises
     ------
@@ -370,7 +373,7 @@ def release(
         sketch = Parts.of(sketch)
     sketch.check_budget(budget)
     warn_of_wide_columns(sketch)
-    source, payer = open_source(data), payer_of(ledger, dataset, budget, sketch.domain.unit)
+    source, payer = open_source(data, **reading), payer_of(ledger, dataset, budget, sketch.domain.unit)
 
     needs_count = records is None and not sketch.sized and sketch.needs_records
     if needs_count and checkpoints is not None:

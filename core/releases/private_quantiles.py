@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..privacy.choosing.column_quantiles import (
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.checks import check_number
-from ..sources import Source, open_source
+from ..sources import FileReading, Source, open_source
 from .payment import LedgerAccount, payer_of, spending
 
 
@@ -209,6 +209,7 @@ def private_quantiles(
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     noise_source: NoiseSource | None = None,
+    **reading: Unpack[FileReading],
 ) -> tuple[PrivateQuantile, ...]:
     """Medians, or other quantiles, of columns of numbers: several times sharper than off a release of distances.
 
@@ -230,6 +231,8 @@ def private_quantiles(
         Who pays, as in `release`.
     noise_source : NoiseSource | None
         None in any real release.
+    **reading : FileReading
+        How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
     Examples
     --------
@@ -246,7 +249,7 @@ def private_quantiles(
     """
     asked = ColumnQuantiles(domain, budget, quantiles, columns, {} if steps is None else steps)
     payer = payer_of(ledger, dataset, budget, domain.unit)
-    return asked.buy(open_source(data), payer, noise_source=noise_source)
+    return asked.buy(open_source(data, **reading), payer, noise_source=noise_source)
 
 
 def _unrecorded(cost: Cost) -> None:

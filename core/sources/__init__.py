@@ -4,6 +4,6 @@ Nothing of the values leaves a source but the batches themselves: no count, no r
 """
 
 from .source import ColumnInfo, Source, Upload
-from .source_opening import open_source
+from .source_opening import FileReading, open_source
 
-__all__ = ["ColumnInfo", "Source", "Upload", "open_source"]
+__all__ = ["ColumnInfo", "FileReading", "Source", "Upload", "open_source"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -50,6 +51,24 @@ SUFFIXES = {
 FILE_TYPES = list(dict.fromkeys(suffix.rpartition(".")[2] for suffix in SUFFIXES))
 
 
+class FileReading(TypedDict, total=False):
+    """How data are read that do not say it themselves, as whoever opens them may say it.
+
+    Attributes
+    ----------
+    names : Sequence[str] | None
+        For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet.
+    encoding, sep, header, sheet : str, str, bool | int | None, str
+        As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
+    """
+
+    names: Sequence[str] | None
+    encoding: str
+    sep: str
+    header: bool | int | None
+    sheet: str
+
+
 @contextmanager
 def _looked_up() -> Iterator[None]:
     """Turn what the system says of a name into a sentence: one too long for it, or in a folder that is closed to us."""
@@ -61,7 +80,7 @@ def _looked_up() -> Iterator[None]:
 
 def open_source(
     data: object,
-    columns: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     *,
     encoding: str = "",
     sep: str = "",
@@ -76,21 +95,31 @@ def open_source(
         A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
         ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
         anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
-    columns : Sequence[str] | None
-        Names for the columns of an array, which has none of its own, or in place of those of a text table.
-    encoding, sep, header, sheet : str, str, bool | int | None, str
-        As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
+    names, encoding, sep, header, sheet : Sequence[str] | None, str, str, bool | int | None, str
+        As of `FileReading`.
 
     Raises
     ------
     RequestError
-        When there is nothing to read, or it is not what its name says.
+        When there is nothing to read, it is not what its name says, or it says itself how it is read.
     """
+    options = TextOptions(encoding, sep, header, tuple(names or ()), sheet)
+    source = _opened(data, options)
+    if options == TextOptions() or (isinstance(source, DelimitedSource) and source is not data):
+        return source
+    if options == TextOptions(names=options.names) == TextOptions(names=tuple(one.name for one in source.columns)):
+        return source
+    raise RequestError(
+        f"How {source.label} is read cannot be said, as it says that itself: encoding, separator, header and sheet are "
+        "said of text tables and spreadsheets, and names of these and of arrays."
+    )
+
+
+def _opened(data: object, options: TextOptions) -> Source:
     if isinstance(data, Source):
         return data
-    options = TextOptions(encoding, sep, header, tuple(columns or ()), sheet)
     if isinstance(data, np.ndarray):
-        return array_source(data, "the array", columns)
+        return array_source(data, "the array", options.names or None)
     if isinstance(data, pd.DataFrame):
         return FrameSource(data)
     if isinstance(data, Mapping):

@@ -20,9 +20,11 @@ from core import (
     Ledger,
     Numeric,
     PrivacyUnit,
+    Race,
     RequestError,
     Tables,
     discover,
+    kernels,
     load,
     release,
     release_after,
@@ -305,3 +307,29 @@ def test_a_column_of_python_objects_is_refused_as_one_value_alone_would_decide_i
         frame = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": [1, 2, 3]})
         with pytest.raises(RequestError, match="whose type only their values would tell"):
             discover(frame, Budget(1, "1e-6"))
+
+
+def _declared_and_discovered(path, reading):
+    domain = Domain.of(age=(0, 100), pay=(0, 100))
+    yield release(Race(domain, kernels.Euclidean(20), rows=20, width=20), path, Budget(1), **reading).records
+    yield discover(path, Budget(1), **reading).records.count
+    made = release_after(Discovery.of_source(open_source(path, **reading), Budget(1)), Tables.of, path, **reading)
+    yield made.records
+
+
+def test_python_takes_how_a_file_is_read_as_the_command_line_does(tmp_path):
+    path, random = tmp_path / "people.csv", np.random.default_rng(0)
+    rows = "".join(f"{a}|{p}\n" for a, p in random.integers(0, 100, (4_000, 2)))
+    path.write_text(f"Report of May\n\nAlter|Löhne\n{rows}", encoding="utf-16-le")
+    reading = {"encoding": "utf-16-le", "sep": "|", "header": 3, "names": ["age", "pay"]}
+    assert all(abs(found - 4_000) < 1_500 for found in _declared_and_discovered(path, reading))
+    for how in ({"header": 3}, {"sep": ";"}, {"encoding": "ascii"}):
+        with pytest.raises(RequestError):
+            release(Race(Domain.of(age=(0, 100)), kernels.Euclidean(20), rows=20, width=20), path, Budget(1), **how)
+
+
+def test_how_data_are_read_is_refused_where_they_say_it_themselves():
+    frame = pd.DataFrame({"x": [1.0, 2.0]})
+    for data, how in ((frame, {"sep": ";"}), (open_source(frame), {"sheet": "A"}), (frame, {"names": ["y"]})):
+        with pytest.raises(RequestError, match="cannot be said, as it says that itself"):
+            discover(data, Budget(1), **how)

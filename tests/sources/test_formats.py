@@ -176,7 +176,7 @@ def test_arrays_take_their_names_from_the_domain_in_order(order, dtype, tmp_path
         )
         vectors = Domain((Vector("v", 2, 0, 9), Numeric("z", 0, 9)))
         np.testing.assert_array_equal(read(open_source(data), vectors), array.astype("f8"))
-        by_name = open_source(data, columns=["z", "y", "x"])
+        by_name = open_source(data, names=["z", "y", "x"])
         np.testing.assert_array_equal(read(by_name, Domain.of(x=(0, 9), z=(0, 9))), array[:, [2, 0]].astype("f8"))
         one_each = Domain.of(y=(0, 9), unit=PrivacyUnit("z", 1))
         assert sorted(read(by_name, one_each)[:, 0]) == [0.0, 1.0]
@@ -191,7 +191,7 @@ def test_arrays_of_other_shapes():
         with pytest.raises(RequestError, match="1-d or 2-d array of numbers"):
             open_source(array)
     with pytest.raises(RequestError, match="2 names for the 3 columns"):
-        open_source(np.zeros((1, 3)), columns=["a", "b"])
+        open_source(np.zeros((1, 3)), names=["a", "b"])
     for domain in (Domain.of(x=(0, 1)), Domain.of(x=(0, 1), y=(0, 1), unit=PrivacyUnit("y", 1))):
         with pytest.raises(RequestError, match="no names"):
             open_source(np.zeros((1, 2))).batches(domain)
