@@ -99,6 +99,7 @@ def release(
     """
     from ..figures.report.meaning import table
     from ..formatting.numbers import count, rounded
+    from ..releases.fitting import Fitting
     from ..releases.job import Job
     from ..releases.kind import check_engine
     from ..releases.payment import LedgerAccount, unit_words
@@ -144,7 +145,8 @@ def release(
             check_writable(out, overwrite, room=ROOM * math.prod(sketch.shape))
         payer = payer_opened(sketch.domain.unit)
         keeping = None
-        if purchase is None and not known.costs and not sketch.chooses:
+        bought_anew = [one for one in known.bought if one.stage != Fitting.name]  # a table differs with what was found
+        if purchase is None and not bought_anew and not sketch.chooses:
             keeping = kept.keeping(payer, any_seed=shape.seed is None and shape.like is None)
         job = Job(kind, opened, payer, out=out, engine=engine, keeping=keeping, known=known, say=say)
         made = _run(job, opened)
@@ -195,6 +197,7 @@ def _plan(
     data: DataOptions, shape: SketchOptions, guess: GuessOptions, budget: Budget, purchase: BoundsPurchase | None
 ) -> PurchasePlan[Kind | TablePlan]:
     """What is bought before the table, as nobody said it, and what is made then, in view of it and said."""
+    from ..releases.fitting import Fitting
     from ..releases.forecast.sketch_sizes import ANY_RECORDS
     from ..releases.planning import kind_of
     from ..releases.purchase_plan import PurchasePlan
@@ -202,6 +205,8 @@ def _plan(
     from .mechanisms import needs_spread, recommended, supposing
 
     chosen, records, stages, sketch = shape.mechanism == "auto", guess.records or 1.0, list[Stage](), None
+    if purchase is None and shape.like is None:  # what a released file says, fits other records alike
+        stages.append(Fitting(declared_domain(data, shape), say))
     if purchase is None and chosen:
         domain = declared_domain(data, shape)
         stages += [Count(domain)] if guess.records is None else []

@@ -187,7 +187,10 @@ def billed() -> Iterator[Bill]:
         sentence = sentence_of(problem)
         if bill.spent is not False:
             fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
-            code = TERMINATED if code_of(problem) == TERMINATED else FAULT
+            asked = bill.payer is not None and bill.payer.spent is False and isinstance(problem, RequestError)
+            code = (
+                code_of(problem) if asked or code_of(problem) == TERMINATED else FAULT
+            )  # refused after what it bought
             raise Unfinished(_joined(sentence, fate.format(bill.price)), code) from problem
         if "spent" not in sentence:
             sentence = _joined(sentence, "nothing was spent and no file was written")

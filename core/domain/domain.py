@@ -204,7 +204,7 @@ class Domain:
 
     @property
     def low(self) -> np.ndarray:
-        """Least encoded coordinates, float64 (dimensions,); see `bounds` for the metric."""
+        """Least encoded coordinates, float64 (dimensions,); see `bounds`."""
         return self.bounds()[0]
 
     @property
@@ -234,19 +234,20 @@ class Domain:
         return self._points.amplitude(metric)
 
     def encode(self, batch: pa.RecordBatch, metric: str = "l2", gaps: bool = False) -> Encoded:
-        """Coordinates of the records that are kept, or their sets.
-
-        Every value lies inside `bounds` exactly, as `PointEncoding.encode` proves.
+        """Coordinates of the records that are kept, inside `bounds` exactly (`PointEncoding.encode`); or their sets.
 
         With ``gaps`` records are kept that miss a value of one of the columns of that name, with NaN as its coordinate.
 
         Returns
         -------
         Encoded
-            float64 (n_kept, dimensions) in Fortran order: each coordinate is contiguous. `Sets` where the domain holds
-            sets; an empty set is a missing value, as it is like no other.
+            float64 (n_kept, dimensions) in Fortran order. `Sets` where the domain holds sets; an empty one is missing.
         """
         return self._points.encode(batch, metric, gaps) if self._sets is None else self._sets.encode(batch)
+
+    def faults(self, batch: pa.RecordBatch) -> np.ndarray:
+        """The place in `columns` of the first that a record does not fit, or their number, int64 (n,); not of sets."""
+        return self._points.faults(batch)
 
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None.
@@ -284,10 +285,8 @@ class Domain:
     def are_encoded(self, queries: np.ndarray) -> bool:
         """Whether `encode_queries` gives an array's very numbers, or refuses one: then a copy can be done without."""
         return (
-            self.numeric_only
-            and not self.holds_sets
-            and not self._points.is_scaled
-            and not self._points.of_amounts
+            not (self.holds_sets or self._points.is_scaled or self._points.of_amounts)
+            and self.numeric_only
             and queries.dtype in (np.float32, np.float64)
             and queries.shape[1:] == (self.dimensions,)
         )

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats
+from ..runtime.array_types import Floats, Integers
 from ..runtime.checks import check_choice
 from .categorical import Categorical
 from .column import Mask, Scalar
@@ -82,6 +82,7 @@ def arrow_array(values: object, name: str) -> pa.Array | pa.ChunkedArray:
         raise RequestError(f"The column {name!r} mixes values of different types; give it one type.") from None
 
 
+OFF_STEP = 1e-6  # Of a step, that rounding may leave between a number and a multiple of it.
 Masks = dict[str, np.ndarray]  # Rows that are meant, by name of the column.
 
 
@@ -211,6 +212,31 @@ class PointEncoding:
         if left_out is not None and left_out.any():
             by_coordinate = by_coordinate[:, ~left_out]
         return np.asfortranarray(self._scaled(by_coordinate.T))
+
+    def faults(self, batch: pa.RecordBatch) -> Integers:
+        """The place of the first column whose value does not fit its declaration, int64 (n,); that after all for none.
+
+        A value fits that lies within the bounds, on a multiple of the step where there is one, or on the list; and one
+        that is missing or not on the list where a category was declared for such. What `encode` refuses is refused.
+        """
+        points, missing, unknown = self._read(batch, "l2")
+        if self.missing == "refuse":
+            refuse_record(missing, unknown if self.outside == "clamp" else {}, batch)
+        faults = np.full(batch.num_rows, len(self.columns), np.int64)
+        for number, (column, place) in reversed(list(enumerate(self._places()))):
+            block = points[:, place]
+            if not isinstance(column, Categorical):
+                low, high = column.bounds(0.0)
+                absent = column.name in self.gaps
+                inside = np.all(((block >= low) & (block <= high)) | (absent & np.isnan(block)), axis=1)
+                if isinstance(column, Numeric) and column.step:
+                    steps = (block[:, 0] - column.low) / column.step
+                    inside &= ~(np.abs(steps - np.rint(steps)) > OFF_STEP)
+                faults[~inside] = number
+            lost = either(None if column.name in self.gaps else missing.get(column.name), unknown.get(column.name))
+            if lost is not None:
+                faults[lost] = number
+        return faults
 
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None."""

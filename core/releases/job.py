@@ -27,6 +27,7 @@ from .engine.building import ExactTable
 from .engine.checkpoint import Checkpoints
 from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
+from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
 from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
 from .manifest import check_describable
@@ -323,6 +324,7 @@ def release(
     noise_source: NoiseSource | None = None,
     engine: str = LOCAL,
     checkpoints: str | Path | None = None,
+    check: bool = False,
     **reading: Unpack[FileReading],
 ) -> Release:
     """Read the data, spend the budget, and return a private release.
@@ -358,6 +360,8 @@ def release(
         A folder of this release's own, in which a reading of more than a minute is written down, readable by its owner
         alone, until the noise is drawn. The same call goes on there after its process was killed; the sketch needs a
         seed of its own for that, as one that is drawn anew makes another table. None writes nothing down.
+    check : bool
+        Whether a hundredth of epsilon first counts the records that fit the domain: `core.releases.fitting`.
     **reading : FileReading
         How a file is read that does not say it itself: ``encoding``, ``sep``, ``header``, ``names``, ``sheet``.
 
@@ -383,7 +387,8 @@ def release(
         return kind_of(sketch, known.left, known.records, bounds=bounds, centre=centre)
 
     known = Known(budget, records or (1.0 if sketch.sized else ANY_RECORDS))
-    plan = PurchasePlan([Count(sketch.domain)] if needs_count else [], known, made)
+    stages = [*([Fitting(sketch.domain)] if check else []), *([Count(sketch.domain)] if needs_count else [])]
+    plan = PurchasePlan(stages, known, made)
     keeping = None if checkpoints is None else _keeping(Path(checkpoints), payer)
     job = Job(plan, source, payer, engine=engine, keeping=keeping, noise_source=noise_source)
     if checkpoints is not None and not isinstance(job.kind, Plain):

@@ -172,7 +172,9 @@ class Purchasing(Generic[Made]):
         """Refuse what can be refused, and read for the next stage that is bought, if any."""
         while self._later:
             self._offer = self._later[0].offered(self._known)
-            if self._offer is not None and self._may_pay(self._offer):
+            if self._offer is not None and self._heeded(self._offer):
+                pass
+            elif self._offer is not None and self._may_pay(self._offer):
                 self._exact = yield from self._later[0].read(self._known, self._source, self._noise_source)
                 return
             self._later.pop(0)
@@ -236,6 +238,14 @@ class Purchasing(Generic[Made]):
             known = self._known.after(stage, offer, noisy)
             self._known = self._admitted(stage.learnt(known, offer, noisy), stage.supposed(known))
 
+    def _heeded(self, offer: Offer) -> bool:
+        """Whether the next stage warned of this very request already, which is made all the same then."""
+        stage = self._later[0]
+        paid = self._payer.paid_last(stage) if stage.warns and self._payer is not None else None
+        if paid is not None and paid == offer.cost:  # the first part of the same promise, and not one before it
+            self._known = self._known.after(stage, offer)
+        return paid is not None
+
     def _may_pay(self, offer: Offer) -> bool:
         """Whether the ledger has room for the next stage and what follows; where it has not, what is needed is refused.
 
@@ -254,6 +264,8 @@ class Purchasing(Generic[Made]):
         if self._in_turn():
             self._payer.check(offer.cost)
             return True
+        if stage.warns:
+            return False
         # Nothing pure is dearer than in one part: where there is no room for the parts there is none for that.
         whole = _in_one_part(known.left) if known.left.pure else _together(offer, known.left)
         if stage.needed:

@@ -182,6 +182,8 @@ class Stage(ABC):
     """What is bought, in words."""
     needed: ClassVar[bool] = False
     """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
+    warns: ClassVar[bool] = False
+    """Whether it may refuse what follows: then it is never paid for together with that, nor twice in a row."""
 
     @abstractmethod
     def offered(self, known: Known) -> Offer | None:
@@ -212,7 +214,7 @@ class Stage(ABC):
         return known
 
     def parameters(self) -> dict[str, Any]:
-        """What the ledger notes beside the name: nothing."""
+        """What the ledger notes beside the name."""
         return {}
 
 

@@ -30,6 +30,9 @@ class Paying:
         """Nothing is refused beforehand."""
         return True
 
+    def paid_last(self, released):
+        """Nothing was paid before."""
+
     def prepay(self, whole, released):
         """One price for all that follows."""
         self.spend(whole, released)
