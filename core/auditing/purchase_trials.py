@@ -99,6 +99,16 @@ def counts(budget: Budget) -> Iterator[Trial]:
     yield bought("count of features", Features(POINTS, KERNELS["gaussian"](bandwidth=0.5), seed=7), budget)  # type: ignore[call-arg]
 
 
+def fittings(budget: Budget) -> Iterator[Trial]:
+    """How many records fit what is declared: all of them, or those that have a listed value and all others."""
+    loud = replace(budget, epsilon=LOUD * budget.epsilon)
+    yield bought("records that fit", _race(LABELLED), budget, check=True)
+    yield bought(
+        "records that fit, of three a person", _race(replace(POINTS, unit=PrivacyUnit("id", 3))), loud, check=True
+    )
+    yield bought("records that fit, and their count", _race(replace(POINTS, outside="drop"), None), loud, check=True)
+
+
 def bounds(budget: Budget) -> Iterator[Trial]:
     """Bounds of a column, and the table within them."""
     budget = replace(budget, epsilon=LOUD * budget.epsilon)
@@ -286,7 +296,7 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
             yield Trial(said(f"{name} before a release", budget), domain, budget, followed, pairs, alone=True)
 
 
-PURCHASES = (counts, bounds, centres, quantiles, tables, parts, classes, owners, kinds, discoveries, merged)
+PURCHASES = (counts, fittings, bounds, centres, quantiles, tables, parts, classes, owners, kinds, discoveries, merged)
 
 
 def purchases(budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:

@@ -130,6 +130,9 @@ def release(
             plan = _plan_of_found(asked_of(opened, data, shape, budget, discover_share), shape, guess)
         else:
             plan = _plan(data, shape, guess, budget, purchase)
+        ordinary = plan.forecast().made.sketch
+        if not ordinary.chooses:  # before anything is bought
+            check_writable(out, overwrite, room=ROOM * math.prod(ordinary.shape))
         payer = payer_opened(plan.stages[0].of.unit) if plan.stages else None
         if payer is not None:
             payer.file = paid_name(name)
@@ -223,8 +226,11 @@ def _plan(
         return supposing(shape, domain, seen) if chosen and purchase is None else seen
 
     def ordinary(known: Known) -> Kind | TablePlan:
-        priced = recommended(shape, domain, known.left, supposed(known))[0] if sketch is None else sketch
-        return kind_of(priced, known.left, known.records)
+        if sketch is not None:
+            return kind_of(sketch, known.left, known.records)
+        if chosen and purchase is None:
+            return kind_of(recommended(shape, domain, known.left, supposed(known))[0], known.left, known.records)
+        return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
     def made(known: Known) -> Kind | TablePlan:
         _say_bought(known, any(isinstance(stage, Spread) for stage in stages))

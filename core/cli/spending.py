@@ -157,6 +157,11 @@ class Bill:
         return None if self.payer.spent is None else bool(self.payer.gone)
 
     @property
+    def only_first(self) -> bool:
+        """Whether no more was spent than on what is bought first."""
+        return self.payer is not None and self.payer.spent is False
+
+    @property
     def promise(self) -> str:
         """What is promised, and so what the release costs, in words."""
         if self.payer is None:
@@ -168,7 +173,7 @@ class Bill:
     def price(self) -> str:
         """The same, and who pays; only what is bought first where no more was spent."""
         promise = self.promise
-        if self.payer is not None and self.payer.before and self.payer.spent is False:
+        if self.payer is not None and self.payer.before and self.only_first:
             promise = f"ε = {self.payer.before:f}"
         return promise if self.payer is None else f"{promise} of the data set {self.payer.dataset!r}"
 
@@ -187,10 +192,7 @@ def billed() -> Iterator[Bill]:
         sentence = sentence_of(problem)
         if bill.spent is not False:
             fate = "{} is spent all the same" if bill.spent else "the ledger knows whether {} is spent"
-            asked = bill.payer is not None and bill.payer.spent is False and isinstance(problem, RequestError)
-            code = (
-                code_of(problem) if asked or code_of(problem) == TERMINATED else FAULT
-            )  # refused after what it bought
+            code = code_of(problem) if bill.only_first or code_of(problem) == TERMINATED else FAULT
             raise Unfinished(_joined(sentence, fate.format(bill.price)), code) from problem
         if "spent" not in sentence:
             sentence = _joined(sentence, "nothing was spent and no file was written")
@@ -207,7 +209,7 @@ def _patient(bill: Bill) -> Iterator[None]:
 
     def interrupted(number: int, _: object) -> None:
         nonlocal asked
-        if asked or bill.spent is False:
+        if asked or bill.spent is False or bill.only_first:
             interrupt(number)
         asked = True
         say("The budget is being spent, so the release is finished first; to stop it again would lose it.")

@@ -11,6 +11,7 @@ import pytest
 
 import core.cli.output
 import core.releases.bounds_and_centre
+import core.releases.fitting
 import core.releases.job
 import core.releases.seal
 import core.sketches.tables.chosen
@@ -125,6 +126,16 @@ def test_bounds_that_take_twice_their_share_are_found(monkeypatch):
     assert any("promised" in one for one in found(first(purchase_trials.bounds(PURE))))
 
 
+def test_exact_counts_of_what_fits_are_found(monkeypatch):
+    monkeypatch.setattr(core.releases.fitting, "add_noise", lambda exact, *more: exact.copy())
+    assert found(first(purchase_trials.fittings(PURE), "of three a person"))
+
+
+def test_what_fits_priced_as_if_a_person_had_one_record_is_found(monkeypatch):
+    monkeypatch.setattr(core.releases.fitting.Sensitivity, "scaled", lambda moved, records: moved)
+    assert found(first(purchase_trials.fittings(PURE), "of three a person"), None)
+
+
 @pytest.mark.deep
 def test_a_choice_of_pairs_that_is_left_out_of_the_price_is_found(monkeypatch):
     honest = core.sketches.tables.chosen.select
@@ -162,7 +173,7 @@ def test_classes_whose_counts_are_exact_are_found(monkeypatch):
 def test_records_left_in_a_temporary_file_are_found(monkeypatch):
     honest = core.releases.job.open_source
 
-    def leaving(data):
+    def leaving(data, **reading):
         with tempfile.NamedTemporaryFile("w", delete=False) as left:
             left.write(str(np.asarray(data)))
         return honest(data)

@@ -48,7 +48,7 @@ def test_the_first_of_the_list_is_what_auto_takes(command, source, tmp_path):
 def test_without_a_number_of_records_they_are_counted_first(command, source):
     made = command("release", source, "--bounds", "x=0:10", "--epsilon", 1, "--mechanism", "auto", "--out", "c.npz")
     assert made.exit_code == 0, made.output
-    assert "so they were counted first, for ε = 0.02" in made.stderr
+    assert "so they were counted first, for ε = 0.0198" in made.stderr
     assert "a total of ε = 1, exactly what this release spends" in made.stderr
     few = command("recommend", "--bounds", "x=0:10", "--epsilon", 1, "--records", 2)
     assert "an error of more than all records is expected" in few.stdout

@@ -56,7 +56,8 @@ class Goal:
     Attributes
     ----------
     share : float | None
-        The largest error of an answer as a share of all records, or of a distance as one of it.
+        The largest error of an answer as a share of all records, or of a distance as one of the average distance that
+        the forecast supposes: how far apart records really lie, nobody may look at.
     people : float | None
         The same as a number of records.
     visible : float | None
@@ -100,7 +101,7 @@ class Goal:
         usual = CAREFUL * one.standard_error
         found = []
         if self.share is not None:
-            relative = CAREFUL * one.relative_error if one.answers == "distance" else usual / one.records
+            relative = usual / (one.estimate if one.answers == "distance" else one.records)
             found.append(relative / self.share)
         if self.people is not None:
             found.append(usual / self.people)

@@ -53,6 +53,7 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     """
     if records.sample is not None:
         return None
+    st.session_state.setdefault(WITH_SLACK, True)  # without it no categories can be found
     bought = visitor.purchases.made_of(records.number)
     if not declared.to_find:
         if bought:
@@ -63,7 +64,6 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     epsilon = choose_epsilon()
     paying = st.container()
     with st.expander("Fine-tune", type="compact", key=f"fine-tune-{records.number}"):
-        st.session_state.setdefault(WITH_SLACK, True)  # without it no categories can be found
         slack, fine = choose_slack(), st.container()
     if not declared.each_row and not (declared.unit_column and declared.unit_records):
         note("First say who one person is.")

@@ -101,11 +101,14 @@ def set_epsilon(epsilon: Decimal) -> None:
     st.session_state[EXACT], st.session_state[STEP] = float(epsilon), nearest_step(epsilon)
 
 
-def choose_slack() -> bool:
-    """The switch for δ, named by what it buys and costs; how much it buys is said once the forecasts are there."""
+def choose_slack(sample: bool = False) -> bool:
+    """The switch for δ, named by what it buys and costs; how much it buys is said once the forecasts are there.
+
+    What was tried on a sample says nothing of people's own data, of which no categories can be found without it.
+    """
     return st.toggle(
         f"Less noise, for a one-in-a-million risk (δ = {SLACK:f})",
-        key=WITH_SLACK,
+        key=f"{WITH_SLACK}-sample" if sample else WITH_SLACK,
         persist_state="session",
         wrap=True,
         help="With a chance of at most one in a million, what comes out may say more about someone than ε allows. In "

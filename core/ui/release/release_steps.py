@@ -95,7 +95,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     need = st.container()
     paying, front = st.container(), st.container()
     with st.expander("Fine-tune", key="release-fine-tune"):
-        slack = choose_slack()
+        slack = choose_slack(own.sample is not None)
         gain, hidden, detail = st.container(), st.container(), st.container()
     another, outcomes = st.container(), st.container()
     with paying:
