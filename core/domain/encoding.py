@@ -229,7 +229,7 @@ class PointEncoding:
                 low, high = column.bounds(0.0)
                 absent = column.name in self.gaps
                 inside = np.all(((block >= low) & (block <= high)) | (absent & np.isnan(block)), axis=1)
-                if isinstance(column, Numeric) and column.step:
+                if isinstance(column, Numeric) and column.step and not column.scale:
                     steps = (block[:, 0] - column.low) / column.step
                     inside &= ~(np.abs(steps - np.rint(steps)) > OFF_STEP)
                 faults[~inside] = number

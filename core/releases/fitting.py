@@ -9,8 +9,8 @@ leaves a cell for another, L1 = L2^2 = 2; m records of one person move the cells
 
 **When it is bought**: where an owner wrote the declaration by hand, and the total has room for it as an entry of its
 own, as a warning that is paid for with the release warns of nothing. Columns that were found out of the records fit
-them. Whoever asks for the same again, with nothing of the data set bought in between, means it: the ledger knows that
-it was said, so it is not bought again, and the release is made.
+them. Whoever asks for the same again means it: the ledger knows that this declaration was counted of the data set, so
+it is not bought again, and the release is made, in the rest of the promise where nothing was spent since.
 
 **How sure it is.** Where all records fit, it refuses no more than one release in two hundred, however few they are.
 Where none does, it refuses from about 4.2 sqrt(9 + d) / (epsilon / 100) records in d columns on, one time in two, and

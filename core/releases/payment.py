@@ -135,12 +135,11 @@ class LedgerAccount:
         before = [] if known is None else [entry.cost for entry in known.releases]
         return admits_each(before, costs, total.epsilon, total.delta)
 
-    def paid_last(self, released: Noted) -> Cost | None:
-        """The price of this very thing where it is the last that the data set has paid for; else None."""
-        if self.dataset not in self.ledger.names():
-            return None
-        last = self.ledger.status(self.dataset).releases[-1:]
-        return next((one.cost for one in last if facts_of(released).items() <= one.note.items()), None)
+    def bought_before(self, released: Noted) -> tuple[bool, Cost | None]:
+        """Whether the data set has paid for this very thing; and its price, where it has paid for nothing since."""
+        paid = self.ledger.status(self.dataset).releases if self.dataset in self.ledger.names() else ()
+        alike = [one for one in paid if facts_of(released).items() <= one.note.items()]
+        return bool(alike), alike[-1].cost if alike[-1:] == list(paid[-1:]) and alike else None
 
     def prepay(self, whole: Cost, released: Noted) -> None:
         """Write down one price for everything that follows: promises that add up to no more are paid for by it."""

@@ -239,12 +239,14 @@ class Purchasing(Generic[Made]):
             self._known = self._admitted(stage.learnt(known, offer, noisy), stage.supposed(known))
 
     def _heeded(self, offer: Offer) -> bool:
-        """Whether the next stage warned of this very request already, which is made all the same then."""
+        """Whether the next stage was bought of this very data set already: what it says is known, and meant."""
         stage = self._later[0]
-        paid = self._payer.paid_last(stage) if stage.warns and self._payer is not None else None
-        if paid is not None and paid == offer.cost:  # the first part of the same promise, and not one before it
+        if not stage.warns or self._payer is None:
+            return False
+        bought, just = self._payer.bought_before(stage)
+        if just is not None and just == offer.cost:  # the first part of this promise, whose rest was not spent
             self._known = self._known.after(stage, offer)
-        return paid is not None
+        return bought
 
     def _may_pay(self, offer: Offer) -> bool:
         """Whether the ledger has room for the next stage and what follows; where it has not, what is needed is refused.

@@ -183,7 +183,7 @@ class Stage(ABC):
     needed: ClassVar[bool] = False
     """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
     warns: ClassVar[bool] = False
-    """Whether it may refuse what follows: then it is never paid for together with that, nor twice in a row."""
+    """Whether it may refuse what follows: then it is never paid for together with that, nor twice by a data set."""
 
     @abstractmethod
     def offered(self, known: Known) -> Offer | None:

@@ -30,8 +30,9 @@ class Paying:
         """Nothing is refused beforehand."""
         return True
 
-    def paid_last(self, released):
-        """Nothing was paid before."""
+    def bought_before(self, released):
+        """Nothing was bought before."""
+        return False, None
 
     def prepay(self, whole, released):
         """One price for all that follows."""

@@ -63,6 +63,8 @@ def test_what_matches_nothing_is_refused_for_a_hundredth_and_made_when_it_is_ask
     made = asked(domain, stones(), ledger)
     paid = [entry.cost.epsilon for entry in ledger.status("stones").releases]
     assert paid == [Decimal("0.01"), Decimal("0.99")] and made.privacy.epsilon == 1
+    asked(domain, stones(), ledger)  # of the same declaration it is known
+    assert [entry.cost.epsilon for entry in ledger.status("stones").releases][2:] == [Decimal(1)]
 
 
 def test_another_declaration_after_a_refusal_is_counted_again_and_released(ledger):
