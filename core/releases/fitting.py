@@ -34,7 +34,7 @@ from ..formatting.numbers import rounded
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..runtime import strict_json
+from ..runtime import archives
 from ..sources import Source
 from .stages import Known, Offer, Progress, Stage
 
@@ -59,7 +59,7 @@ class Fitting(Stage):
 
     def parameters(self) -> dict[str, Any]:
         """By which the very same declaration is known again."""
-        written = strict_json.dumps(self.of.to_dict())
+        written = archives.dumps(self.of.to_dict())
         return {"columns": list(self.of.fields), "declared": sha256(written.encode()).hexdigest()[:16]}
 
     def offered(self, known: Known) -> Offer | None:
