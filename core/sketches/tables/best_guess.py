@@ -7,6 +7,13 @@ table as what makes its x most likely (empirical Bayes), and x is moved towards 
 way where nobody is expected, and hardly at all where many are. Then the cells are moved as little as can be, the
 uncertain ones more, until none is negative and the margins are those that were guessed before.
 
+Columns that hang together do so along a few directions, whichever pairs are looked at. So what all measured pairs have
+beyond their margins is put side by side, a row and a column for every cell of every column, and of this symmetric
+matrix of N rows only what noise does not make is kept: noise of deviation s has no eigenvalue beyond 2 s √N (Wigner),
+and an eigenvalue λ beyond it is best taken for sqrt(λ² - 4 s² N) (Gavish, Donoho 2017). Cells of one column with each
+other were not measured, and are taken from what was kept, in a few rounds. A pair's margins with its part of that is
+another e, and the one that makes its x more likely is taken.
+
 Single columns come first (their margin is the number of records), then pairs, and so on; a table that was not measured
 is the most even one that has the margins which were (iterative proportional fitting). All of it is post-processing: it
 costs no privacy, and has no interval, as it is off on purpose.
@@ -61,6 +68,10 @@ ROUNDS = 15  # Of moving cells to their margins.
 FITTINGS = 60  # Rounds of fitting a table that was not measured, at most.
 CLOSE = 1e-6  # Of the records: margins that are this near count as met.
 MOST_CELLS = 1 << 24
+# Columns that are looked at together, at least, and their cells, at most, as the work grows with the cube of these.
+FEWEST_TOGETHER, MOST_TOGETHER = 3, 800
+BEYOND_NOISE = 1.1  # Of the square of the largest eigenvalue that noise has, as chance may make it a little larger.
+COMPLETIONS = 8  # Rounds in which cells of one column with each other are taken from all others.
 
 
 class BestGuess:
@@ -111,12 +122,41 @@ class BestGuess:
             return self._fitted(table, self.measured_parts(table))
         margins = list(combinations(table, len(table) - 1))
         expected = self._fitted(table, margins)
-        means = [np.asarray(1.0 / layout.axes[i].cells) for i in table]
-        spreads = ([one(i).mean() for i in table] for one in (noise.axis_spread, noise.alone_spread))
-        variance = noise.products(table, means, *spreads)
-        shrunk, uncertain = towards(self._reading.counts(table), expected, float(variance))
+        beyond = self._beyond_margins.get(table)
+        others = () if beyond is None else (np.maximum(expected + beyond, 0.0),)
+        shrunk, uncertain = towards(self._reading.counts(table), expected, self._cell_variance(table), others)
         sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
         return moved_to(shrunk, uncertain, sides)
+
+    def _cell_variance(self, table: Columns) -> float:
+        """Of the noise in a cell of a measured table, on average."""
+        noise, axes = self._reading.noise, self._reading.layout.axes
+        means = [np.asarray(1.0 / axes[i].cells) for i in table]
+        spreads = ([one(i).mean() for i in table] for one in (noise.axis_spread, noise.alone_spread))
+        return float(noise.products(table, means, *spreads))
+
+    @cached_property
+    def _beyond_margins(self) -> dict[Columns, np.ndarray]:
+        """What pairs have beyond their margins along the directions that noise does not make; none of few columns."""
+        pairs = [table for table in self._reading.noise.by_columns if len(table) == 2]
+        columns = sorted({place for pair in pairs for place in pair})
+        ends = np.cumsum([0, *(self._reading.layout.axes[place].cells for place in columns)]).tolist()
+        place_of = {place: slice(*ends[k : k + 2]) for k, place in enumerate(columns)}
+        if len(columns) < FEWEST_TOGETHER or ends[-1] > MOST_TOGETHER:
+            return {}
+        measured = np.zeros((ends[-1], ends[-1]))
+        for one, other in pairs:
+            off = self._reading.counts((one, other)) - self._fitted((one, other), [(one,), (other,)])
+            measured[place_of[one], place_of[other]] = off
+            measured[place_of[other], place_of[one]] = off.T
+        edge = BEYOND_NOISE * 4.0 * ends[-1] * float(np.mean([self._cell_variance(pair) for pair in pairs]))
+        kept = np.zeros_like(measured)
+        for _ in range(COMPLETIONS if edge > 0.0 else 0):
+            for place in place_of.values():
+                measured[place, place] = kept[place, place]
+            values, vectors = np.linalg.eigh(measured)
+            kept = (vectors * (np.sign(values) * np.sqrt(np.maximum(values**2 - edge, 0.0)))) @ vectors.T
+        return {(one, other): kept[place_of[one], place_of[other]] for one, other in pairs} if kept.any() else {}
 
     def _check(self, table: Columns) -> None:
         if table not in self._reading.noise.by_columns:
@@ -161,27 +201,28 @@ class BestGuess:
         return fitted
 
 
-def towards(found: np.ndarray, expected: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
+def towards(
+    found: np.ndarray, expected: np.ndarray, variance: float, others: Sequence[np.ndarray] = ()
+) -> tuple[np.ndarray, np.ndarray]:
     """Noisy counts moved towards expected ones, and the variance that is left in each cell.
 
     `found`, `expected`: of one shape; the former with noise of this variance in every cell. `variance`: s^2; with 0
-    nothing is moved.
+    nothing is moved. `others`: what may be expected instead, where that makes the counts more likely.
     """
     if variance <= 0.0:
         return found, np.ones_like(found)
-    difference = found - expected
-    squares = difference**2 / variance
-    best: tuple[float, np.ndarray] | None = None
-    for power in POWERS:
-        spread = np.maximum(expected, 0.0) ** power + 1e-12
-        spread /= spread.mean()
-        likely = _likelihood(spread, squares)
-        strength = max(STRENGTHS, key=likely)
-        if best is None or likely(strength) > best[0]:
-            prior = strength * spread
-            best = likely(strength), prior / (prior + 1.0)
-    share = best[1] if best is not None else np.ones_like(found)
-    return expected + share * difference, share * variance
+    best, moved, share = -math.inf, found, np.ones_like(found)
+    for wanted in (expected, *others):
+        difference = found - wanted
+        for power in POWERS:
+            spread = np.maximum(wanted, 0.0) ** power + 1e-12
+            spread /= spread.mean()
+            likely = _likelihood(spread, difference**2 / variance)
+            strength = max(STRENGTHS, key=likely)
+            if likely(strength) > best:
+                best, share = likely(strength), strength * spread / (strength * spread + 1.0)
+                moved = wanted + share * difference
+    return moved, share * variance
 
 
 def _likelihood(spread: np.ndarray, squares: np.ndarray) -> Callable[[float], float]:

@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core import Budget
+from core import Budget, Domain, Numeric, release
 from core.errors import RequestError
+from core.privacy.noise.randomness import SeededSource
 from core.sketches.tables.best_guess import BestGuess, moved_to, towards
 from core.sketches.tables.tables import Tables
 from tests.depth import draws
@@ -87,3 +88,37 @@ def test_margins_are_met_where_they_can_be():
     moved = moved_to(values, np.ones_like(values), {(0,): true.sum(axis=1), (1,): true.sum(axis=0)})
     assert moved.min() >= 0 and np.allclose(moved.sum(axis=0), true.sum(axis=0))
     assert np.allclose(moved.sum(axis=1), true.sum(axis=1), rtol=0.02)
+
+
+@pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6")], ids=["pure", "delta"])
+def test_pairs_of_numbers_that_hang_together_are_a_quarter_nearer_than_looked_at_one_by_one(budget):
+    random, count = np.random.default_rng(11), 6_000
+    together = random.normal(size=(count, 2)) @ random.normal(size=(2, 8)) + 0.5 * random.normal(size=(count, 8))
+    records = np.clip(0.5 + together / 8.0, 0.0, 1.0)
+    domain = Domain(tuple(Numeric(f"x{place}", 0.0, 1.0) for place in range(8)))
+    sketch = Tables.of(domain, 10)
+    made = release(sketch, records, budget, noise_source=SeededSource(3))
+    best, alone = made.guessed().guess, BestGuess(made.asked().reading)
+    alone.__dict__["_beyond_margins"] = {}
+    cells = sketch.cells_of(np.asfortranarray(records))
+    off = {best: 0.0, alone: 0.0}
+    for pair in combinations(range(8), 2):
+        exact = np.zeros((10, 10))
+        np.add.at(exact, tuple(cells[list(pair)]), 1)
+        for guess in off:
+            off[guess] += np.abs(guess.counts(pair) - exact).sum()
+    assert off[best] < 0.75 * off[alone]
+
+
+def test_columns_that_have_nothing_to_do_with_each_other_are_hardly_farther_than_looked_at_one_by_one():
+    random = np.random.default_rng(12)
+    records = random.random((4_000, 6))
+    domain = Domain(tuple(Numeric(f"x{place}", 0.0, 1.0) for place in range(6)))
+    made = release(Tables.of(domain, 8), records, Budget(1, "1e-6"), noise_source=SeededSource(4))
+    alone = BestGuess(made.asked().reading)
+    alone.__dict__["_beyond_margins"] = {}
+    off = [
+        sum(np.abs(guess.counts(pair) - 4_000 / 64).sum() for pair in combinations(range(6), 2))
+        for guess in (made.guessed().guess, alone)
+    ]
+    assert off[0] < 1.1 * off[1]
