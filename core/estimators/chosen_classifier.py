@@ -88,29 +88,14 @@ class PrivateChosenClassifier(LabelledEstimator):
     records: int | None = None
     random_state: int | None = None
 
-    def fit(self, X: object, y: object) -> PrivateChosenClassifier:
-        """Spend the budget, make every candidate, and keep one.
-
-        Parameters
-        ----------
-        X : object
-            (n, d) features.
-        y : object
-            (n,) labels, each one of ``classes``.
-
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
-        """
-        domain, points, labels = self._labelled(X, y)
+    def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
+        """Make every candidate, and keep one."""
         budget = self._budget()
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
         if self.candidates is None:
             self._keep_usual(domain, open_source(as_table(domain, points, labels)), budget, payer)
         else:
-            self._keep_given(domain, points, labels, y, budget, payer)
-        return self
+            self._keep_given(domain, points, labels, budget, payer)
 
     def _keep_usual(self, domain: Domain, source: Source, budget: Budget, payer: LedgerAccount | None) -> None:
         """Of those that may suit, the ones that are worth making by forecast."""
@@ -139,12 +124,12 @@ class PrivateChosenClassifier(LabelledEstimator):
         domain: Domain,
         points: np.ndarray,
         labels: np.ndarray,
-        y: object,
         budget: Budget,
         payer: LedgerAccount | None,
     ) -> None:
         """All of those that were named, whatever a forecast would say."""
-        made = self._candidates(points, y)
+        places = {name: place for place, name in enumerate(domain.categories_of(CLASS))}
+        made = self._candidates(points, self.classes_[[places[label] for label in labels]])
         beside = self._one_class_for_everyone(domain, points, labels, budget)
 
         def settled(known: Known) -> Contest:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -51,6 +52,26 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
     @abstractmethod
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
         """A fit under a budget to so many records, of the features and the column of classes."""
+
+    @abstractmethod
+    def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
+        """Spend the budget on these features, float64 (n, d), and names of classes, (n,), and set what is fitted."""
+
+    def fit(self, X: object, y: object) -> Self:
+        """Spend the budget and fit.
+
+        Parameters
+        ----------
+        y : object
+            (n,) labels, each one of ``classes``.
+
+        Raises
+        ------
+        RequestError
+            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        """
+        self._learn(*self._labelled(X, y))
+        return self
 
     def _public_classes(self) -> np.ndarray:
         if self.classes is None:
@@ -120,25 +141,11 @@ class PrivateClassifier(LabelledEstimator):
 
         return Fitting(kind.cost, run)
 
-    def fit(self, X: object, y: object) -> PrivateClassifier:
-        """Spend the budget and make the release.
-
-        Parameters
-        ----------
-        y : object
-            (n,) labels, each one of ``classes``.
-
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
-        """
-        domain, X, labels = self._labelled(X, y)
-
+    def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
         self._take(
             self._release(
                 domain,
-                X,
+                points,
                 labels,
                 partial(self._classed, domain),
                 settled=self._settled,
@@ -146,7 +153,6 @@ class PrivateClassifier(LabelledEstimator):
                 centre=self._centre(),
             )
         )
-        return self
 
     def _take(self, made: Release) -> None:
         """Keep the release, read with the bandwidth that suits its noisy counts where its owner fixed none."""

@@ -72,23 +72,9 @@ class PrivateLinearSVC(LinearClassifier):
 
     delta: float = 1e-6
 
-    def fit(self, X: object, y: object) -> PrivateLinearSVC:
-        """Spend the budget and fit.
-
-        Parameters
-        ----------
-        y : object
-            (n,) labels, each one of ``classes``.
-
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
-        """
-        domain, X, labels = self._labelled(X, y)
-        records = as_table(domain, X, labels)
+    def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
+        records = as_table(domain, points, labels)
         self._take(train(records, CLASS, domain, self._budget(), "svm", ledger=self.ledger, dataset=self.dataset))
-        return self
 
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
         trainer = trainer_of("svm", domain, CLASS)
@@ -146,27 +132,13 @@ class PrivateLogisticRegression(LinearClassifier):
     records: int | None = None
     method: str = AUTO
 
-    def fit(self, X: object, y: object) -> PrivateLogisticRegression:
-        """Spend the budget and fit.
-
-        Parameters
-        ----------
-        y : object
-            (n,) labels, each one of ``classes``.
-
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
-        """
-        domain, X, labels = self._labelled(X, y)
-        budget, source = self._budget(), open_source(as_table(domain, X, labels))
+    def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
+        budget, source = self._budget(), open_source(as_table(domain, points, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
         if (solver := self._solver(domain, budget)) is not None:
             self._take(solver.fit(source, budget, spend=spending(payer, solver.cost(budget), solver)))
         else:
             self._take(train_by(self._plan(domain, budget, self.records, composable=payer is not None), source, payer))
-        return self
 
     def _solver(self, domain: Domain, budget: Budget) -> ObjectivePerturbation | None:
         """Objective perturbation in the features' own units, where a regularisation or a radius asks for these.

@@ -38,8 +38,8 @@ from .histogram_sizes import (
     around,
     best_size,
     cells_for,
+    check_speed,
     estimated_risks,
-    keeps_all_values,
     reach,
 )
 from .smoothing import Smoothing
@@ -48,8 +48,6 @@ from .splines import share_records
 MAX_COUNTERS = 1 << 26
 MAX_AXES = 16
 CELLS = Several("The numbers of cells", Whole("The number of cells", 0, MAX_COUNTERS))
-# Numbers up to which it is recommended, unless every combination of their values has a counter of its own.
-MOST_SHARED = 6
 SCALE = 1 << 32  # What one record adds in all: shares are rounded to 2^-32 of a record.
 NARROWEST = 0.5  # The narrowest bandwidth that is read, in cells: a spline is as wide.
 _PLACES = 36  # Label of the stream of public randomness for places at which average noise is computed.
@@ -370,20 +368,6 @@ def _length(bandwidth: Bandwidth) -> float:
     return float(np.exp(np.mean(np.log(bandwidth)))) if isinstance(bandwidth, tuple) else bandwidth
 
 
-def _check_speed(sketch: Histogram) -> None:
-    """Refuse where single answers are read slowly, as a peak search asks for thousands, or records take long to add."""
-    if len(sketch.numeric) > MOST_SHARED and not keeps_all_values(sketch):
-        raise RequestError(
-            f"A histogram of {len(sketch.numeric)} numbers shares every record between {4 ** len(sketch.numeric):,} "
-            f"counters, which takes long and adds up more noise than others do; up to {MOST_SHARED} are offered."
-        )
-    if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel) and not keeps_all_values(sketch):
-        raise RequestError(
-            f"A histogram answers slowly for the {sketch.kernel.name} kernel: it is no product of its columns, so "
-            "every answer would add up dozens of products over the whole grid."
-        )
-
-
 CARD = MechanismSpec(
     "histogram",
     "Fitted histogram",
@@ -396,7 +380,7 @@ CARD = MechanismSpec(
     called="a histogram",
     plainly="A grid of counts (histogram)",
     options=KERNEL_OPTIONS,
-    check=_check_speed,
+    check=check_speed,
     because=lambda sketch: (
         f"with only {columns(sketch)} and {sides(sketch.shape)} counters, which are fine enough for the kernel"
     ),

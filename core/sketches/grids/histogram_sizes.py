@@ -65,6 +65,8 @@ TYPICAL_CROWDING = 10.0  # A typical answer is taken to be so many times that of
 MOST_REACHES = 12_000
 # Beyond so many, one grid with two cells a reach is tried and no other.
 WIDE = 4_096
+# Numbers up to which it is recommended, unless every combination of their values has a counter of its own.
+MOST_SHARED = 6
 LEAST_SEEN = 0.2  # Share of all records that a typical answer is taken to be at least.
 
 
@@ -133,6 +135,20 @@ def keeps_all_values(sketch: Sizable) -> bool:
     """Whether all columns have steps, and so few values that a table may hold every combination of them."""
     categories = [len(column.categories) for column in sketch.domain.columns if isinstance(column, Categorical)]
     return all(sketch.values) and math.prod([*sketch.values, *categories]) <= MOST_WHOLE
+
+
+def check_speed(sketch: Sizable) -> None:
+    """Refuse where single answers are read slowly, as a peak search asks for thousands, or records take long to add."""
+    if len(sketch.numeric) > MOST_SHARED and not keeps_all_values(sketch):
+        raise RequestError(
+            f"A histogram of {len(sketch.numeric)} numbers shares every record between {4 ** len(sketch.numeric):,} "
+            f"counters, which takes long and adds up more noise than others do; up to {MOST_SHARED} are offered."
+        )
+    if len(sketch.numeric) > 1 and not is_product_of_columns(sketch.kernel) and not keeps_all_values(sketch):
+        raise RequestError(
+            f"A histogram answers slowly for the {sketch.kernel.name} kernel: it is no product of its columns, so "
+            "every answer would add up dozens of products over the whole grid."
+        )
 
 
 def _kept_apart(sketch: Sizable, reaches: np.ndarray) -> Iterator[np.ndarray]:
