@@ -80,17 +80,43 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     count = asked.count()
     mean = asked.total(asked.middles * asked.share) / count
     spread = np.sqrt(asked.variance(asked.middles, mean)) / count
-    reach = reading.noise.reach(level) * spread
+    below, above = _quotient_reaches(asked, mean, count, reading.noise.reach(level))
     if reading.luck is not None:
         squares = asked.total(asked.middles**2 * asked.share) / count
         luck = reading.luck.variance(squares, mean, 1.0) / count
-        spread, reach = np.sqrt(spread**2 + luck), reading.luck.reach(reach, luck, level)
+        spread = np.sqrt(spread**2 + luck)
+        below, above = (reading.luck.reach(reach, luck, level) for reach in (below, above))
     low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
     axis = reading.layout.axes[asked.place]
-    found = {"estimate": mean, "low": low - reach, "high": high + reach}
+    found = {"estimate": mean, "low": low - below, "high": high + above}
     within = {name: np.clip(values, asked.ends[0], asked.greatest) for name, values in found.items()}
     columns = {name: in_natural_units(axis, values) for name, values in within.items()} | {"standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
+
+
+def _quotient_reaches(
+    asked: _Asked, mean: np.ndarray, count: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far below and above its estimate the mean of each group may lie, by noise of so many standard errors.
+
+    With r taken from the estimate, N is 0, and N - r D has noise of variance a - 2 b r + c r². Those r are kept for
+    which it is within `reach` standard errors of 0 (Fieller 1954): those between the roots of
+
+        (D² - reach² c) r² + 2 reach² b r - reach² a = 0,
+
+    which holds at any size of a group, where errors to first order are too short for small ones. Where D itself cannot
+    be told from nobody, any r is kept.
+    """
+    unit = max(asked.ends[1] - asked.ends[0], 1e-300)  # so that coefficients are alike in size
+    a, plus, minus = (asked.variance(asked.middles, mean + unit * shift) for shift in (0.0, 1.0, -1.0))
+    b, c = (minus - plus) / 4.0, np.maximum((plus + minus) / 2.0 - a, 0.0)
+    square = reach**2
+    leading = (unit * count) ** 2 - square * c
+    root = np.sqrt(np.maximum((square * b) ** 2 + leading * square * a, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = [np.where(leading > 0.0, (root + sign * square * b) / leading * unit, np.inf) for sign in (1.0, -1.0)]
+    below, above = (np.where(np.isnan(mean), np.nan, end) for end in ends)
+    return below, above
 
 
 def sums(reading: Reading, column: str, by: Sequence[str], where: Where, level: float) -> pd.DataFrame:
