@@ -19,6 +19,7 @@ from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY
 from core.ui.own_data.picking_records import FILE, ORIGIN, PATH, SAMPLE
 from tests.depth import sampled
+from tests.releases.test_purchases import buying
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("7341.25", "8812.5", "Xanthippe", "Grubenmann", "1931-07-09")
@@ -240,6 +241,16 @@ def test_decisions_are_there_again_after_a_reload_and_hold_no_value_of_the_data(
     assert again.session_state[f"as-{number}-1"] == "to be found out"
     other = with_file(b"who,pay\na,1\nb,2\n")
     assert "is here again" not in shown(other), "other columns, other decisions"
+
+
+def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns(data_folder):
+    app = with_file()
+    number = app.session_state[KEY].records.number
+    app.session_state[KEY].purchases.once(number, ("city",), buying([], "city"))
+    app.run()
+    for name, bought in (("people.csv", 1), ("people-of-june.csv", 0)):
+        visitor = with_file(name=name).session_state[KEY]
+        assert len(visitor.purchases.made_of(visitor.records.number)) == bought, name
 
 
 def test_nothing_is_kept_of_a_stranger(request_headers, tmp_path):

@@ -31,9 +31,10 @@ from .forecast_shares import forecast_parts
 from .one_trial import checked_records
 from .whole_table import cell_error, expected
 
-CAREFUL = 1.1
-"""How far above its forecast an error may lie: of 54 random settings (mechanism, columns, records, promise)
-52 lay below."""
+CAREFUL, CAREFUL_OF_DISTANCES = 1.1, 1.4
+"""How far above its forecast an error of noise may lie, and one of distances, whose noise hangs on the place."""
+UNLIKE = 1.75
+"""How far above its forecast the rest of an error of closeness may lie, which hangs on how the records lie."""
 LEAST, MOST = 0.001, 10.0
 """Promises that are tried: below, hardly any release is of use; above, hardly any promise."""
 CLOSE = 1.01
@@ -47,6 +48,14 @@ ALLOWED = 1e-6
 
 Seen = Callable[[Budget, float], Sequence[Forecast]]
 """What to expect under a promise of so many records: of every part of a release."""
+
+
+def careful_error(one: Forecast) -> float:
+    """What the error of a typical answer hardly ever lies above, whatever the records are like."""
+    if one.answers == "distance":
+        return CAREFUL_OF_DISTANCES * one.standard_error
+    rest = math.sqrt(max(0.0, one.standard_error**2 - one.noise_error**2))
+    return CAREFUL * math.hypot(one.noise_error, UNLIKE * rest)
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,7 @@ class Goal:
         return max(ratio for one in seen for ratio in self._ratios(one))
 
     def _ratios(self, one: Forecast) -> list[float]:
-        usual = CAREFUL * one.standard_error
-        found = []
+        usual, found = careful_error(one), []
         if self.share is not None:
             relative = usual / (one.estimate if one.answers == "distance" else one.records)
             found.append(relative / self.share)

@@ -52,7 +52,8 @@ def _restore(visitor: Session, records: Records, place: Path) -> None:
         places = {column.name: at for at, column in enumerate(records.columns)}
         for name, fields in kept["columns"].items():
             state |= {f"{part}-{records.number}-{places[name]}": fields[part] for part in PARTS if part in fields}
-        bought = [Purchase.from_dict(one) for one in kept["bought"]]
+        same = kept.get("of", records.title) == records.title  # of next month's file nothing was bought yet
+        bought = [Purchase.from_dict(one) for one in kept["bought"]] if same else []
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # there is none, or another program has written there
     for one in bought:
@@ -67,7 +68,7 @@ def keep(visitor: Session, records: Records) -> None:
         return
     number = records.number
     bought = [one.to_dict() for one in visitor.purchases.made_of(number)]
-    text = json.dumps(_decided(records.columns, number) | {"bought": bought})
+    text = json.dumps(_decided(records.columns, number) | {"bought": bought, "of": records.title})
     if st.session_state.get("decisions-kept") == text:
         return
     with suppress(OSError):
