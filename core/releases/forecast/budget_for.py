@@ -33,7 +33,7 @@ from .whole_table import cell_error, expected
 
 CAREFUL, CAREFUL_OF_DISTANCES = 1.1, 1.4
 """How far above its forecast an error of noise may lie, and one of distances, whose noise hangs on the place."""
-UNLIKE = 1.75
+UNLIKE = 1.5
 """How far above its forecast the rest of an error of closeness may lie, which hangs on how the records lie."""
 LEAST, MOST = 0.001, 10.0
 """Promises that are tried: below, hardly any release is of use; above, hardly any promise."""

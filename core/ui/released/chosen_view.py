@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...analysis.beyond_records import for_population
 from ...domain import Domain, Items, Vector
+from ...domain.column_entries import kind_for
 from ...errors import RequestError
 from ...figures.answer_sentences import has_groups
 from ...figures.figure_axes import View
@@ -38,8 +39,13 @@ FIELD_WIDTH = 180
 
 
 def drawable(domain: Domain) -> tuple[str, ...]:
-    """Columns that can be an axis: numbers and categories."""
-    return tuple(column.name for column in domain.columns if not isinstance(column, (Items, Vector)))
+    """Columns that can be an axis, numbers and categories; a longitude before its latitude, as maps have them."""
+    names = [column.name for column in domain.columns if not isinstance(column, (Items, Vector))]
+    held = [kind_for(name) for name in names]
+    up, across = ([at for at, kind in enumerate(held) if kind == axis] for axis in ("latitude", "longitude"))
+    if len(up) == len(across) == 1 and up < across:
+        names[up[0]], names[across[0]] = names[across[0]], names[up[0]]
+    return tuple(names)
 
 
 def choices() -> DeltaGenerator:

@@ -22,7 +22,7 @@ from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_groups
 from core.ui.explore.sample_view import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
 from core.ui.frame.session import KEY, Opened
-from core.ui.released.chosen_view import ONE, of_same_population, part_calls, part_of, question_of, whom
+from core.ui.released.chosen_view import ONE, drawable, of_same_population, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview
 from tests.depth import deep
 from tests.figures.report.explorations import report_of
@@ -157,3 +157,9 @@ def test_distances_offer_no_sample_of_more():
     made = release(Distance(Domain.of(x=(0, 1))), np.random.default_rng(0).random((60, 1)), Budget(5))
     app = explore(made.to_bytes())
     assert not app.exception and not [one for one in app.toggle if "population" in str(one.key)]
+
+
+def test_an_own_release_of_lat_and_lon_is_drawn_with_longitude_across_and_latitude_up():
+    assert drawable(Domain.of(lat=(45, 46), age=(0, 99), lon=(4, 5))) == ("lon", "age", "lat")
+    assert drawable(Domain.of(Longitude=(4, 5), Latitude=(45, 46))) == ("Longitude", "Latitude")
+    assert drawable(Domain.of(lat=(45, 46), age=(0, 99))) == ("lat", "age")
