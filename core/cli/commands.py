@@ -17,7 +17,7 @@ from .local_surveys import poll
 from .other_purchases import quantiles, train
 from .predictions import classify, judge, predict, regress
 from .release_command import release
-from .released_files import ask, compare, inspect, merge, passport, sample, share
+from .released_files import ask, compare, inspect, merge, passport, publish, sample, share
 from .spending import Commands
 
 
@@ -109,6 +109,7 @@ for panel, commands in {
         predict,
         judge,
         share,
+        publish,
         passport,
     ),
     CHECKING: (audit,),

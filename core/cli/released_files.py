@@ -252,6 +252,30 @@ def share(
     say(f"{place} holds {file.name} and all that is needed to ask it, {size(len(page))}.")
 
 
+def publish(
+    folder: Annotated[
+        Path, Argument(metavar="FOLDER", help="Whose releases, models and counted reports are published.")
+    ],
+    out: Annotated[Path, Option("--out", "-o", metavar="SITE", help="Where to: another folder.", show_default=False)],
+    title: Annotated[str, Option(metavar="WORDS", help="The heading of the gallery.")] = "Releases",
+    curator: Annotated[str, Option(metavar="NAME", help="Who publishes it.", show_default=False)] = "",
+    licence: Annotated[
+        str,
+        Option("--licence", "--license", metavar="WORDS", help="Terms of use, or their address.", show_default=False),
+    ] = "",
+) -> None:
+    """Make a folder of pages that any static server can hand out: a gallery of released files.
+
+    An index with small pictures and a search; of each file its page, the file itself, its passport and how it is
+    cited; and llms.txt, which says the same to programs. Every file of FOLDER must be one that may be public.
+    """
+    from ..figures.share.gallery import publish as made
+
+    with spinner("Drawing"):
+        written = made(folder, out, title=title, curator=curator, licence=licence)
+    say(f"{out} holds a gallery of {len(written):,} files; open {out / 'index.html'}.")
+
+
 def passport(
     file: Annotated[
         Path, Argument(metavar="FILE", help="A release, a model, or counted local reports.", show_default=False)

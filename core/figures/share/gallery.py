@@ -1,0 +1,227 @@
+"""Released files as a folder behind any static server: an index with pictures and a search, and for each file its page,
+the file itself, its passport and how it is cited; and one text that says all of it to programs.
+
+What a file says is written as text only, under a policy that lets the index run its one script, which hides what a
+search does not find, and ask nothing of any network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+
+from ...analysis import density
+from ...domain import Items, Vector
+from ...errors import RequestError
+from ...formatting.escapes import in_html
+from ...formatting.numbers import listed, shown
+from ...releases.release import Release
+from ...runtime.environment import SOFTWARE
+from ...runtime.transient import unfinished
+from ..palette import TEAL
+from ..passport.described import PublicFile, read_public
+from ..passport.passport import passport
+from ..report.citation import bibtex
+from ..report.label import privacy_label
+from .shared_page import POLICY, _hash, _style, _words, share_html
+
+MOST_FILES = 1000
+CELLS = 24  # Along a side of a small picture.
+SCRIPT = (
+    'document.getElementById("search").addEventListener("input", (event) => {\n'
+    "  const wanted = event.target.value.toLowerCase();\n"
+    '  for (const card of document.querySelectorAll("article")) '
+    "card.hidden = !card.textContent.toLowerCase().includes(wanted);\n"
+    "});"
+)
+RULES = (
+    "main { max-width: 72rem; } .cards { display: grid; gap: 1.5rem; "
+    "grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); padding: 0; } "
+    ".cards svg { width: 100%; aspect-ratio: 3 / 2; } .cards [hidden] { display: none; } "
+    f".cards rect {{ fill: {TEAL.shape}; }}"
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of the gallery."""
+
+    name: str  # Of the file.
+    data: bytes
+    file: PublicFile
+
+    @property
+    def stem(self) -> str:
+        return self.name.rpartition(".")[0]
+
+    def links(self) -> Iterator[tuple[str, str]]:
+        """What is handed out of it, in words, and where."""
+        yield "Ask it", f"{self.stem}.html"
+        yield "The file", self.name
+        yield "Passport", f"{self.stem}.passport/"
+        if isinstance(self.file, Release):
+            yield "Cite it", f"{self.stem}.bib"
+
+
+def publish(
+    folder: Path, out: Path, *, title: str = "Releases", curator: str = "", licence: str = ""
+) -> tuple[Path, ...]:
+    """Write a gallery of all released files of a folder into another one; what is there is replaced file by file.
+
+    Parameters
+    ----------
+    folder : Path
+        Whose files that end in .npz or .json are all public ones; subfolders are not looked into.
+    out : Path
+        Where to; not the folder itself.
+    title, curator, licence : str
+        The heading, and what passports say that no file knows.
+
+    Raises
+    ------
+    RequestError
+        When a file is none that may be public, or nothing can be written; before anything is.
+    """
+    entries = list(_entries(folder))
+    if out.resolve() == folder.resolve():
+        raise RequestError("The gallery needs a folder of its own, beside the one with the files.")
+    written = {"index.html": index_html(entries, title).encode(), "llms.txt": in_plain(entries, title).encode()}
+    for entry in entries:
+        written[entry.name] = entry.data
+        written[f"{entry.stem}.html"] = share_html(entry.file, entry.data, entry.name).encode()
+        if isinstance(entry.file, Release):
+            written[f"{entry.stem}.bib"] = bibtex(privacy_label(entry.file, entry.data)).encode()
+        papers = passport(folder / entry.name, curator=curator, licence=licence).papers
+        names = "".join(f'<li><a href="{quote(name)}">{in_html(name)}</a></li>' for name in papers)
+        written[f"{entry.stem}.passport/index.html"] = _plain_page(f"Passport of {entry.stem}", f"<ul>{names}</ul>")
+        written |= {f"{entry.stem}.passport/{name}": content for name, content in papers.items()}
+    try:
+        for name, content in written.items():
+            place = out / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with unfinished(place) as draft:
+                draft.write(content)
+    except OSError as problem:
+        raise RequestError(f"The gallery cannot be written: {problem.strerror or problem}.") from None
+    return tuple(out / name for name in written)
+
+
+def _entries(folder: Path) -> Iterator[Entry]:
+    try:
+        found = sorted(path for path in folder.iterdir() if path.suffix in (".npz", ".json") and path.is_file())
+    except OSError as problem:
+        raise RequestError(f"The folder {str(folder)!r} cannot be read: {problem.strerror or problem}.") from None
+    if not 1 <= len(found) <= MOST_FILES:
+        raise RequestError(f"A gallery has from 1 to {MOST_FILES:,} released files, and the folder has {len(found):,}.")
+    stems = [path.stem.lower() for path in found]
+    for path in found:
+        if stems.count(path.stem.lower()) > 1 or path.stem.lower() in ("index", "llms"):
+            raise RequestError(f"The name of {path.name!r} is that of another file of the gallery: rename it.")
+        try:
+            data = path.read_bytes()
+            yield Entry(path.name, data, read_public(data))
+        except OSError as problem:
+            raise RequestError(f"The file {path.name!r} cannot be read: {problem.strerror or problem}.") from None
+        except RequestError as problem:
+            raise RequestError(f"The file {path.name!r} is none that may be published: {problem}") from None
+
+
+def index_html(entries: Sequence[Entry], title: str) -> str:
+    """The index: a card a file, with a small picture where there is one."""
+    script, style = SCRIPT, _style() + RULES
+    policy = POLICY.format(script=_hash(script), style=_hash(style))
+    lines = [
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{in_html(shown(title))}</title><style>{style}</style></head><body><main>",
+        f"<header><h1>{in_html(shown(title))}</h1></header>",
+        '<p class="fields"><label for="search">Search</label> <input id="search" type="search"></p>',
+        '<div class="cards">',
+        *(card for entry in entries for card in _card(entry)),
+        "</div><footer><p class='note'>Made with Frostglass. Every page holds its file and asks no network. "
+        '<a href="llms.txt">The same for programs</a>.</p></footer></main>',
+        f"<script>{script}</script></body></html>\n",
+    ]
+    return "\n".join(lines)
+
+
+def _card(entry: Entry) -> Iterator[str]:
+    words = _words(entry.file, entry.data, entry.name)
+    yield f'<article><a href="{quote(entry.stem)}.html" tabindex="-1" aria-hidden="true">{_picture(entry.file)}</a>'
+    yield f'<h2><a href="{quote(entry.stem)}.html">{in_html(words.heading)}</a></h2>'
+    yield f'<p class="note">{in_html(words.line)}</p>'
+    for sentence in words.warnings:
+        yield f'<p class="warning">{in_html(sentence)}</p>'
+    links = (f'<a href="{quote(place)}">{said}</a>' for said, place in entry.links())
+    yield f"<p>{' · '.join(links)}</p></article>"
+
+
+def _picture(file: PublicFile) -> str:
+    """A map of the first two columns of closeness or distances, or a curve of the only one; else an empty frame."""
+    shares = _shares(file)
+    bars = "".join(
+        f'<rect x="{column}" y="{len(shares) - 1 - row}" width="1.02" height="1.02" opacity="{share:.2f}"/>'
+        for row, line in enumerate(shares)
+        for column, share in enumerate(line)
+        if share > 0.02
+    )
+    height, width = max(1, len(shares)), len(shares[0]) if len(shares) else 1
+    return f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
+
+
+def _shares(file: PublicFile) -> np.ndarray:
+    if not isinstance(file, Release) or file.parts:
+        return np.zeros((0, 0))
+    release = file.of_everyone()
+    names = [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:2]
+    near = release.sketch.answers == "closeness"
+    if release.domain.holds_sets or not names or not (near or len(release.domain.names) == len(names) == 2):
+        return np.zeros((0, 0))
+    if not near:  # dark where everyone is near
+        far = density.grid(release, *names, size=CELLS).estimate
+        heights = far.max() - far
+    elif len(names) == 2:
+        heights = density.marginal_grid(release, *names, size=CELLS).estimate
+    else:
+        curve = density.marginal_line(release, names[0], points=2 * CELLS).estimate
+        levels = (np.arange(CELLS) + 0.5) / CELLS * max(float(curve.max()), 1e-300)
+        heights = (curve[None, :] >= levels[:, None]).astype(float)
+    return np.asarray(np.clip(heights, 0.0, None) / max(float(heights.max()), 1e-300))
+
+
+def in_plain(entries: Sequence[Entry], title: str) -> str:
+    """The gallery for programs that read: what each file is of, what it promises, and where everything is."""
+    lines = [f"# {_line(title)}", "", f"> Differentially private releases, made with {SOFTWARE}.", ""]
+    for entry in entries:
+        words = _words(entry.file, entry.data, entry.name)
+        lines += [f"## {_line(words.heading)}", "", _line(words.line), ""]
+        if isinstance(entry.file, Release):
+            columns = listed([shown(name) for name in entry.file.domain.names], 100)
+            lines += [f"Columns: {_line(columns)}.", ""]
+        lines += [f"- [{said}]({quote(place)})" for said, place in entry.links()]
+        lines.append("")
+    lines += [
+        "## How to ask a file",
+        "",
+        "In Python: `import frostglass; frostglass.load(path).answer({column: [values]})`. In JavaScript: the package",
+        "`frostglass-reader`. A release is public: asking it anything costs no privacy.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    """Text of a file as one line in which nothing is marked up."""
+    plain = " ".join(shown(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    return "".join(f"\\{sign}" if sign in "\\`*_[]>#" else sign for sign in plain)
+
+
+def _plain_page(title: str, body: str) -> bytes:
+    head = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{in_html(shown(title))}</title>'
+    none = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+    return f"{head}{none}</head><body><h1>{in_html(shown(title))}</h1>{body}</body></html>\n".encode()
