@@ -15,6 +15,7 @@ from core.local.poll.server import PollServer
 from core.local.survey import Survey
 from core.releases.release_store import Shelf
 from core.sketches.grids.histogram import Histogram
+from core.sketches.tables.tables import Tables
 
 SCRIPTS = (
     "<img src=x onerror=window.pwned=1>",
@@ -60,9 +61,19 @@ def follow_links(page):
     )
 
 
+def hostile_table():
+    """Released tables of the same columns, and of names that objects of a script have already."""
+    random = np.random.default_rng(1)
+    people = {ACROSS: random.random(500) * 10, "__proto__": random.choice(SCRIPTS, 500)}
+    people["constructor"] = random.choice(["x", "toString"], 500)
+    categories = Categorical("__proto__", SCRIPTS), Categorical("constructor", ("x", "toString"))
+    return release(Tables.of(Domain((Numeric(ACROSS, 0, 10, unit=SCRIPTS[0][:20]), *categories)), 5), people, Budget(2))
+
+
 @pytest.mark.deep
-def test_a_shared_page_runs_no_name(browser, tmp_path):
-    made = hostile()
+@pytest.mark.parametrize("make", [hostile, hostile_table])
+def test_a_shared_page_runs_no_name(browser, tmp_path, make):
+    made = make()
     place = tmp_path / "page.html"
     place.write_text(share_html(made, made.to_bytes(), SCRIPTS[1] + ".npz"), encoding="utf-8")
     context = browser.new_context()

@@ -267,4 +267,4 @@ def test_a_room_is_shown_view_after_view_and_a_picture_alone_is_embedded(page, t
     page.goto((tmp_path / "shared.html").as_uri() + "?embed=hours")
     page.wait_for_selector("html[data-ready]")
     assert page.locator("[data-view]").filter(visible=True).count() == 1
-    assert page.locator("h2").filter(visible=True).count() == 0
+    assert page.locator("h2:not(.unseen)").filter(visible=True).count() == 0

@@ -119,15 +119,15 @@ class Card {
     Object.assign(this, { found, kind, stale: false });
     this.whole.classList.toggle("unknown", kind === "unknown");
     this.reason.hidden = kind !== "unknown" && kind !== "guess";
-    if (kind === "unknown") this.reason.replaceChildren(`Not counted together with ${listed(part.places.map((one) => overview.axes[one].name))}. Grey is everyone. `, overview.guessButton());
-    else if (kind === "guess") this.reason.replaceChildren(element("strong", {}, "Best guess"), ": these columns were not counted together.");
-    this.sentence.textContent = this.says();
-    this.facts.textContent = this.said;
+    overview.explain(this.reason, kind, part.places, "Grey is everyone. ");
+    put(this.sentence, this.says());
+    put(this.facts, this.said);
     const folded = picture.rows && axis.cells > MOST_ROWS + 2;
     this.more.hidden = !folded;
     if (folded) this.more.textContent = picture.unfolded ? "Fewer" : `All ${axis.cells}`;
+    if (quick) return;
     picture.place.setAttribute("aria-label", `${axis.name}: ${this.sentence.textContent} Arrow keys go through the bars, Space picks one.`);
-    if (!quick && this.table.open) this.fillTable();
+    this.fillTable();
   }
 
   /** The answer first, in a sentence. */
@@ -296,7 +296,7 @@ class Overview {
     this.update(true);
     for (const part of parts.keys()) if (part) seen.observe(part);
     sized.observe(this.grid);
-    setTimeout(() => { this.startPairs(); this.startGroups(); this.update(true); }, 0);
+    setTimeout(() => this.rank().then(() => { this.startPairs(); this.startGroups(); this.update(true); }), 0);
     addEventListener("hashchange", () => { if (location.hash !== this.written) { this.read(location.hash); this.update(true); } });
     addEventListener("keydown", (event) => this.key(event));
     for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => { this.measure(); this.update(true, true); });
@@ -305,11 +305,19 @@ class Overview {
   /** How wide each picture may be, all asked before anything is drawn. */
   measure() {
     for (const picture of [...this.cards.map((card) => card.picture), this.map, this.pairPicture]) if (picture) picture.room = picture.place.clientWidth;
-    this.groupRoom = this.groupPlace?.clientWidth;
+  }
+
+  /** How strongly any two columns hang together; of thousands of pairs a few at a time, so that nobody waits. */
+  async rank() {
+    const found = [];
+    for (const [one, other] of this.tables.pairs) {
+      found.push(this.tables.strength(one, other));
+      if (found.length % 200 === 0) await new Promise((next) => { setTimeout(next); });
+    }
+    this.strengths = strongestFirst(found);
   }
 
   startPairs() {
-    this.strengths = this.tables.strengths();
     if (!this.strengths.length) {
       this.pairs.append(element("p", {}, this.facts.leftOut || "There is only one column."));
       return;
@@ -336,10 +344,11 @@ class Overview {
     const side = Math.max(3, Math.min(22, Math.floor(340 / count)));
     const paths = Array.from({ length: SHADES }, () => "");
     let weak = "";
+    const most = Math.max(...this.strengths.map(({ est }) => est), 0.01);
     const by = new Map(this.strengths.map((one) => [one.columns.join(), one]));
     for (const one of this.strengths) {
       const [x, y] = one.columns;
-      if (one.low > 0) paths[Math.min(SHADES - 1, Math.floor(Math.sqrt(one.est) * SHADES))] += rectangle(x * side, (y - 1) * side, side - (side > 6 ? 1 : 0), side - (side > 6 ? 1 : 0));
+      if (one.low > 0) paths[Math.min(SHADES - 1, Math.floor(Math.sqrt(one.est / most) * SHADES))] += rectangle(x * side, (y - 1) * side, side - (side > 6 ? 1 : 0), side - (side > 6 ? 1 : 0));
       else weak += rectangle(x * side, (y - 1) * side, side - (side > 6 ? 1 : 0), side - (side > 6 ? 1 : 0));
     }
     const length = side * (count - 1);
@@ -394,14 +403,22 @@ class Overview {
     picture.box = places.every((place) => this.picked.has(place)) ? places.map((place) => [Math.min(...this.picked.get(place)), Math.max(...this.picked.get(place))]) : null;
     picture.draw(seen, kind === "unknown" ? none.kind : kind);
     reason.hidden = kind === "part" || kind === "everyone";
-    if (kind === "unknown") reason.replaceChildren(`This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}. `, this.guessButton());
-    else if (kind === "guess") reason.replaceChildren(element("strong", {}, "Best guess"), ": these columns were not counted together.");
+    this.explain(reason, kind, part.places, "This is everyone. ");
     const most = seen.est.reduce((best, one, i) => (one > seen.est[best] ? i : best), 0);
     const [x, y] = [most % this.axes[across].cells, Math.floor(most / this.axes[across].cells)];
     const words = picture.map ? "around " : "";
-    says.textContent = `Most are ${words}${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.`;
+    put(says, `Most are ${words}${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.`);
     picture.place.setAttribute("aria-label", `${this.axes[across].name} and ${this.axes[up].name}: ${says.textContent}`);
     return seen;
+  }
+
+  /** Why a picture does not answer, or that it guesses; written again only where that changed. */
+  explain(reason, kind, places, instead) {
+    const key = `${kind},${places}`;
+    if (reason.dataset.of === key) return;
+    reason.dataset.of = key;
+    if (kind === "unknown") reason.replaceChildren(`Not counted together with ${listed(places.map((place) => this.axes[place].name))}. ${instead}`, this.guessButton());
+    else if (kind === "guess") reason.replaceChildren(element("strong", {}, "Best guess"), ": these columns were not counted together.");
   }
 
   cellTip(seen, [across, up], x, y) {
@@ -470,7 +487,7 @@ class Overview {
     const ends = numbers ? [...seen.flatMap(({ box, low, high }) => [low, high, ...(box ?? [])])] : [0, roundedUp(Math.max(0.01, ...rows.map(({ high }) => high || 0)))];
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const marks = (count) => (axis.kind === "date" ? axis.ticks : numbers ? roundMarks(low, high, count) : roundMarks(0, 100 * high, count).map(([at, words]) => [at / 100, `${words}%`]));
-    const width = this.groupRoom ??= this.groupPlace.clientWidth;
+    const width = this.groupPlace.clientWidth;
     if (width && seen.length) this.groupPlace.replaceChildren(bandRows(width, rows, low, high, marks));
     if (this.groupTable.open) {
       const heads = numbers ? [groups.name, "Mean", "25% below", "Median", "75% below"] : [groups.name, "Share"];
@@ -520,11 +537,20 @@ class Overview {
       if (guess === null) said("A part", ` of ${people} ${counted}: how many was not counted`);
       else said(`About ${significant(guess, 2)}`, ` of ${people} ${counted} · best guess`);
     }
-    this.chips.replaceChildren(...places.map((place) => element("button", { type: "button", class: "chip", title: "Give this up", "aria-label": `Give up ${this.axes[place].name}`, onclick: () => this.change(() => this.picked.delete(place)) },
-      element("span", {}, this.axes[place].name), ` ${this.pickedWords(place)}`, element("span", { class: "close", "aria-hidden": "true" }, "×"))));
+    const words = places.map((place) => `${place} ${this.pickedWords(place)}`).join("\n");
+    if (words !== this.chipped) {
+      this.chipped = words;
+      this.chips.replaceChildren(...places.map((place) => this.chip(place)));
+    }
     this.clear.hidden = !places.length;
     this.guessing.hidden = places.length < 2 && !this.guesses;
     this.guessing.setAttribute("aria-pressed", String(this.guesses));
+  }
+
+  chip(place) {
+    const { name } = this.axes[place];
+    return element("button", { type: "button", class: "chip", title: "Give this up", "aria-label": `Give up ${name}`, onclick: () => this.change(() => this.picked.delete(place)) },
+      element("span", {}, name), ` ${this.pickedWords(place)}`, element("span", { class: "close", "aria-hidden": "true" }, "×"));
   }
 
   pickedWords(place) {

@@ -15,6 +15,10 @@ const drawing = (name, attributes = {}, ...children) => {
   return made;
 };
 
+/** Change what is there only where it is another: a browser lays out and paints again what was touched. */
+const put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
+const trace = (path, d) => { if (path.drawn !== d) path.setAttribute("d", path.drawn = d); };
+
 const told = (low) => low > 0;
 const tenth = (x) => Math.round(10 * x) / 10;
 const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
@@ -52,7 +56,7 @@ const bandAt = ({ est, low, high }, i, level) =>
 class Picture {
   /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string}} asks */
   constructor(axis, asks) {
-    Object.assign(this, { axis, asks, chosen: [], cursor: -1, layers: {}, tall: false });
+    Object.assign(this, { axis, asks, chosen: [], cursor: -1, tall: false });
     this.svg = drawing("svg", { "aria-hidden": "true" });
     this.tip = element("div", { class: "tip", hidden: true });
     this.place = element("div", { class: `picture ${axis.kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
@@ -204,7 +208,7 @@ class Picture {
         const at = this.at(everyone.est[cell]).toFixed(1);
         d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${row ? "L" : "M"}${start} ${at}h${wide}`;
       }
-      if (this.rows) this.values[row].textContent = kind === "unknown" ? "" : shareDigits(seen, cell);
+      if (this.rows) put(this.values[row], kind === "unknown" ? "" : shareDigits(seen, cell));
     });
     this.set(d);
   }
@@ -230,7 +234,7 @@ class Picture {
         d[`fade f${6 - 2 * k}`] = `${line((cell) => bandAt(seen, cell, b))}${back}z`;
       }
       d.mark = line((cell) => seen.est[cell]);
-      for (const cell of order) if (!told(seen.low[cell])) d.hatched += this.piece(cell, 0, Math.max(seen.high[cell], 0));
+      for (const cell of whole) if (!told(seen.low[cell])) d.hatched += this.piece(cell, 0, Math.max(seen.high[cell], 0));
     }
     if (seen !== everyone && kind !== "unknown") d.ghost = line((cell) => everyone.est[cell]);
     this.place.classList.add("line");
@@ -240,7 +244,7 @@ class Picture {
   set(d) {
     for (const [name, path] of Object.entries(this.paths)) {
       if (name === "brush" || name === "cursor") continue;
-      if (this.layers[name] !== d[name]) path.setAttribute("d", this.layers[name] = d[name]);
+      trace(path, d[name]);
     }
     this.place.classList.toggle("guessed", this.kind === "guess");
     this.place.classList.toggle("chosen", this.chosen.length > 0);
@@ -259,13 +263,13 @@ class Picture {
       });
       this.values.forEach((_, row) => this.words.children[2 * row].classList.toggle("picked", this.chosen.includes(this.order[row])));
     }
-    this.paths.brush.setAttribute("d", brush);
+    trace(this.paths.brush, brush);
     let cursor = "";
     if (this.cursor >= 0) {
       const [start, wide] = this.strip(this.cursor);
       cursor = this.rows ? rectangle(1, start - 3, this.width - 2, wide + 6) : rectangle(start - 1, top, wide + 2, bottom - top);
     }
-    this.paths.cursor.setAttribute("d", cursor);
+    trace(this.paths.cursor, cursor);
   }
 
   stretch() {
@@ -449,8 +453,8 @@ class CellPicture {
         shade = next;
       }
     }
-    this.shades.forEach((path, i) => path.setAttribute("d", kind === "unknown" ? "" : paths[i]));
-    this.hatched.setAttribute("d", hidden);
+    this.shades.forEach((path, i) => trace(path, paths[i]));
+    trace(this.hatched, hidden);
     this.place.classList.toggle("guessed", kind === "guess");
     this.drawBox();
   }
@@ -460,7 +464,7 @@ class CellPicture {
     const { across, up, map } = this;
     const left = map ? 0 : Math.min(0.32 * width, 14 + Math.max(...up.words.map((words) => textWidth(words, FONT))));
     const right = width - (map ? 0 : 6);
-    let height = Math.min(30 * up.valued, 0.75 * (right - left), 430);
+    let height = Math.min(46 * up.valued, 0.62 * (right - left), 430);
     if (!map) height = Math.max(height, 150);
     let wide = right - left;
     if (map) {
@@ -549,7 +553,7 @@ class CellPicture {
 
   drawBox() {
     const { box } = this;
-    this.brush.setAttribute("d", box ? rectangle(this.x(box[0][0]), this.y(box[1][1] + 1), this.x(box[0][1] + 1) - this.x(box[0][0]), this.y(box[1][0]) - this.y(box[1][1] + 1)) : "");
+    trace(this.brush, box ? rectangle(this.x(box[0][0]), this.y(box[1][1] + 1), this.x(box[0][1] + 1) - this.x(box[0][0]), this.y(box[1][0]) - this.y(box[1][1] + 1)) : "");
   }
 }
 

@@ -589,7 +589,7 @@ class Tables {
     const records = Math.max(1, this.records);
     const sides = [rows.length, columns.length];
     const expected = outer(rows, columns).map((value) => value / records);
-    const alone = eachLine(eachLine(expected, sides, 1, sides[1], centred), sides, 0, sides[0], centred);
+    const alone = outer(centred(rows), centred(columns)).map((value) => value / records); // what e adds to its margins
     const residual = this.residual([a, b]);
     const [rowSpread, columnSpread] = [a, b].map((i) => total(this.axisSpread(i)) / this.axes[i].cells);
     const noise = this.variance([a, b]) * rowSpread * columnSpread;
@@ -608,9 +608,15 @@ class Tables {
     return { columns: [a, b], est: cramer(found), low: cramer(found - reach), high: cramer(found + reach) };
   }
 
+  /** Every two columns that were measured together. */
+  get pairs() {
+    return [...this.told.keys()].map((key) => key.split(",").map(Number)).filter(({ length }) => length === 2);
+  }
+
   /** Every pair that was measured, the surely strongest first. */
   strengths() {
-    const pairs = [...this.told.keys()].map((key) => key.split(",").map(Number)).filter(({ length }) => length === 2);
-    return pairs.map(([one, other]) => this.strength(one, other)).sort((a, b) => b.low - a.low || b.est - a.est);
+    return strongestFirst(this.pairs.map(([one, other]) => this.strength(one, other)));
   }
 }
+
+const strongestFirst = (strengths) => strengths.sort((a, b) => b.low - a.low || b.est - a.est);
