@@ -73,27 +73,31 @@ const nearestWithTotal = (values, sum) => {
   return values.map((value) => Math.max(value - lowered, 0));
 };
 
-/** Noisy counts moved towards expected ones, and the variance that is left in each cell. */
-const towards = (found, expected, variance) => {
+/** Noisy counts moved towards what may be expected, and the variance that is left in each cell. */
+const towards = (found, expected, variance, others = []) => {
   if (!(variance > 0)) return [found, new Float64Array(found.length).fill(1)];
-  const difference = found.map((one, i) => one - expected[i]);
-  let [best, share] = [-Infinity, null];
-  for (const power of POWERS) {
-    const spread = expected.map((one) => Math.max(one, 0) ** power + 1e-12);
-    const mean = total(spread) / spread.length;
-    for (let i = 0; i < spread.length; i++) spread[i] /= mean;
-    let [most, at] = [-Infinity, 0];
-    for (const strength of STRENGTHS) {
-      let sum = 0;
-      for (let i = 0; i < spread.length; i++) {
-        const one = 1 + strength * spread[i];
-        sum += Math.log(one) + difference[i] ** 2 / variance / one;
+  let [best, moved, share] = [-Infinity, found, null];
+  for (const wanted of [expected, ...others]) {
+    const difference = found.map((one, i) => one - wanted[i]);
+    for (const power of POWERS) {
+      const spread = wanted.map((one) => Math.max(one, 0) ** power + 1e-12);
+      const mean = total(spread) / spread.length;
+      for (let i = 0; i < spread.length; i++) spread[i] /= mean;
+      let [most, at] = [-Infinity, 0];
+      for (const strength of STRENGTHS) {
+        let sum = 0;
+        for (let i = 0; i < spread.length; i++) {
+          const one = 1 + strength * spread[i];
+          sum += Math.log(one) + difference[i] ** 2 / variance / one;
+        }
+        if (-0.5 * sum > most) [most, at] = [-0.5 * sum, strength];
       }
-      if (-0.5 * sum > most) [most, at] = [-0.5 * sum, strength];
+      if (most <= best) continue;
+      [best, share] = [most, spread.map((one) => (at * one) / (at * one + 1))];
+      moved = wanted.map((one, i) => one + share[i] * difference[i]);
     }
-    if (most > best) [best, share] = [most, spread.map((one) => (at * one) / (at * one + 1))];
   }
-  return [expected.map((one, i) => one + share[i] * difference[i]), share.map((one) => one * variance)];
+  return [moved, share.map((one) => one * variance)];
 };
 
 /** By cell of an array, the cell of a margin that it is in. */
@@ -163,8 +167,18 @@ Object.assign(Tables.prototype, {
       variance += table.reduce((product, place) => product * (inside.includes(place)
         ? total(inside.length === 1 ? this.aloneSpread(place) : this.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.variance(inside));
     }
-    const [shrunk, uncertain] = towards(this.counts(table), this.fitted(table, margins), variance);
+    const expected = this.fitted(table, margins);
+    const [shrunk, uncertain] = towards(this.counts(table), expected, variance, this.beyond(table, expected));
     return movedTo(shrunk, uncertain, this.marginsOf(table, margins));
+  },
+
+  /** What a pair is expected to be where all columns hang together along a few directions; nothing where there are none. */
+  beyond(table, expected) {
+    const { lengths = [], entries = {} } = this.facts.together ?? {};
+    const [one, other] = table.map((place) => entries[place]);
+    if (table.length !== 2 || !lengths.length || !one || !other) return [];
+    const along = (i) => lengths.reduce((sum, length, k) => sum + length * one[Math.floor(i / other.length)][k] * other[i % other.length][k], 0);
+    return [expected.map((value, i) => Math.max(value + along(i), 0))];
   },
 
   marginsOf(table, margins) {

@@ -30,6 +30,7 @@ from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.threads import one_thread
 from ...sketches.grids.histogram import Histogram
+from ...sketches.tables.best_guess import BestGuess
 from ...sketches.tables.counts import missing_label
 from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
@@ -256,6 +257,7 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     answers = release.asked(LEVEL)
     noise, luck, layout = answers.reading.noise, answers.reading.luck, answers.reading.layout
     places = table_profile.place_columns(answers)
+    rows, lengths, vectors = BestGuess(answers.reading).directions
     return {
         "kind": "tables",
         "counts": True,
@@ -276,6 +278,10 @@ def table_facts(release: Release) -> dict[str, Any] | None:
                 "unit": noise.unit_variance(place),
             }
             for place, one in noise.found.items()
+        },
+        "together": {
+            "lengths": lengths.tolist(),
+            "entries": {str(place): vectors[own].tolist() for place, own in rows.items()} if len(lengths) else {},
         },
         "leftOut": left_out_in_words(release),
         "map": None if places is None else _map_facts(answers, places),

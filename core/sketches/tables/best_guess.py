@@ -122,7 +122,7 @@ class BestGuess:
             return self._fitted(table, self.measured_parts(table))
         margins = list(combinations(table, len(table) - 1))
         expected = self._fitted(table, margins)
-        beyond = self._beyond_margins.get(table)
+        beyond = self._beyond_margins(table)
         others = () if beyond is None else (np.maximum(expected + beyond, 0.0),)
         shrunk, uncertain = towards(self._reading.counts(table), expected, self._cell_variance(table), others)
         sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
@@ -136,27 +136,43 @@ class BestGuess:
         return float(noise.products(table, means, *spreads))
 
     @cached_property
-    def _beyond_margins(self) -> dict[Columns, np.ndarray]:
-        """What pairs have beyond their margins along the directions that noise does not make; none of few columns."""
+    def directions(self) -> tuple[dict[int, slice], np.ndarray, np.ndarray]:
+        """The directions along which columns hang together and that noise does not make, none of few columns.
+
+        Returns
+        -------
+        tuple[dict[int, slice], np.ndarray, np.ndarray]
+            The rows of each column; float64 (n,) how long each direction is; and float64 (rows, n), their entries.
+        """
         pairs = [table for table in self._reading.noise.by_columns if len(table) == 2]
         columns = sorted({place for pair in pairs for place in pair})
         ends = np.cumsum([0, *(self._reading.layout.axes[place].cells for place in columns)]).tolist()
         place_of = {place: slice(*ends[k : k + 2]) for k, place in enumerate(columns)}
+        values, vectors = np.zeros(0), np.zeros((ends[-1], 0))
         if len(columns) < FEWEST_TOGETHER or ends[-1] > MOST_TOGETHER:
-            return {}
+            return place_of, values, vectors
         measured = np.zeros((ends[-1], ends[-1]))
         for one, other in pairs:
             off = self._reading.counts((one, other)) - self._fitted((one, other), [(one,), (other,)])
             measured[place_of[one], place_of[other]] = off
             measured[place_of[other], place_of[one]] = off.T
         edge = BEYOND_NOISE * 4.0 * ends[-1] * float(np.mean([self._cell_variance(pair) for pair in pairs]))
-        kept = np.zeros_like(measured)
         for _ in range(COMPLETIONS if edge > 0.0 else 0):
             for place in place_of.values():
-                measured[place, place] = kept[place, place]
-            values, vectors = np.linalg.eigh(measured)
-            kept = (vectors * (np.sign(values) * np.sqrt(np.maximum(values**2 - edge, 0.0)))) @ vectors.T
-        return {(one, other): kept[place_of[one], place_of[other]] for one, other in pairs} if kept.any() else {}
+                measured[place, place] = (vectors[place] * values) @ vectors[place].T
+            found, all_vectors = np.linalg.eigh(measured)
+            seen = found**2 > edge
+            values, vectors = np.sign(found[seen]) * np.sqrt(found[seen] ** 2 - edge), all_vectors[:, seen]
+        return place_of, values, vectors
+
+    def _beyond_margins(self, table: Columns) -> np.ndarray | None:
+        """What a pair has beyond its margins along these directions; None where there are none."""
+        place_of, values, vectors = self.directions
+        if len(table) != 2 or not len(values):
+            return None
+        one, other = (vectors[place_of[place]] for place in table)
+        product: np.ndarray = (one * values) @ other.T
+        return product
 
     def _check(self, table: Columns) -> None:
         if table not in self._reading.noise.by_columns:

@@ -99,7 +99,7 @@ def test_pairs_of_numbers_that_hang_together_are_a_quarter_nearer_than_looked_at
     sketch = Tables.of(domain, 10)
     made = release(sketch, records, budget, noise_source=SeededSource(3))
     best, alone = made.guessed().guess, BestGuess(made.asked().reading)
-    alone.__dict__["_beyond_margins"] = {}
+    alone.__dict__["directions"] = {}, np.zeros(0), np.zeros((0, 0))
     cells = sketch.cells_of(np.asfortranarray(records))
     off = {best: 0.0, alone: 0.0}
     for pair in combinations(range(8), 2):
@@ -116,7 +116,7 @@ def test_columns_that_have_nothing_to_do_with_each_other_are_hardly_farther_than
     domain = Domain(tuple(Numeric(f"x{place}", 0.0, 1.0) for place in range(6)))
     made = release(Tables.of(domain, 8), records, Budget(1, "1e-6"), noise_source=SeededSource(4))
     alone = BestGuess(made.asked().reading)
-    alone.__dict__["_beyond_margins"] = {}
+    alone.__dict__["directions"] = {}, np.zeros(0), np.zeros((0, 0))
     off = [
         sum(np.abs(guess.counts(pair) - 4_000 / 64).sum() for pair in combinations(range(6), 2))
         for guess in (made.guessed().guess, alone)
