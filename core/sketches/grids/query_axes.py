@@ -104,6 +104,12 @@ class Places:
 
         `table`: float64, one axis each. `factors`: one an axis, float64 (distinct, counters).
         """
+        if (
+            self.count == 1
+        ):  # as held-out records are asked about: from the first axis on, nothing of the table is moved
+            for factor in factors:
+                table = factor[0] @ table.reshape(factor.shape[1], -1)
+            return table.reshape(1)
         order = self._order(table.shape)
         if self.crossed:
             for axis in order:

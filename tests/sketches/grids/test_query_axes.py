@@ -17,7 +17,7 @@ from core.geometry.kernels import (
     SmoothSquared,
 )
 from core.sketches.grids.grid_axes import is_product_of_columns
-from core.sketches.grids.query_axes import LARGEST_ERROR, MAX_TERMS, product_terms
+from core.sketches.grids.query_axes import LARGEST_ERROR, MAX_TERMS, Places, product_terms
 
 
 def largest_error(kernel) -> float:
@@ -60,3 +60,13 @@ def test_products_are_themselves_and_others_have_no_sum():
     assert product_terms(Angular()) is None
     assert product_terms(Mixture((Gaussian(1.0), Angular()), (0.5, 0.5))) is None
     assert product_terms(Product((Euclidean(1.0), Smooth(1.0)))) is None  # too many
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (4, 2, 6)])
+def test_one_query_asked_by_itself_is_answered_as_among_others(shape):
+    random = np.random.default_rng(0)
+    table, factors = random.normal(size=shape), [random.normal(size=(9, size)) for size in shape]
+    every = Places(tuple(np.zeros((9, 1)) for _ in shape), tuple(np.arange(9) for _ in shape)).sums(table, factors)
+    for place in range(9):
+        alone = Places(tuple(np.zeros((1, 1)) for _ in shape), tuple(np.zeros(1, int) for _ in shape))
+        assert alone.sums(table, [one[place : place + 1] for one in factors]) == pytest.approx(every[[place]])
