@@ -59,6 +59,9 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
         if bought:
             st.header("3 · How much privacy?", anchor=False)
             note(f"Found out for {listed([one.price for one in bought])}. To correct what was found costs nothing.")
+            heaps = [heap for one in bought if one.found is not None for heap in one.found.heaps]
+            if heaps:
+                note(f"Where numbers pile up: {' '.join(heaps)}")
         return None
     st.header("3 · How much privacy?", anchor=False)
     epsilon = choose_epsilon()
