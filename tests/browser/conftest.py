@@ -61,7 +61,7 @@ def url(home):
     log = (home / "server.log").open("wb")
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
-    for _ in range(300):
+    for _ in range(1_200):
         try:
             urllib.request.urlopen(address + "/_stcore/health", timeout=1)
             break
