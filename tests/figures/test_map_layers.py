@@ -12,9 +12,22 @@ from core.analysis.decision_map import DecisionMap
 from core.analysis.density import Heatmap, Volume
 from core.domain import Categorical, Domain, Numeric
 from core.figures.figure_axes import Axis
-from core.figures.map_layers import JITTER, MAX_DRAWN, add_distances, add_groups, add_points, round_step, sample_figure
+from core.figures.map_layers import (
+    JITTER,
+    MAX_DRAWN,
+    add_distances,
+    add_groups,
+    add_points,
+    film_figure,
+    heights,
+    round_step,
+    sample_figure,
+    shell_levels,
+    shells_figure,
+    shells_in_words,
+    with_buttons,
+)
 from core.figures.palette import TEAL
-from core.figures.third_column import film_figure, heights, shell_levels, shells_figure, shells_in_words, with_buttons
 from tests.figures.test_density_figures import facts
 
 SQUARE = Domain.of(x=(0, 10), y=(0, 10), z=(0, 10))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.figures.third_column import film_figure
+from core.figures.map_layers import film_figure
 from core.figures.traces import hidden_by_noise
 from core.lab.live_pictures import EPSILONS, SIZE, has_live_picture, live_picture
 from core.sources.samples import sample, samples

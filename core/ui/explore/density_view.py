@@ -19,6 +19,7 @@ from ...analysis.density import Curve, Heatmap, Pairs
 from ...figures.answer_sentences import SHARED_NOISE, noun
 from ...figures.density_figures import Marks
 from ...figures.figure_axes import View, for_areas, ring
+from ...figures.map_layers import axes_of_volume, heights, shells_figure, shells_in_words
 from ...figures.release_pictures import (
     axes_of,
     drawn,
@@ -31,7 +32,6 @@ from ...figures.release_pictures import (
 )
 from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
-from ...figures.third_column import axes_of_volume, heights, shells_figure, shells_in_words
 from ...formatting.escapes import in_html
 from ...formatting.numbers import listed
 from ...releases.release import Release

@@ -18,10 +18,9 @@ from ...figures.answer_sentences import noun, place_words, rules, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import Axis, View, is_map, read_outlines
-from ...figures.map_layers import add_distances, add_groups
+from ...figures.map_layers import add_distances, add_groups, film_figure, with_buttons
 from ...figures.release_pictures import axes_of, in_units
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
-from ...figures.third_column import film_figure, with_buttons
 from ...formatting.escapes import in_markdown, in_plotly
 from ...formatting.numbers import percent, plural, rounded, rounded_range
 from ...releases.release import load

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...figures.density_figures import highest, scale_aside
+from ...figures.map_layers import beginning_at, film_figure
 from ...figures.report.meaning import counted
-from ...figures.third_column import beginning_at, film_figure
 from ...figures.traces import hidden_by_noise
 from ...formatting.numbers import percent, rounded
 from ...lab.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
