@@ -32,6 +32,7 @@ AT_MOST = {
     "switches on a mechanism outside sketches": 1,
     "orchestrations outside releases": 0,
     "registries besides cards": 0,
+    "rooms at the top": 18,
 }
 """What was reached: a test refuses more."""
 
@@ -339,6 +340,7 @@ def reached() -> dict[str, list[str]]:
         "knots of siblings": [" ".join(knot) for knot in sibling_knots()],
         "circles of files": [" ".join(knot) for knot in knots(imports())],
         "names used twice": [" ".join(files) for files in names_used_twice().values()],
+        "rooms at the top": sorted({module.split(".")[1] for module in modules() if module not in FRONT}),
         "switches on a mechanism outside sketches": switches(),
         "orchestrations outside releases": orchestrations(),
         "registries besides cards": registries(),
@@ -350,10 +352,8 @@ def table() -> Iterator[tuple[str, str]]:
     sizes = [len(path.read_text(encoding="utf-8").splitlines()) for path in modules().values()]
     graph = folders()
     kinds = lines()
-    rooms = {module.split(".")[1] for module in modules() if module not in FRONT}
     yield "files", f"{len(sizes)}, median {statistics.median(sizes):.0f} lines, longest {max(sizes)}"
     yield "lines", f"{sum(sizes):,}: " + ", ".join(f"{kinds[kind]:,} {kind}" for kind in sorted(kinds))
-    yield "rooms at the top", f"{len(rooms)}"
     yield "folders as nodes", f"{len(graph)} on {floors(graph)} floors, {sum(map(len, graph.values()))} arrows"
     for name, places in reached().items():
         yield name, f"{len(places)}"
