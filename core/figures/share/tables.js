@@ -466,17 +466,28 @@ class Tables {
     const count = all.est.map((one, i) => (one > TOLD * all.error[i] ? one : NaN));
     const over = (numbers) => sum(numbers.map((one, i) => one * own[i])).est.map((one, i) => one / count[i]);
     const [est, least, most] = [middles, low, high].map(over);
-    const error = est.map((mean, i) => {
-      const around = middles.map((one, cell) => (one - mean) * own[cell]);
-      return Math.sqrt(fine ? this.fineVariance(place, around) : this.weightedVariance(kept, conditions, place, around)[i]) / count[i];
+    const [first, last] = [axis.edges[0], axis.edges[axis.valued] - axis.gap];
+    const unit = last - first;
+    const variances = [0, 1, -1].map((shift) => est.map((mean, i) => {
+      const around = middles.map((one, cell) => (one - mean - unit * shift) * own[cell]);
+      return fine ? this.fineVariance(place, around) : this.weightedVariance(kept, conditions, place, around)[i];
+    }));
+    const error = variances[0].map((one, i) => Math.sqrt(one) / count[i]);
+    /** How far below (1) and above (-1) its estimate a mean may lie: Fieller's rule, as `ratios` has it. */
+    const fieller = (sign) => est.map((mean, i) => {
+      const [a, plus, minus] = variances.map((one) => one[i]);
+      const [b, c] = [(minus - plus) / 4, Math.max((plus + minus) / 2 - a, 0)];
+      const [square, leading] = [reach ** 2, (unit * count[i]) ** 2 - reach ** 2 * c];
+      if (Number.isNaN(mean)) return NaN;
+      const root = Math.sqrt(Math.max((square * b) ** 2 + leading * square * a, 0));
+      return leading > 0 ? ((root + sign * square * b) / leading) * unit : Infinity;
     });
     const squares = luck ? over(middles.map((one) => one ** 2)) : null;
-    const reaches = error.map((one, i) => (luck
-      ? Math.sqrt((reach * one) ** 2 + luck.square * luckVariance(luck, squares[i], est[i], 1) / count[i]) : reach * one));
-    const [first, last] = [axis.edges[0], axis.edges[axis.valued] - axis.gap];
+    const [below, above] = [1, -1].map((sign) => fieller(sign).map((one, i) => (luck
+      ? Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], est[i], 1) / count[i]) : one)));
     const within = (value) => Math.min(Math.max(value, first), last);
     const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + luckVariance(luck, squares[i], est[i], 1) / count[i]) : one));
-    return { ...withEnds(est.map(within), wider, (i) => [within(least[i] - reaches[i]), within(most[i] + reaches[i])]) };
+    return { ...withEnds(est.map(within), wider, (i) => [within(least[i] - below[i]), within(most[i] + above[i])]) };
   }
 
   weightedVariance(kept, conditions, place, weights) {
