@@ -129,7 +129,7 @@ class PrivateEstimator(BaseEstimator):
         settled : bool
             Whether the sketch is the same for any number of records.
         apart : Domain | None
-            The features, where how far records lie apart is to be bought first; see `core.releases.spread`.
+            The features, where how far records lie apart is to be bought first; see `core.releases.stages`.
         centre : CentrePurchase | None
             What is to be bought besides.
         """

@@ -109,7 +109,7 @@ class Reader:
     """Reads a source as often as a release needs."""
 
     source: Source  # The private records.
-    engine: str = LOCAL  # Who reads them; see `core.releases.engine.engine_choice`.
+    engine: str = LOCAL  # Who reads them; see `building_on`.
     keeping: Keeping | None = None  # Where the first reading is written down, if anywhere.
     say: Callable[[str], object] = lambda words: None  # Tells the owner about that.
     progress: Callable[[int], object] = lambda rows: None  # Called with the rows read so far, in all readings together.

@@ -220,7 +220,7 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
         How many there are, from public knowledge or from a count that was bought.
 
     spread : float | None
-        How far columns are spread, where that is known; see `core.releases.spread`.
+        How far columns are spread, where that is known; see `core.releases.stages`.
 
     Raises
     ------

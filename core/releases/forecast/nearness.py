@@ -64,7 +64,7 @@ def half_distance(power: int) -> float:
 def length_apart(domain: Domain, spread: float) -> float:
     """How far two records are typically apart in a straight line, in shares of the bounds.
 
-    `spread`: standard deviation of a column in shares of its bounds; see `core.releases.spread`.
+    `spread`: standard deviation of a column in shares of its bounds; see `core.releases.stages`.
     """
     return math.sqrt(2.0 * domain.dimensions) * spread
 
