@@ -183,10 +183,10 @@ def _shares(file: PublicFile) -> np.ndarray:
     if release.domain.holds_sets or not names or not (near or len(release.domain.names) == len(names) == 2):
         return np.zeros((0, 0))
     if not near:  # dark where everyone is near
-        far = density.grid(release, *names, size=CELLS).estimate
+        far = density.grid(release, names[0], names[1], size=CELLS).estimate
         heights = far.max() - far
     elif len(names) == 2:
-        heights = density.marginal_grid(release, *names, size=CELLS).estimate
+        heights = density.marginal_grid(release, names[0], names[1], size=CELLS).estimate
     else:
         curve = density.marginal_line(release, names[0], points=2 * CELLS).estimate
         levels = (np.arange(CELLS) + 0.5) / CELLS * max(float(curve.max()), 1e-300)
