@@ -188,8 +188,7 @@ def curves_figure(curves: Sequence[Curve], unit: str) -> go.Figure:
         rows, min(ABREAST, len(shown)), subplot_titles=titles, shared_yaxes="all", vertical_spacing=gap
     )
     for place, curve in enumerate(shown):
-        numbers = all(text == f"{at:.6g}" for text, at in zip(curve.texts, curve.places.tolist(), strict=True))
-        x = curve.places if numbers else np.array(curve.texts)
+        x = _across(curve)
         where = {"row": place // ABREAST + 1, "col": place % ABREAST + 1}
         if curve.reach is not None:
             figure.add_trace(band(x, curve.values - curve.reach, curve.values + curve.reach, None), **where)
@@ -199,6 +198,15 @@ def curves_figure(curves: Sequence[Curve], unit: str) -> go.Figure:
     figure.update_yaxes(RULED | {"nticks": 5})
     figure.update_yaxes(title=in_plotly(shortened(unit)), col=1)
     return laid_out(figure, 60 + CURVE_HEIGHT * rows, margin={"t": 28}, showlegend=False)
+
+
+def _across(curve: Curve) -> np.ndarray:
+    """Where its knots are: numbers, or dates as they are written, of which Plotly makes an axis of time."""
+    try:
+        [float(text) for text in curve.texts]
+    except ValueError:
+        return np.array(curve.texts)
+    return curve.places
 
 
 def curves_in_words(curves: Sequence[Curve], unit: str) -> str:
