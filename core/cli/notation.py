@@ -50,6 +50,9 @@ def parse_bounds(text: str) -> tuple[str | None, float, float]:
     if not colon or (equals and not name):
         raise RequestError(f"The bounds {text!r} must be written as COLUMN=LOW:HIGH, such as height=50:250.")
     what = f"The bounds {text!r}"
+    if re.fullmatch(r"[0-9]{1,4}([-/.])[0-9]{1,2}\1[0-9]{1,4}", low):
+        said = f"--format {name or 'day'}=year_first"
+        raise RequestError(f"{what} are dates, so say how they are written, such as {said}.")
     return name if equals else None, parse_number(low, what), parse_number(high, what)
 
 

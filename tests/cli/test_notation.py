@@ -75,6 +75,12 @@ def test_places_are_read_back(places):
     assert notation.parse_places([f"{name}={value}" for name, value in places.items()]) == places
 
 
+@pytest.mark.parametrize("ends", ["2024-01-01:2024-12-31", "1/1/24:31/12/24", "1.1.2024:31.12.2024"])
+def test_bounds_that_are_dates_lead_to_the_format_of_their_column(ends):
+    with pytest.raises(RequestError, match="--format day=year_first"):
+        notation.parse_bounds(f"day={ends}")
+
+
 @pytest.mark.parametrize(
     ("parse", "texts"),
     [
