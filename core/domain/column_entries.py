@@ -100,6 +100,18 @@ def kind_for(name: str) -> str | None:
     return "date" if set(tidy.split("_")) & set(DATED) else None
 
 
+def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
+    """Ends of a column whose name says latitude or longitude, no farther than there are any.
+
+    Only where its cells of powers of two may be those of degrees; and longitudes without any below 0 may go to 360.
+    """
+    tidy = tidy_name(name)
+    most = 90.0 if tidy in LATITUDES else 180.0 if tidy in LONGITUDES else math.inf
+    if most == math.inf or max(-low, high) > 1.5 * most or low >= most or high <= -most:
+        return low, high
+    return max(low, -most), high if tidy in LONGITUDES and low >= 0.0 else min(high, most)
+
+
 def preset_for(name: str) -> str | None:
     """The preset that columns of this name commonly follow, or None."""
     tidy = tidy_name(name)

@@ -148,7 +148,8 @@ def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
     """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
 
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
-    round it would leave out everyone with another number.
+    round it would leave out everyone with another number. Of numbers without decimals, such as "70,001", noise alone
+    would tell the mark, so the table's own is taken unless the other stands out of the noise.
     """
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()
@@ -164,6 +165,9 @@ def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
     names = [*prefer, *(one.name for one in FORMATS if one.name not in (*prefer, *UNSTRUCTURED))]
     best = max(shares[name] for name in names)
     if best >= MOSTLY:
+        mark, other = prefer[-2:]
+        if shares[other] == best and (shares[other] - shares[mark]) * written <= SURE * error:
+            return format_of(mark)
         return format_of(next(name for name in names if shares[name] >= best - ABOUT))
     return format_of(max(UNSTRUCTURED[:3], key=lambda name: shares[name]))
 

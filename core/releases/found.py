@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..domain import Categorical, Domain
-from ..domain.column_entries import columns_of
+from ..domain.column_entries import columns_of, on_earth
 from ..domain.columns import Column
 from ..domain.declarations import Declaration, in_flow, stated
 from ..domain.formats import Format
@@ -45,6 +45,7 @@ HIDDEN, LOST, JUMP = 0.02, 0.05, 0.1
 beside a part that holds more than may be hidden."""
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
+NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
 
@@ -278,7 +279,7 @@ def found_range(scale: Scale, noisy: np.ndarray, error: float, missing: Measured
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
         step = step_of(noisy, error)
-        low, high = rounded_outward(*ends, step)
+        low, high = on_earth(scale.name, *rounded_outward(*ends, step))
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error)}
@@ -379,12 +380,17 @@ def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
 
 def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
     """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
-    more."""
+    more. A high end above zero is that of a cell without it, so whole numbers end below it: of 0 and 1, with 1."""
+    if step and high > 0.0:
+        first = math.ceil(low / step - NEARLY) * step
+        last = (math.ceil(high / step - NEARLY) - 1) * step if step >= 1.0 else high
+        low, high = (first, max(last, first + step)) if first <= last else (low, high)
     if 0.0 < low <= 0.1 * high:
         low = 0.0
     width = max(high - low, step, 1e-12)
     nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
-    return float(f"{math.floor(low / nice) * nice:.12g}"), float(f"{math.ceil(high / nice) * nice:.12g}")
+    ends = math.floor(low / nice + NEARLY) * nice, math.ceil(high / nice - NEARLY) * nice
+    return float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}")
 
 
 def noticeable(count: float, error: float) -> bool:

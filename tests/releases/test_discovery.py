@@ -30,10 +30,12 @@ from core import (
     release_after,
 )
 from core.domain import Dates
+from core.domain.column_entries import on_earth
 from core.privacy.accounting import Reserve, admits, keeps_promise
+from core.privacy.neighbours import EACH_RECORD
 from core.privacy.noise.randomness import SeededSource
-from core.releases.discovery_reading import Scale
-from core.releases.found import SURELY, Finding, ends_of, heaps_of, step_of
+from core.releases.discovery_reading import Scale, Votes
+from core.releases.found import SURELY, Finding, ends_of, heaps_of, rounded_outward, step_of
 from core.sources import open_source
 
 PROMISE = Budget(1, "1e-6")
@@ -261,6 +263,34 @@ def test_zeros_do_not_make_a_range_begin_below_zero():
     assert ends_of(scale, votes, 5.0)[0] == 0.0
     scale, votes = votes_of(np.append(np.zeros(500), -np.linspace(100, 90_000, 5_000)))
     assert ends_of(scale, votes, 5.0)[1] == 0.0
+
+
+@pytest.mark.parametrize("values, ends", [([0, 1] * 3_000, (0, 1)), ([0] * 6_000, (0, 1)), ([1, 2, 3] * 2_000, (1, 3))])
+def test_whole_numbers_end_with_the_last_of_them_and_not_below_0_or_one_step_beyond(values, ends):
+    """Of 0 and 1 the range was 0 to 2, and -1 to 1 where noise hid the ones."""
+    scale, votes = votes_of(values)
+    assert rounded_outward(*ends_of(scale, votes, 50.0), step_of(votes, 50.0)) == ends
+
+
+def test_degrees_of_latitude_and_longitude_do_not_leave_the_earth():
+    """They were found as 10 to 130 and -260 to -60, as cells are powers of two."""
+    assert on_earth("Latitude", 10.0, 130.0) == (10.0, 90.0)
+    assert on_earth("lng", -260.0, -60.0) == (-180.0, -60.0)
+    assert on_earth("longitude", 0.0, 260.0) == (0.0, 260.0)  # of 0 to 360 degrees
+    assert on_earth("lat", 5_000_000.0, 6_000_000.0) == (5_000_000.0, 6_000_000.0)  # of metres
+    assert on_earth("late", 10.0, 130.0) == (10.0, 130.0)
+
+
+def test_noise_alone_does_not_tell_the_mark_before_decimals_where_a_column_has_none():
+    """Of "70,001" in a table with points one in several draws was read as 70.001."""
+    asked = Votes(("pay", "order"), (), EACH_RECORD)
+    exact = np.zeros(asked.shape, np.int64)
+    texts = {"pay": ["12.50"] * 5_000, "order": [f"70,{place:03d}" for place in range(500)] * 10}
+    asked.count(exact, pa.RecordBatch.from_pydict(texts))
+    random = np.random.default_rng(2)
+    read = [asked.formats(exact + np.rint(random.normal(0, 90, exact.shape)), 90.0) for _ in range(200)]
+    assert sum(one["order"].name == "decimal_point" for one in read) >= 195
+    assert all(one["pay"].name == "decimal_point" for one in read)
 
 
 def test_a_range_of_dates_ends_with_a_year_where_years_stand_out_of_wide_noise():
