@@ -35,6 +35,7 @@ from ..privacy.ledger.ledger_store import default_place
 from ..runtime import archives, environment
 from ..runtime.archives import Archive
 from ..runtime.transient import unfinished
+from ..sketches.registry import card
 from .file import LARGE_ARRAYS, PARTS_ARRAYS, sync_folder
 from .manifest import MAX_MANIFEST
 from .release import Release, load
@@ -43,6 +44,15 @@ ARCHIVED, WRITTEN = ".npz", ".json"
 DESCRIBED = ".txt"  # The ending of the text that describes a file.
 FORMATS = ("frostglass-release", "frostglass-local")
 MODEL = "frostglass-model"
+# What mechanisms were asked whose card does not say it.
+QUESTIONS = {
+    "tables": "the whole table",
+    "classes": "which group a place is like",
+    "parts": "several questions",
+    "bounds": "bounds",
+    "quantiles": "quantiles",
+    "count": "how many there are",
+}
 MOST_BYTES = 100 << 20  # Of a file that is looked at; larger ones are opened by their path.
 
 
@@ -73,6 +83,32 @@ def _says_public(path: Path, size: int, changed: int) -> bool:
             return _format(archive.text("manifest", MAX_MANIFEST)) in FORMATS
     except (OSError, ValueError, RequestError):
         return False
+
+
+def question_in_words(mechanism: str) -> str | None:
+    """What was asked, as far as a mechanism tells; None for a model, and for one of another version."""
+    if mechanism in QUESTIONS:
+        return QUESTIONS[mechanism]
+    try:
+        answers = card(mechanism).answers
+    except RequestError:
+        return None
+    return {"closeness": "how dense it is", "distance": "how far everyone is", "regression": "what predicts what"}.get(
+        answers, answers
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _asked(path: Path, size: int, changed: int) -> str:
+    """What a release answers, by its manifest, which is public; "" of a model, and of a file that is damaged."""
+    if path.suffix == WRITTEN:
+        return ""
+    try:
+        with path.open("rb") as file:
+            facts = archives.loads(Archive(file, (*LARGE_ARRAYS, *PARTS_ARRAYS)).text("manifest", MAX_MANIFEST))
+    except (OSError, ValueError, RequestError):
+        return ""
+    return question_in_words(str(facts.get("mechanism"))) or "" if isinstance(facts, dict) else ""
 
 
 def _format(text: str) -> object:
@@ -136,6 +172,12 @@ class Entry:
     size: int  # Bytes of its file.
     shown: bool = False  # Whether it is on show: its owner has given it its name.
     description: str = ""  # The owner's words about it.
+    question: str = ""  # What it answers, in words; "" where the file does not say it.
+
+    @property
+    def title(self) -> str:
+        """What its owner calls it: the name that was given to it, or its data and its question."""
+        return f"{self.dataset}: {self.question}" if self.question and not self.shown else self.dataset
 
 
 class Shelf:
@@ -302,7 +344,8 @@ def _entry(path: Path) -> Entry:
         moment = datetime.fromtimestamp(facts.st_mtime, UTC)
         return Entry(path.name, path.stem, moment, facts.st_size, True, words)
     moment = datetime.strptime(named["moment"], MOMENT).replace(tzinfo=UTC)
-    return Entry(path.name, unquote(named["dataset"]), moment, facts.st_size, False, words)
+    asked = _asked(path, facts.st_size, facts.st_mtime_ns)
+    return Entry(path.name, unquote(named["dataset"]), moment, facts.st_size, False, words, asked)
 
 
 def public_name(name: str) -> str:

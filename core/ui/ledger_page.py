@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import streamlit as st
 
-from ..errors import RequestError
 from ..figures.ledger_figures import budget_bars, loss_distribution, time_line
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import (
@@ -30,22 +29,13 @@ from ..privacy.ledger.ledger import Entry, Ledger, Status
 from ..privacy.ledger.ledger_records import LONGEST_NAME
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..releases.payment import unit_words
-from ..sketches.registry import card
+from ..releases.release_store import question_in_words
 from .frame.charts import show
 from .frame.marks import bar, budget_bar, facts, main_action, note, refusals
 from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
 
 MOST_BARS = 15
 MOST_LISTED = 12
-# What mechanisms were asked whose card does not say it.
-QUESTIONS = {
-    "tables": "the whole table",
-    "classes": "which group a place is like",
-    "parts": "several questions",
-    "bounds": "bounds",
-    "quantiles": "quantiles",
-    "count": "how many there are",
-}
 PICK = "ledger-dataset"
 
 
@@ -131,24 +121,11 @@ def _asked(entry: Entry) -> str:
     """What was asked of which columns; of a model, which it predicts from which others."""
     columns = [str(name) for name in entry.note.get("columns", ())]
     mechanism, parameters = str(entry.note.get("mechanism", "")), entry.note.get("parameters")
-    question, label = _question(mechanism), parameters.get("label") if isinstance(parameters, dict) else None
+    question, label = question_in_words(mechanism), parameters.get("label") if isinstance(parameters, dict) else None
     if question is None and isinstance(label, str):
         others = [name for name in columns if name != label]
         return f"a model of {shown(label)}" + (f" from {listed(others, 4)}" if others else "")
     return (question or shown(mechanism)) + (f" of {listed(columns, 4)}" if columns else "")
-
-
-def _question(mechanism: str) -> str | None:
-    """What was asked, as far as a mechanism tells; None for a model, and for one of another version."""
-    if mechanism in QUESTIONS:
-        return QUESTIONS[mechanism]
-    try:
-        answers = card(mechanism).answers
-    except RequestError:
-        return None
-    return {"closeness": "how dense it is", "distance": "how far everyone is", "regression": "what predicts what"}.get(
-        answers, answers
-    )
 
 
 def _slack(delta: Decimal) -> str:

@@ -25,6 +25,7 @@ from ...analysis.differences import (
     strength_differences,
 )
 from ...analysis.table_profile import place_columns, words_for_cells
+from ...errors import RequestError
 from ...figures.difference_figures import (
     cell_differences_figure,
     difference_bars,
@@ -218,11 +219,20 @@ def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] 
         What was compared, for a report, and the name of the other file; None where nothing could be.
     """
     others = [name for name in reversed(visitor.opened) if name != opened.name]
-    chosen, how = st.columns(2, gap="medium")
-    name = chosen.selectbox("Less the file", others, format_func=in_markdown, key="explore-compared")
-    if name is None:
-        note("Open another file to compare this one with.")
+    refused = {name: reason for name in others if (reason := _why_not(opened, visitor.opened[name]))}
+    offered = [name for name in others if name not in refused]
+    if not offered:
+        note(next(iter(refused.values()), "Open another file to compare this one with."))
         return None
+    if st.session_state.get("explore-compared", offered[0]) not in offered:  # chosen for another part of the file
+        del st.session_state["explore-compared"]
+    chosen, how = st.columns(2, gap="medium")
+    name = chosen.selectbox(
+        "Less the file",
+        offered,
+        format_func=lambda name: in_markdown(visitor.opened[name].called),
+        key="explore-compared",
+    )
     shares = how.segmented_control(
         "Compared are",
         [True, False],
@@ -239,6 +249,15 @@ def difference_view(visitor: Session, opened: Opened) -> tuple[Comparison, str] 
     else:
         _places(opened, other, compared)
     return compared, name
+
+
+def _why_not(opened: Opened, other: Opened) -> str:
+    """Why what is asked cannot be compared with another file, in one sentence; "" where it can."""
+    try:
+        Comparison(opened.release, _alike(other, opened).release)
+    except RequestError as refusal:
+        return str(refusal)
+    return ""
 
 
 def _alike(other: Opened, opened: Opened) -> Opened:

@@ -103,6 +103,7 @@ class Opened:
     None for the file as it is. ``question`` is the name of the part that is asked, of a file that answers several.
     ``bandwidth`` is what the visitor chose to read it with, None for the file's own. ``grouped`` is the release with
     its groups, which ``release`` is a part of; ``several`` is that of all questions, which it answers one of.
+    ``title`` is what its owner calls it, for the owner's eyes: it names a data set, and goes into no file.
     """
 
     name: str
@@ -113,6 +114,12 @@ class Opened:
     bandwidth: Bandwidth | None = None
     grouped: Release | None = None
     several: Release | None = None
+    title: str = ""
+
+    @property
+    def called(self) -> str:
+        """What the visitor is shown it as: the data and the question, where the visitor owns it, or the file's name."""
+        return self.title or self.name
 
     @cached_property
     def fingerprint(self) -> str:
@@ -182,7 +189,7 @@ class Session:
 
         self.counted = Counted(name, load_local(data))
 
-    def open(self, name: str, data: bytes) -> Opened:
+    def open(self, name: str, data: bytes, title: str = "") -> Opened:
         """Read a released file, remember it and make it the current one.
 
         ReleaseFileError when the file is damaged or of another kind; what was open stays open.
@@ -194,11 +201,11 @@ class Session:
         release = READ.get(digest)
         if release is None:
             release = READ[digest] = load(data)
-        return self.remember(name, data, release)
+        return self.remember(name, data, release, title)
 
-    def remember(self, name: str, data: bytes, release: Release) -> Opened:
+    def remember(self, name: str, data: bytes, release: Release, title: str = "") -> Opened:
         """Keep a release whose file is at hand already (one just made), and make it the current one."""
-        opened = Opened(name, data, release)
+        opened = Opened(name, data, release, title=title)
         self.opened.pop(name, None)
         self.opened[name] = opened
         while len(self.opened) > MAX_OPENED:

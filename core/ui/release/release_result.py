@@ -28,7 +28,7 @@ from ...figures.table_figures import column_figure, column_in_words
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...releases.engine.building import TableBuilder
 from ...releases.release import Release
-from ...releases.release_store import public_name
+from ...releases.release_store import public_name, question_in_words
 from ...sources import Source
 from ..frame.charts import show
 from ..frame.marks import Visibility, facts, mark, note, odds, rail
@@ -268,7 +268,9 @@ def _opened(visitor: Session, making: ReleaseTask) -> Opened:
     """The release among the visitor's open files, where the pages on released sketches find it."""
     name = file_name(making)
     if name not in visitor.opened:
-        visitor.remember(name, making.release.to_bytes(), making.release)
+        asked = question_in_words(making.release.sketch.name)
+        title = f"{making.order.dataset}: {asked}" if asked and stranger() is None else ""
+        visitor.remember(name, making.release.to_bytes(), making.release, title)
     return visitor.opened[name]
 
 

@@ -77,7 +77,7 @@ def keep_opened(name: str, data: bytes) -> None:
 
 
 def said_of(entry: Entry) -> str:
-    return f"{entry.dataset} · {day(entry.created)}, {entry.created:%H:%M} UTC · {size(entry.size)}"
+    return f"{entry.title} · {day(entry.created)}, {entry.created:%H:%M} UTC · {size(entry.size)}"
 
 
 def manage(shelf: Shelf, entry: Entry, key: str) -> None:
@@ -170,21 +170,28 @@ def on_the_shelves(visitor: Session) -> list[tuple[Shelf, Entry]]:
     return sorted(found, key=lambda kept: (kept[1].created, kept[1].name), reverse=True)
 
 
-def open_any(visitor: Session, name: str, data: bytes, keep: bool = True) -> None:
-    """Open a released sketch or counted local reports, and keep the file; RequestError when it is neither."""
+def open_any(visitor: Session, name: str, data: bytes, keep: bool = True, title: str = "") -> None:
+    """Open a released sketch or counted local reports, and keep the file; RequestError when it is neither.
+
+    `title`: what its owner calls it, which is shown to the owner in place of the file's name and is in no file.
+    """
     from ...local.local_release import is_local  # not every visitor has one
 
     if is_local(data):
         visitor.open_counted(name, data)
     else:
-        visitor.open(name, data)
+        visitor.open(name, data, title)
     if keep:
         keep_opened(name, data)
 
 
-def open_kept(visitor: Session, shelf: Shelf, entry: Entry) -> None:
-    """Open one, as if its owner had dropped its file; RequestError when it is gone or damaged."""
-    open_any(visitor, public_name(entry.name), shelf.path(entry.name).read_bytes(), keep=False)
+def open_kept(visitor: Session, shelf: Shelf, entry: Entry, mine: bool = True) -> None:
+    """Open one, as if its owner had dropped its file; RequestError when it is gone or damaged.
+
+    `mine`: whether the visitor is its owner, who alone is shown the name of the data set.
+    """
+    title = entry.title if mine else ""
+    open_any(visitor, public_name(entry.name), shelf.path(entry.name).read_bytes(), keep=False, title=title)
 
 
 def open_last(visitor: Session) -> None:
@@ -249,7 +256,7 @@ def released_here(visitor: Session, key: str, most: int = MOST_LISTED) -> None:
             said = f"{public_name(entry.name)} · {owner} · {size(entry.size)}"
             if st.button(in_markdown(said), key=f"here-{key}-{public_name(entry.name)}", type="tertiary"):
                 try:
-                    open_kept(visitor, shelf, entry)
+                    open_kept(visitor, shelf, entry, mine=False)
                 except (RequestError, OSError) as error:
                     st.error(in_markdown(error))
                 else:

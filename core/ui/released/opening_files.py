@@ -111,11 +111,12 @@ def open_first(visitor: Session) -> None:
 def headline(opened: Opened) -> None:
     """One line about what is open: what it is, its ε and its promise; where there is room, what that hides."""
     label, _ = public_answers.label(opened.fingerprint, opened)
-    name, promise = in_html(opened.name), f'<span class="fg-whole">{in_html(label.promise)}</span>'
+    promise = f'<span class="fg-whole">{in_html(label.promise)}</span>'
     line = f"{in_html(what_it_is(label))} · {promise} · {in_html(who_is_protected(label))}"
     roomy = f'<span class="fg-roomy">: {in_html(label.hidden)} · released {day(label.created)}</span>'
+    name = f'<strong title="{in_html(opened.name)}">{in_html(opened.called)}</strong>'
     public = mark_markup(Visibility.PUBLIC, "Public")
-    draw(f'<p class="fg-odds fg-opened">{public} <strong title="{name}">{name}</strong> · {line}{roomy}</p>')
+    draw(f'<p class="fg-odds fg-opened">{public} {name} · {line}{roomy}</p>')
     if not label.private:
         st.warning("A teaching file: its noise can be repeated, so it protects nobody.", icon=":material/school:")
 
@@ -151,7 +152,7 @@ def open_another(visitor: Session, opened: Opened, fits: Callable[[Opened], bool
     if others:
         mark(Visibility.PUBLIC, "Open in this session")
     for name in others:
-        if st.button(in_markdown(name), key=f"explore-open-{name}", type="tertiary"):
+        if st.button(in_markdown(visitor.opened[name].called), key=f"explore-open-{name}", type="tertiary"):
             visitor.current = name
             st.rerun()
     if st.button("Close this file", key="explore-close"):

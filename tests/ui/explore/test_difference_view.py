@@ -61,13 +61,19 @@ def test_two_tables_are_compared_by_pairs_and_in_rows():
     assert not app.exception and " of 1 pairs differ by more than noise" in shown(app)
 
 
-def test_files_that_do_not_go_together_say_why():
+def test_a_file_that_cannot_be_compared_was_offered_and_then_refused_in_red():
     app = explore(release(Tables.of(PEOPLE, bins=4), rows(20.0), Budget(5)).to_bytes(), "tables.npz")
     other = release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [1.0]}, Budget(1)).to_bytes()
     app.file_uploader[0].set_value(("x.npz", other, "application/octet-stream")).run()
     view(app, COMPARE)
-    assert not app.exception
-    assert "cannot be compared" in app.error[0].value
+    assert not app.exception and not app.error
+    assert "Less the file" not in labels(app.selectbox) and "cannot be compared" in shown(app)
+    another = release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [2.0, 3.0]}, Budget(1)).to_bytes()
+    app.file_uploader[0].set_value(("y.npz", another, "application/octet-stream")).run()
+    view(app, COMPARE)
+    assert not app.exception and not app.error
+    offered = next(box for box in app.selectbox if box.label == "Less the file")
+    assert offered.options == ["x.npz"], "the table is not offered"
 
 
 def test_one_file_has_nothing_to_be_compared_with():

@@ -47,6 +47,17 @@ def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
     assert f"How dense it is of {listed(list(opened.release.domain.names))}, file {opened.name}" in words(at)
 
 
+def test_explore_and_shelf_called_a_release_by_its_time_and_a_number_instead_of_its_data_and_question(ledger):
+    opened = confirmed(with_total(visit())).session_state[KEY].shown
+    assert opened.called == "visits: how dense it is"
+    at = reloaded("pages/explore.py")
+    again = at.session_state[KEY].shown
+    assert not at.exception and again.called == opened.called and f">{opened.called}</strong>" in words(at)
+    at = reloaded("app.py")
+    assert of_the_list(at, "home")[0].label.startswith("visits: how dense it is · ")
+    assert "visits" not in again.name and b"how dense" not in again.data, "what is handed out names no data set"
+
+
 def test_who_comes_through_a_proxy_finds_nothing_that_is_kept(ledger, request_headers):
     confirmed(with_total(visit()))
     request_headers["X-Forwarded-For"] = "203.0.113.9"
