@@ -107,7 +107,7 @@ def nearest_place(release: Release) -> dict[str, object]:
 
 
 def described(release: Release, count: int = 1) -> str:
-    """What the centres of a release are, as a sentence."""
+    """What the centres of a release are, and whom their intervals are for."""
     sketch = release.sketch
     if sketch.answers == "closeness":
         what = "medians" if count > 1 else "the median of every column"
@@ -115,6 +115,12 @@ def described(release: Release, count: int = 1) -> str:
             f"These are {what} of a synthetic population of {SYNTHETIC:,} records that explains the release; how far "
             "noise has moved them is not known."
         )
+    return f"{_least_away(release, count)} Intervals hold for these records only, not for a population beyond them."
+
+
+def _least_away(release: Release, count: int) -> str:
+    """What the centres of a release of distances are."""
+    sketch = release.sketch
     if count > 1:
         return "By the released distribution, these are the places with the least sum of distances to the nearest one."
     if sketch.distance_norm == "squared":

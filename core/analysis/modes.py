@@ -59,6 +59,10 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
     Multi-start compass search. Hills within a half-width of the kernel of each other are one, and so are hills with no
     valley between them that is deeper than its standard error.
 
+    Of a release with bands for a population (`for_population`) the interval of a mode is for it, and what is
+    significant is for the records alone: those who search and those who judge share the luck of the draw, which makes
+    hills too.
+
     Parameters
     ----------
     release : Release

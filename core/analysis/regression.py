@@ -183,7 +183,8 @@ class Regression:
         level : float
             Probability with which an interval holds what it is about.
         about : str
-            "records": what the records themselves would give with the same ridge; "population": with sampling.
+            "records": what the records themselves would give with the same ridge; "population": with sampling,
+            of persons with all the rows that they may have.
 
         Returns
         -------
@@ -309,7 +310,8 @@ def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: Ridge) -> R
     spread = sums.error_covariance(places, combined)
     seen = float(combined @ sums.matrix @ combined) + 2.0 * float((inverse * spread).sum())
     residual = min(LARGEST, max(SMALLEST, seen / sums.records))
-    sampling = residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
+    rows = sums.sketch.domain.unit.records  # of one person, who is drawn with all of them: as alike as can be
+    sampling = rows * residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
     covariance = penalty.longer**2 * inverse @ spread @ inverse
     return Regression(sums, goal, places, penalty.size, weights, covariance, sampling, residual)
 

@@ -196,6 +196,8 @@ def modes(
     of_class: ClassOption = None,
     part: PartOption = None,
     bandwidth: BandwidthOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """List places with no denser place beside them, one a row, and whether each stands out above the noise."""
     import numpy as np
@@ -204,15 +206,18 @@ def modes(
 
     from ..analysis.densest_cells import intersect_partitions
     from ..analysis.modes import find_modes
+    from ..figures.answer_sentences import MODES_OF_RECORDS
     from ..sources.public_tables import beside
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
     found: Sequence[Mode | Intersection] = (
         find_modes(asked, count, starts, level) if method == "search" else [intersect_partitions(asked, level)]
     )
     if method == "search" and len(found) == count and all(getattr(mode, "significant", False) for mode in found):
         say(f"All {count} modes stand out from the noise, so there may be more: ask for them with --count.")
+    if population:
+        say(MODES_OF_RECORDS)
     places = pd.DataFrame([mode.position for mode in found], columns=list(asked.domain.names))
     figures = {name: np.array([getattr(mode, name) for mode in found]) for name in MODE_FIGURES[method]}
     write_table(beside(pa.Table.from_pandas(places, preserve_index=False), figures), out)

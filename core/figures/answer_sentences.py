@@ -35,6 +35,9 @@ BEYOND_RECORDS = (
     "Bands hold for the population that the records were drawn from at random, and not for the records alone: they "
     "have the luck of the draw besides the noise."
 )
+MODES_OF_RECORDS = (
+    "Which places are modes, and which stand out, holds for these records only: the luck of the draw makes bumps too."
+)
 SHARED_NOISE = (
     "All answers of a file share its noise, so their errors move together: a file that misses in one place may miss in "
     "many."

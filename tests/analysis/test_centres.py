@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import Budget, Domain
+from core import Budget, Domain, release
 from core.analysis.answerable import check_closeness
 from core.analysis.centres import described, find_centres, nearest_place
 from core.analysis.medians import masses_on_a_line, medians_in_space, medians_on_a_line
@@ -126,6 +126,7 @@ def test_medians_of_a_synthetic_population(few_places):
     assert centres[0].low == {} and np.isnan(centres[0].mean_low)
     assert centres[0].share + centres[1].share == pytest.approx(1.0)
     assert "synthetic population" in described(release, 2)
+    assert "Intervals" not in described(release, 2), "it has none"
 
 
 @given(st.lists(st.integers(0, 5), min_size=6, max_size=9), st.integers(1, 3))
@@ -192,3 +193,9 @@ def test_the_nearest_place_of_several_classes_is_refused():
     sketch = Classes(domain, "kind", distance(domain.without("kind"), "l1"))
     with pytest.raises(RequestError, match="several classes"):
         nearest_place(released(sketch, domain.encode_queries({"x": [0.5, 0.2], "kind": ["a", "b"]}, sketch.metric)))
+
+
+@pytest.mark.parametrize("norm", ["l1", "squared"])
+def test_intervals_of_centres_are_said_to_hold_for_the_records_only(norm):
+    made = release(distance(Domain.of(x=(0, 1)), norm), {"x": [0.5]}, Budget(1))
+    assert "hold for these records only" in described(made)

@@ -1,12 +1,14 @@
 """Regressions of released sums of products: least squares without noise, and intervals that hold under noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.datasets import load_diabetes
 
-from core import Budget, Domain, release
+from core import Budget, Domain, PrivacyUnit, release
 from core.analysis.product_sums import Sums, components, correlations
 from core.analysis.regression import LONGER, choose_ridge, regression
 from core.domain import Categorical, Numeric
@@ -119,6 +121,18 @@ def test_intervals_about_people_like_them_are_longer():
     assert ((others.high - others.low) > (alone.high - alone.low)).all()
     least = 5 / np.sqrt(len(PEOPLE)) / PEOPLE.age.std()
     assert (others.high - others.low)[0] == pytest.approx(2 * 1.96 * least, rel=0.1)
+
+
+def test_intervals_about_the_population_draw_persons_with_all_their_rows():
+    """Four copies of each record said four times as much as they know."""
+    domain = replace(DOMAIN, unit=PrivacyUnit("who", 4))
+    once, often = exact_sums(), exact_sums(frame=pd.concat([PEOPLE] * 4))
+    often = replace(often, sketch=Products(domain))
+    one, other = (
+        regression(sums, "pay", ridge=0.0).coefficients(about="population")[["low", "high"]].diff(axis=1).high
+        for sums in (once, often)
+    )
+    assert np.allclose(one, other, rtol=1e-6)
 
 
 def test_a_release_is_asked_about_every_column():

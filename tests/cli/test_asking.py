@@ -19,6 +19,7 @@ from core.analysis.density import marginal_grid, marginal_line
 from core.analysis.modes import find_modes
 from core.analysis.sampling import sample
 from core.analysis.sql import ask_sql
+from core.figures.answer_sentences import MODES_OF_RECORDS
 from tests.cli.conftest import people, refused
 from tests.releases_for_tests import counted_release
 
@@ -108,6 +109,15 @@ def test_modes_are_listed_with_their_prominence(command, released):
     assert abs(listed["x"][0] - 3) < 1
     cells = table(command("modes", released, "--method", "cells"))
     assert abs(cells["x"][0] - 3) < 1.5
+
+
+def test_modes_of_a_sample_have_longer_bands_and_are_called_modes_of_the_records_only(command, released):
+    alone = table(command("modes", released, "--count", "2"))
+    result = command("modes", released, "--count", "2", "--population")
+    beyond = table(result)
+    assert beyond["x"].tolist() == alone["x"].tolist()
+    assert (beyond["high"] - beyond["low"] > alone["high"] - alone["low"]).all()
+    assert MODES_OF_RECORDS in " ".join(result.stderr.split())
 
 
 def test_anomalies_are_scored(command, released, tmp_path, few_places):

@@ -30,10 +30,11 @@ from ...formatting.escapes import in_html
 from ...formatting.numbers import best_guess, listed, minute, percent, shown, significant
 from ...releases.comparison import Comparison
 from ...releases.release import Release
+from ..answer_sentences import MODES_OF_RECORDS
 from ..difference_figures import difference_words, strength_words
 from ..distance_figures import distance_unit
 from ..release_pictures import drawn, height, in_units, in_words
-from ..report.exploration import Density, Step
+from ..report.exploration import Density, Modes, Step
 from ..report.label import PrivacyLabel
 from ..report.meaning import counted
 from .shared_pictures import column_facts, numbers
@@ -257,6 +258,8 @@ def steps_html(release: Release, steps: tuple[Step, ...], whom: str, stills: lis
             yield from figure_html(f"{in_words(release, picture)} {_others(picture)}", f"step-{place}-words")
         else:
             yield from answers_html(release, step)
+            if isinstance(step, Modes) and release.population is not None:
+                yield f"<p class='note'>{in_html(MODES_OF_RECORDS)}</p>"
         yield "</section>"
 
 

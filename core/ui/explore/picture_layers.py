@@ -14,7 +14,7 @@ from ...analysis.density import Curve, Heatmap
 from ...analysis.modes import Mode
 from ...domain import Categorical
 from ...errors import RequestError
-from ...figures.answer_sentences import noun, place_words, rules, standing_out
+from ...figures.answer_sentences import MODES_OF_RECORDS, noun, place_words, rules, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
 from ...figures.figure_axes import Axis, View, is_map, read_outlines
@@ -74,6 +74,8 @@ def modes_view(opened: Opened) -> None:
         "noise, one part of the rows found it and another part, which knows nothing of the search, judged how far it "
         "rises above the way to a denser place."
     )
+    if opened.release.population is not None:
+        note(MODES_OF_RECORDS)
     take_along(opened, "modes", lambda: table_of(found), (Modes(MOST_MODES),), label="Take the modes along")
     _second_opinion(opened)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ...analysis.product_sums import Sums, components, correlations
-from ...analysis.regression import Regression, regression
+from ...analysis.regression import ABOUT, Regression, regression
 from ...domain import Categorical, Column, Vector
 from ...figures.model_figures import (
     MOST_SHOWN,
@@ -24,6 +24,7 @@ from ..frame.charts import show
 from ..frame.marks import note, refusals
 from ..frame.session import Opened
 from ..released.asked_points import say, state_of, value_field
+from ..released.chosen_view import sample_of_more
 from ..released.taking_along import take_along
 
 MOST_FIELDS = 12  # Columns that get a slider; others stay where people are on average.
@@ -45,18 +46,20 @@ def regression_view(opened: Opened) -> None:
         others = [name for name in domain.names if name != target]
         on = st.multiselect("From", others, others, key=f"regression-on-{target}", width="stretch")
     found = regression(sums, target, on, category)
-    table = found.coefficients()
+    about = ABOUT[sample_of_more(opened)]
+    table = found.coefficients(about=about)
     unit = getattr(column, "unit", "")
     named = found.name + (f" ({unit})" if unit else "")
     say(_explained(found, unit))
     show(coefficient_figure(table, named), "regression-coefficients", coefficients_in_words(table, named))
     hollow = "Each dot says how far a column moves the prediction over its range; a hollow one may as well be zero. "
     more = f"The {MOST_SHOWN} strongest of {len(table)} are shown. " if len(table) > MOST_SHOWN else ""
-    note(
-        f"{more}{hollow}Lines hold with 95% what the records themselves would give; "
-        "how people vary by chance is not in them."
-    )
-    _one_person(opened, sums, found, column, unit)
+    holds = {
+        "records": "the records themselves would give; how people vary by chance is not in them.",
+        "population": "all people would give from whom the records were drawn at random.",
+    }
+    note(f"{more}{hollow}Lines hold with 95% what {holds[about]}")
+    _one_person(opened, sums, found, column, unit, about)
     take_along(opened, "regression", lambda: table)
 
 
@@ -75,7 +78,7 @@ def _explained(found: Regression, unit: str) -> str:
     return f"It explains about **{share}** of how {found.name} differs, and is typically off by {away}."
 
 
-def _one_person(opened: Opened, sums: Sums, found: Regression, column: Column, unit: str) -> None:
+def _one_person(opened: Opened, sums: Sums, found: Regression, column: Column, unit: str, about: str) -> None:
     """A prediction for values that the visitor slides."""
     st.header("For one record", anchor=False)
     asked = [one for one in found.domain.columns if not isinstance(one, Vector)]
@@ -86,12 +89,13 @@ def _one_person(opened: Opened, sums: Sums, found: Regression, column: Column, u
             key = f"regression-{opened.fingerprint[:12]}-{one.name}"
             st.session_state.setdefault(key, state_of(one, values[one.name][0]))
             values[one.name] = [value_field(one, key, slides=True)]
-    answer = found.predict(pd.DataFrame(values)).iloc[0]
+    answer = found.predict(pd.DataFrame(values), about=about).iloc[0]
     error = (answer.high - answer.low) / 3.92
     least, most = rounded_range(answer.low, answer.high, max(error, 1e-12))
     middle = rounded(answer.estimate, max(error, 1e-12))
     said = f"**{middle}** {unit}".rstrip()
-    say(f"Predicted: {said}; without noise very likely between **{least}** and **{most}**.")
+    truth = "without noise" if about == "records" else "of all people"
+    say(f"Predicted: {said}; {truth} very likely between **{least}** and **{most}**.")
     if len(shown) < len(asked):
         note(f"Held where most are: {listed([one.name for one in asked[MOST_FIELDS:]])}.")
 

@@ -30,6 +30,7 @@ from .asked_points import read_value, value_field
 PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One column"
 # Keys of the choices, and their names in the address.
 VIEW, SHOW, ACROSS, UP, DEEP, LAYERS, HELD = "view", "show", "x", "y", "z", "layers", "held"
+POPULATION, YES = "population", "yes"  # In the address, where bands are for more than the records.
 CHOSEN = "explore-chosen"  # Set in the run after a kind of picture was chosen otherwise than in its field.
 FILE = "explore-file-shown"  # The file that the choices were made for.
 LAST = "explore-last"  # The last choices by key.
@@ -204,6 +205,7 @@ def start_with(opened: Opened, view: str) -> None:
     if len(names) > 1:
         starts |= {SHOW: PAIRS if len(names) > 2 else TWO, ACROSS: names[0], UP: names[1]}
     st.session_state.pop(LAST, None)
+    st.query_params.pop(POPULATION, None)  # that the other file is a sample says nothing of this one
     for key, start in starts.items():
         st.session_state.pop(key, None)
         if key in st.query_params:
@@ -295,14 +297,26 @@ def choose_population(opened: Opened) -> Opened:
         wider = for_population(opened.release)
     except RequestError:  # it does not tell how far records vary
         return opened
+    return replace(opened, release=wider) if sample_of_more(opened) else opened
+
+
+def sample_of_more(opened: Opened) -> bool:
+    """Whether the visitor, or the link that was followed, says that the records are a sample of a larger population."""
+    key = f"explore-population-{opened.fingerprint[:12]}"
+    if st.query_params.get(POPULATION) == YES:
+        st.session_state.setdefault(key, True)
     chosen = st.toggle(
         "A sample of more",
-        key=f"explore-population-{opened.fingerprint[:12]}",
+        key=key,
         persist_state="session",
         help="The records are a random sample of a larger population, which bands are to hold for: they have the luck "
         "of the draw besides the noise.",
     )
-    return replace(opened, release=wider) if chosen else opened
+    if chosen:
+        st.query_params[POPULATION] = YES
+    else:
+        st.query_params.pop(POPULATION, None)
+    return chosen
 
 
 def of_same_population(opened: Opened, asked: Opened) -> Opened:

@@ -17,8 +17,10 @@ import pytest
 from core import Budget, Domain, RequestError
 from core.analysis.beyond_records import for_population
 from core.domain import Dates, Numeric
-from core.figures.answer_sentences import BEYOND_RECORDS
+from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
 from core.figures.passport.described import read_public
+from core.figures.report.exploration import Modes
+from core.figures.share.page_sections import steps_html
 from core.figures.share.shared_page import _script, share_html, short_title
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
@@ -199,6 +201,13 @@ def test_a_page_for_the_population_has_longer_bands_that_were_drawn_beforehand()
     alone, beyond = (payload_of(share_html(one, made.to_bytes(), "x.npz")) for one in (made, for_population(made)))
     assert [one["subjects"][0]["kind"] for one in (alone, beyond)] == ["live", "lattice"]
     assert BEYOND_RECORDS in beyond["sharedNoise"] and BEYOND_RECORDS not in alone["sharedNoise"]
+
+
+def test_a_report_for_the_population_says_that_its_modes_are_of_the_records_only():
+    made = small_release(records=500)
+    for one in (made, for_population(made)):
+        told = MODES_OF_RECORDS in "".join(steps_html(one, (Modes(2),), "", []))
+        assert told == (one.population is not None)
 
 
 def test_the_script_is_one_that_a_browser_can_run(tmp_path):

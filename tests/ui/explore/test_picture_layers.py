@@ -6,7 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Domain, Numeric
-from core.analysis.modes import Mode
+from core.analysis.beyond_records import for_population
+from core.analysis.modes import Mode, find_modes
+from core.figures.answer_sentences import MODES_OF_RECORDS
 from core.figures.figure_axes import COASTS
 from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
@@ -29,6 +31,19 @@ def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
     field(app.toggle, "Ask the cells too").set_value(True)
     app.run()
     assert not app.exception and ("rows overlap at age" in shown(app) or app.info)
+
+
+def test_modes_of_a_sample_of_more_have_longer_bands_and_stand_out_among_the_records_only():
+    made = small_release(domain=Domain((AGE, PAY), scale="box"), kernel=kernels.Euclidean(0.4), records=5000)
+    alone, beyond = (find_modes(one, 3, starts=8) for one in (made, for_population(made)))
+    assert [one.position for one in alone] == [one.position for one in beyond]
+    assert all(b.high - b.low > a.high - a.low for a, b in zip(alone, beyond, strict=True))
+    app = explore(made.to_bytes())
+    layer(app, "Modes")
+    assert MODES_OF_RECORDS not in shown(app)
+    field(app.toggle, "A sample of more").set_value(True)
+    app.run()
+    assert not app.exception and MODES_OF_RECORDS in shown(app)
 
 
 @pytest.mark.parametrize(("sure", "words"), [(37, "**37 modes** stand out"), (MOST_MODES, "**At least 100 modes**")])

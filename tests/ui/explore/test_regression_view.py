@@ -29,6 +29,17 @@ def test_a_column_is_predicted_and_asked_for_one_record():
     assert not app.exception and "at least one other column" in shown(app)
 
 
+def test_coefficients_and_predictions_are_of_the_population_where_records_are_a_sample_of_more():
+    app = explore(RELEASED.to_bytes())
+    before = shown(app)
+    assert "how people vary by chance is not in them" in before and "without noise very likely" in before
+    field(app.toggle, "A sample of more").set_value(True)
+    app.run()
+    assert not app.exception and app.query_params["population"] in ("yes", ["yes"])
+    assert "from whom the records were drawn" in shown(app) and "of all people very likely" in shown(app)
+    assert "is not in them" not in shown(app)
+
+
 def test_where_noise_hides_everything_it_says_that_the_mean_is_predicted():
     made = release(SKETCH, PEOPLE[:40], Budget("0.05"), noise_source=SeededSource(3))
     app = explore(made.to_bytes(teaching=True))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.figures.answer_sentences import BEYOND_RECORDS
 from core.privacy.ledger.ledger_store import default_place
 from core.releases.release_store import shelf_beside
 from core.sources.samples import bundled_releases
@@ -103,6 +104,27 @@ def test_a_link_that_holds_nonsense_holds_nothing(held):
 def test_a_link_looks_as_closely_as_it_was_looked(detail, kept):
     at = linked(release="health", detail=detail)
     assert not at.exception and ("detail" in at.query_params) == kept
+
+
+def test_a_link_says_that_the_records_are_a_sample_of_more():
+    """It led to shorter bands than those that were looked at."""
+    at = linked(release="salaries", population="yes")
+    (switch,) = [one for one in at.toggle if one.label == "A sample of more"]
+    assert not at.exception and switch.value and BEYOND_RECORDS in notes(at)
+    (link,) = [one.value for one in at.code if "iframe" not in one.value]
+    assert "population=yes" in link
+    switch.set_value(False).run()
+    assert "population" not in at.query_params and BEYOND_RECORDS not in notes(at)
+    assert not [one for one in at.run().code if "population" in one.value]
+    at = linked(release="salaries", population="perhaps")
+    assert not at.exception and BEYOND_RECORDS not in notes(at) and "population" not in at.query_params
+
+
+def test_what_one_file_is_a_sample_of_is_not_taken_for_the_next_file_too():
+    at = linked(release="salaries", population="yes")
+    at.file_uploader[0].set_value(("next.npz", small_release().to_bytes(), "application/octet-stream")).run()
+    assert at.session_state[KEY].shown.name == "next.npz"
+    assert not at.exception and BEYOND_RECORDS not in notes(at) and "population" not in at.query_params
 
 
 def notes(app) -> str:
