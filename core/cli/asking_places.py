@@ -289,6 +289,8 @@ def anomalies(
     of_class: ClassOption = None,
     part: PartOption = None,
     bandwidth: BandwidthOption = None,
+    population: PopulationOption = False,
+    alike: AlikeOption = 1.0,
 ) -> None:
     """Score places: the columns of QUERIES, and beside them how unusual each place is.
 
@@ -300,7 +302,7 @@ def anomalies(
     from ..sources.public_tables import beside, told_apart
 
     check_table(out)
-    asked = opened(release, of_class, part, bandwidth)
+    asked = opened(release, of_class, part, bandwidth, population=population, alike=alike)
     table = read_queries(queries, asked.domain)
     scores = score(asked, table, level, threshold, seed, share)
     write_table(beside(told_apart(table, asked.domain), {name: getattr(scores, name) for name in ANOMALY_FIGURES}), out)

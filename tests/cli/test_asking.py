@@ -130,6 +130,13 @@ def test_anomalies_are_scored(command, released, tmp_path, few_places):
     assert f"{expected.threshold:.3g}" in result.stderr
 
 
+def test_densities_beside_anomalies_have_longer_bands_for_the_population(command, released, tmp_path, few_places):
+    (tmp_path / "places.csv").write_text("x,y\n3,3\n9.9,0.1\n")
+    alone, beyond = (table(command("anomalies", released, "places.csv", *more)) for more in ((), ("--population",)))
+    assert (beyond["density"] == alone["density"]).all() and (beyond["score"] == alone["score"]).all()
+    assert (beyond["high"] - beyond["low"] > alone["high"] - alone["low"]).all()
+
+
 @pytest.mark.parametrize("smoothed", [True, False])
 def test_made_up_records(command, released, smoothed, few_places):
     result = command("sample", released, "--points", "50", "--seed", "3", *(["--smoothed"] if smoothed else []))

@@ -112,7 +112,7 @@ const curvePictures = (curves, moved) => {
   });
   return [element("div", { class: "curves" }, ...pictures),
     element("p", { class: "note" }, `What each column adds to ${moved}, told from its middle: all between ${significant(least, 3)} and ${significant(most, 3)}.`
-      + (curves.some(({ reach }) => reach) ? " Bands hold, with about 95%, what there would be without noise." : ""))];
+      + (curves.some(({ reach }) => reach) ? " Bands hold, with about 95%, what there would be without noise, for these records only." : ""))];
 };
 
 /** What a record has of a term, in its column's own unit: 1 or 0 of a category, and of a knot the share it is near. */
@@ -169,7 +169,7 @@ const modelView = (model) => {
     if (rows.length) parts.push(coefficientTable(rows));
   }
   parts.push(element("p", { class: "note" }, model.banded
-    ? "How far a column moves the score over its range, and where the same training would have it without noise, with about 95%."
+    ? "How far a column moves the score over its range, and where the same training of these records only would have it without noise, with about 95%."
     : "How far a column moves the score over its range. Small ones may be noise."));
   return parts;
 };
@@ -198,7 +198,7 @@ const regressionsView = (facts) => {
     view.replaceChildren(...parts,
       element("p", { class: "note" }, target.link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
-        : "Each is for one of the column's own unit, with the interval that the noise leaves."));
+        : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only."));
   };
   choice.addEventListener("change", show);
   show();

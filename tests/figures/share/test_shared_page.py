@@ -210,6 +210,10 @@ def test_a_report_for_the_population_says_that_its_modes_are_of_the_records_only
         assert told == (one.population is not None)
 
 
+def test_bands_of_coefficients_and_curves_are_said_to_hold_for_the_records_only():
+    assert _script().count("these records only") == 3  # of regressions, of classes, and of curves
+
+
 def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     """Two modules of the reader had constants of one name, and no page opened."""
     path = tmp_path / "page.cjs"
