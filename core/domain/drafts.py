@@ -134,7 +134,7 @@ _PEOPLE = (
 _NUMBER = "id|nr|no|num|number|nummer|numero|code|key|kennung|hash"
 _NUMBER_OF_PERSON = re.compile(
     rf"^(?:\w+_)?(?:{_PEOPLE})s?_?(?:{_NUMBER})$|^(?:{_NUMBER})_(?:(?:de|di|du|del|der|des)_)?(?:{_PEOPLE})s?$|"
-    r"^(?:uid|pid|ssn)$"
+    rf"^(?:uid|pid|ssn)$|^\w*ausweis(?:_?(?:{_NUMBER}))?$"
 )
 
 

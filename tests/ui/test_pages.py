@@ -207,8 +207,24 @@ def test_a_column_that_looks_like_an_id_by_its_name_is_proposed_and_left_out(nam
     assert "Still missing: how many rows one person may have." in words and "says who one person is" in words
 
 
+def test_a_card_that_each_person_has_one_of_is_proposed_and_no_number_to_be_compared():
+    for name in ("Ausweis", "Leserausweis", "AusweisNr", "Ausweisnummer"):
+        assert person_among(["age", name]) == name
+
+
 def test_no_other_column_is_proposed():
-    assert person_among(["age", "paid", "kind", "order_id", "Kundenzufriedenheit", "number", "student"]) is None
+    others = [
+        "age",
+        "paid",
+        "kind",
+        "order_id",
+        "Kundenzufriedenheit",
+        "number",
+        "student",
+        "Ausweisgebühr",
+        "Ausweise",
+    ]
+    assert person_among(others) is None
 
 
 def test_what_was_typed_survives_a_visit_elsewhere():
