@@ -48,6 +48,7 @@ def add(
 @grouped
 def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
     """List all data sets with what was promised, spent and is left."""
+    from ..privacy.ledger.account import left_of_total
     from ..privacy.neighbours import unit_in_words
 
     book = payer.open()
@@ -64,7 +65,7 @@ def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
                 _amount(status.epsilon, status.delta),
                 f"{unit_in_words(status.unit)}, {status.neighbours}",
                 f"{status.spent:.4g}",
-                f"{status.left:f}",
+                left_of_total(status).removeprefix("ε = "),
                 str(len(status.releases)),
             )
             for status in statuses
@@ -76,12 +77,16 @@ def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
 @grouped
 def show(name: NameArgument, payer: LedgerOptions, json: JsonOption = False) -> None:
     """Show what was promised for a data set, and every release of it."""
+    from ..privacy.ledger.account import left_of_total
+
     status = payer.open().status(name)
     if json:
         print_json(_facts(status) | {"releases": [_entry_facts(entry) for entry in status.releases]})
         return
     print(f"{status.name}: {_total(status)}, registered {status.created:%Y-%m-%d %H:%M} UTC.")
-    print(f"Spent so far: ε = {status.spent:.6g}. Left for one more pure release: ε = {status.left:f}.")
+    print(f"Spent so far: ε = {status.spent:.6g}. Left: {left_of_total(status)}.")
+    if status.delta:
+        print(f"Of that one more pure release may spend ε = {status.left:f}.")
     if status.releases:
         print_table(
             ("release", "made (UTC)", "spent", "mechanism", "rows"),

@@ -106,6 +106,15 @@ def options_of(name: str) -> frozenset[str]:
     return AUTO if name == "auto" else card(name).options
 
 
+def check_typed(shape: SketchOptions) -> None:
+    """Refuse what a named mechanism or kernel has not, before anything is opened, bought or said.
+
+    Without a name the columns decide, which are declared later; parts are checked one by one, and --like by its file.
+    """
+    if (shape.mechanism or shape.kernel) and not shape.part and shape.like is None:
+        check_options(shape, mechanism_name(shape))
+
+
 def check_options(shape: SketchOptions, name: str) -> None:
     """Refuse options that another mechanism has, and this one not."""
     own = options_of(name)

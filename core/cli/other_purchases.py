@@ -69,6 +69,7 @@ def quantiles(
     import pandas as pd
     import pyarrow as pa
 
+    from ..privacy.ledger.account import left_of_total
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.private_quantiles import ColumnQuantiles
 
@@ -91,7 +92,8 @@ def quantiles(
             found = asked.buy(opened, payer, progress=show)
         write_table(pa.Table.from_pandas(pd.DataFrame([vars(one) for one in found]), preserve_index=False), out)
     warn_of_total(payer, asked.cost.describe(), "these quantiles spend")
-    say(f"Spent {bill.price} on all these quantiles together, of which ε = {payer.ledger.status(name).left:f} is left.")
+    rest = left_of_total(payer.ledger.status(name))
+    say(f"Spent {bill.price} on all these quantiles together, of which {rest} is left.")
 
 
 def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
@@ -162,6 +164,7 @@ def train(
     from ..models.linear_models import most_bytes
     from ..models.training import train_by, training_plan
     from ..models.training_task import MOST_HALVINGS, Task
+    from ..privacy.ledger.account import left_of_total
     from ..releases.file import room_for
     from ..releases.payment import LedgerAccount, unit_words
 
@@ -187,7 +190,7 @@ def train(
     if not chosen:
         for sentence in model.card():
             say(sentence)
-    say(f"Wrote {out}. Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
+    say(f"Wrote {out}. Spent {bill.price}, of which {left_of_total(payer.ledger.status(name))} is left.")
 
 
 def _announced(chosen: Chosen) -> None:

@@ -99,17 +99,19 @@ def release(
     """
     from ..figures.report.meaning import table
     from ..formatting.numbers import count, rounded
+    from ..privacy.ledger.account import left_of_total
     from ..releases.fitting import Fitting
     from ..releases.job import Job
     from ..releases.kind import check_engine
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.planning import wide_column
     from ..releases.release_store import paid_name
-    from .mechanisms import leaves_bandwidth
+    from .mechanisms import check_typed, leaves_bandwidth
 
     with billed() as bill:
         check_said(promise, need)
         check_engine(engine)
+        check_typed(shape)
         check_writable(out, overwrite)
         check_sample(data, source, ", or buy bounds with --private-bounds")
         opened = file.open(source)
@@ -165,7 +167,7 @@ def release(
             f"That is less than the {guess.records:,.0f} that were said to be there: records that do not fit "
             "are left out, such as those of a category that is on no list (--unknown category keeps them)."
         )
-    say(f"Spent {bill.price}, of which ε = {payer.ledger.status(name).left:f} is left.")
+    say(f"Spent {bill.price}, of which {left_of_total(payer.ledger.status(name))} is left.")
 
 
 def _named_after(source: str, books: LedgerOptions) -> str:

@@ -24,7 +24,7 @@ from ..formatting.numbers import (
 from ..privacy.accounting import Cost, PureParts, epsilon_spent, spent
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
-from ..privacy.ledger.account import price
+from ..privacy.ledger.account import left_of_total, price
 from ..privacy.ledger.ledger import Entry, Ledger, Status
 from ..privacy.ledger.ledger_records import LONGEST_NAME
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
@@ -60,8 +60,7 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
 
 def show_account(status: Status, begins_again: bool = False) -> None:
     """One data set: its promise, what is left, and its releases on a time line; that of a sample is no promise."""
-    total, left = float(status.epsilon), max(0.0, float(status.epsilon) - status.spent)
-    rest = left_in_words(left, significant(left, 3))
+    total, rest = float(status.epsilon), left_of_total(status).removeprefix("ε = ")
     ends = f"spent {significant(status.spent, 3)}", f"left {rest} of {significant(total, 3)}"
     more = left_in_words(status.left, "")
     bar([status.spent / total], " and ".join(ends), *ends)

@@ -44,7 +44,7 @@ def test_what_was_spent_is_shown(command, source):
     assert "0.7" in words
     words = command("ledger", "show", "people").stdout
     assert shown["releases"][0]["id"] in words
-    assert "Left for one more pure release: ε = 0.7." in words
+    assert "Left: ε = 0.7." in words
 
 
 def test_an_unknown_data_set(command):

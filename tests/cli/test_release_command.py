@@ -21,7 +21,7 @@ def test_a_release_is_written_and_paid_for(command, source, ledger):
     assert result.stdout == ""
     assert "'people', after the source" in result.stderr
     assert "registered it with a total of ε = 1, exactly what this release spends" in result.stderr
-    assert "Spent ε = 1 of the data set 'people', of which ε = 0 is left." in result.stderr
+    assert "Spent ε = 1 of the data set 'people', of which nothing is left." in result.stderr
     release = load("people.npz")
     assert release.private
     assert release.domain.columns == (Numeric("x", 0, 10), Numeric("y", 0, 10))
@@ -30,6 +30,12 @@ def test_a_release_is_written_and_paid_for(command, source, ledger):
     status = Ledger(ledger).status("people")
     assert (status.epsilon, status.left, len(status.releases)) == (1, 0, 2)  # whether records fit, and the table
     assert status.releases[1].note["parameters"] == release.sketch.parameters()
+
+
+def test_an_option_that_the_kernel_has_not_was_refused_after_the_plan_was_printed(command, source):
+    options = ("--bounds", "0:1", "--epsilon", "1", "--kernel", "gaussian", "--bandwidth", "0.1", "--width", "3")
+    result = command("release", source, *options, "--out", "people.npz")
+    assert result.exit_code == 2 and result.stderr.startswith("--width cannot be given here"), "nothing is said before"
 
 
 def test_every_option_arrives(command, ledger):

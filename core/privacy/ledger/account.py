@@ -58,9 +58,7 @@ class Account:
 
     def left(self, after: Preview) -> Decimal:
         """What is left of the total after a release, as the budget bar shows it."""
-        if self.total.delta == 0:
-            return rounded_down(after.left)
-        return rounded_down(max(Decimal(0), self.total.epsilon - Decimal(after.spent)))
+        return rounded_down(_left(self.total.epsilon, self.total.delta, after))
 
     def mismatch(self, neighbours: Neighbours, unit: str) -> str | None:
         """Why releases that protect these people cannot be paid from here, in one sentence, or None."""
@@ -72,6 +70,17 @@ class Account:
         if self.total.neighbours is not neighbours:
             return "The ledger hides another fact about people than this release would; such promises do not add up."
         return None
+
+
+def _left(epsilon: Decimal, delta: Decimal, after: Preview | Status) -> Decimal:
+    """The total less what is spent: exact where promises are pure, and else at the total's δ."""
+    return after.left if delta == 0 else max(Decimal(0), epsilon - Decimal(after.spent))
+
+
+def left_of_total(status: Status) -> str:
+    """What is left of a data set's total, in words, as the page Ledger shows it and commands say it."""
+    left = _left(status.epsilon, status.delta, status)
+    return left_in_words(left, f"ε = {rounded_down(left) if status.delta else left:f}")
 
 
 def price(budget: Budget, left: Decimal | None = None) -> str:

@@ -12,7 +12,8 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.formatting.numbers import amount, rounded_down
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
-from core.privacy.ledger.account import Account, price
+from core.privacy.ledger.account import Account, left_of_total, price
+from core.privacy.ledger.ledger import Ledger, Preview
 from core.releases.forecast.draft import GROUP, Draft
 from core.releases.forecast.nearness import (
     FACTORS,
@@ -29,6 +30,7 @@ from core.releases.forecast.nearness import (
 from core.releases.forecast.recommendation import recommend
 from core.sources.samples import sample, samples
 from core.ui.own_data.privacy_loss import EPSILONS, SLACK, nearest_step
+from tests.privacy.ledger.test_ledger import gaussian
 
 TWO = Domain.of(x=(0, 20), y=(0, 10))
 
@@ -51,6 +53,19 @@ def test_a_price_is_exact(epsilon, words):
 def test_a_price_says_what_is_left():
     assert price(Budget(1), Decimal(2)) == "ε = 1.0, leaving 2.0"
     assert price(Budget("0.5", SLACK)) == "ε = 0.5 with a one-in-a-million risk"
+
+
+def test_the_page_and_the_command_line_said_two_numbers_of_what_is_left(tmp_path):
+    """Beside a δ the one took the spent off the total, and the other said what one more pure release may spend."""
+    book = Ledger(tmp_path / "ledger")
+    book.register("people", 4, "1e-6")
+    for _ in range(2):
+        book.spend("people", gaussian(1))
+    status = book.status("people")
+    account = Account.of(status)
+    none = Preview(None, status.spent, status.left)
+    assert status.left < account.left(none), "these were said, the one here and the other there"
+    assert left_of_total(status) == f"ε = {account.left(none)}"
 
 
 @given(st.decimals(0, 100, allow_nan=False, places=12))
