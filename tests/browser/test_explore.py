@@ -86,9 +86,15 @@ def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     name, picture = save(visit, "Picture that zooms (HTML)")
     assert name == "city-density.html" and b"plotly" in picture
     visit.page.keyboard.press("Escape")
+    assert visit.barriers() == [] and visit.errors == []
+
+
+@pytest.mark.deep  # looking for all modes of a map takes most of a minute of a processor
+def test_a_report_with_its_modes_is_saved(opened):
+    visit = opened("city")
     name, report = save(visit, "Save the report")
     assert name == "city-report.html" and b"What is promised" in report and b"Modes" in report
-    assert visit.barriers() == [] and visit.errors == []
+    assert visit.errors == []
 
 
 @pytest.mark.deep
