@@ -190,7 +190,7 @@ def test_a_touch_of_a_bar_is_answered_by_every_other_picture_as_in_python(page, 
     page.locator(".card .picture").nth(2).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash.includes('view=2:')")
+    page.wait_for_url(lambda address: "view=2:" in address)
     (cell,) = page.evaluate("frostglass.overview.picked.get(2)")
     where = {"kind": [answers.axes[2].categories[cell]]}
     for place in (0, 1):
