@@ -156,12 +156,16 @@ class Discovered:
         """Where numbers pile up, a sentence a column."""
         said = []
         for one in self.columns:
-            piles = [f"{count.text} have a multiple of {step:g}" for step, count in one.heaps.items()]
+            piles = [f"{self._part(count)} have a multiple of {step:g}" for step, count in one.heaps.items()]
             if one.zero is not None and noticeable(one.zero.count, one.zero.error):
-                piles.insert(0, f"{one.zero.text} records have 0")
+                piles.insert(0, f"{self._part(one.zero)} records have 0")
             if piles:
                 said.append(f"{one.name!r}: {listed(piles)}.")
         return said
+
+    def _part(self, found: Measured) -> str:
+        """How many records that is, for a person: noise may say more than there are."""
+        return "nearly all" if found.count >= self.records.count else found.text
 
     @property
     def price(self) -> str:

@@ -35,7 +35,7 @@ from core.privacy.accounting import Reserve, admits, keeps_promise
 from core.privacy.neighbours import EACH_RECORD
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import Scale, Votes
-from core.releases.found import SURELY, Finding, ends_of, heaps_of, rounded_outward, step_of
+from core.releases.found import SURELY, Finding, Measured, ends_of, heaps_of, rounded_outward, step_of
 from core.sources import open_source
 
 PROMISE = Budget(1, "1e-6")
@@ -238,6 +238,15 @@ def votes_of(values, kind="number"):
     table = np.zeros(scale.shape, np.int64)
     scale.count(table, pa.array(values, pa.timestamp("s") if kind == "date" else pa.float64()))
     return scale, table
+
+
+def test_no_more_records_are_said_to_pile_up_than_there_are():
+    """Of 4,050 records "about 6,000" had a multiple of 1, among a hundred columns with much noise each."""
+    found = discover(pd.DataFrame({"pay": np.zeros(3000)}), Budget(10, "1e-6"))
+    (pay,) = found.columns
+    more = replace(pay, zero=Measured(6000.0, 900.0), heaps={1.0: Measured(6000.0, 900.0)})
+    (said,) = replace(found, columns=(more,)).heaps
+    assert said == "'pay': nearly all records have 0 and nearly all have a multiple of 1."
 
 
 def test_heaps_at_round_numbers_are_found_and_said():
