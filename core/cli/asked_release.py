@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
+from .output import check_there
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..releases.release import Release
 
-ReleaseArgument = Annotated[Path, Argument(metavar="RELEASE", help="A release file.", show_default=False)]
+ReleaseArgument = Annotated[
+    Path, Argument(metavar="RELEASE", help="A release file.", show_default=False, callback=check_there)
+]
 QueriesArgument = Annotated[
     str,
     Argument(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from typer import Argument, Option
+from typer import Option
 
 from ..errors import RequestError
 from . import notation
@@ -16,7 +16,7 @@ from .declaring import FileOptions
 from .output import check_writable, reading, say
 from .shared_options import DataOptions, LedgerOptions, grouped, refuse_typed, typed
 from .sketch_options import SketchOptions
-from .spending import billed, dataset_name, warn_of_total
+from .spending import SourceArgument, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
@@ -32,9 +32,7 @@ MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
 
 @grouped
 def declare(
-    source: Annotated[
-        str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
-    ],
+    source: SourceArgument,
     books: LedgerOptions,
     file: FileOptions,
     codebook: Annotated[

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from ..formatting.numbers import listed, percent
 from . import notation
 from .declaring import FileOptions, declared_domain
 from .output import check_table, check_writable, reading, say, write_table
 from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
-from .spending import DatasetOption, billed, check_sample, dataset_name, warn_of_total
+from .spending import DatasetOption, SourceArgument, billed, check_sample, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ..releases.payment import LedgerAccount
     from ..sources import Source
 
-SourceArgument = Annotated[
-    str, Argument(metavar="SOURCE", help="Private records, as those of `release`.", show_default=False)
-]
 # Options on data that columns of numbers have no use for.
 NO_USE = ("--vector", "--items", "--gathered", "--separator", "--category-distance")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from ..errors import RequestError
 from ..runtime.transient import UNFINISHED, sweep_unfinished, unfinished
@@ -26,12 +26,23 @@ if TYPE_CHECKING:
     from ..releases.engine.building import Pace
 
 TABLES = (".csv", ".tsv", ".parquet")
+Named = TypeVar("Named", str, Path)
 SECONDS_A_LINE = 10.0  # Between two lines on how far a reading is, where they do not take each other's place.
 
 
 def say(sentence: str) -> None:
     """A remark on standard error."""
     print(sentence, file=sys.stderr, flush=True)
+
+
+def check_there(named: Named) -> Named:
+    """What was named; refused, before the library is loaded, where it plainly is a file that is not there.
+
+    Patterns, tables of databases, addresses and other people's folders are looked up where they are opened.
+    """
+    if not any(mark in str(named) for mark in (*"*?[~\0", "::", "://")) and not Path(named).exists():
+        raise RequestError(f"There is no file {str(named)!r}.")
+    return named
 
 
 def print_json(value: object) -> None:

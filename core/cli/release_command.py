@@ -26,7 +26,15 @@ from .shared_options import (
     typed,
 )
 from .sketch_options import SketchOptions
-from .spending import CheckpointOptions, DatasetOption, billed, check_sample, dataset_name, warn_of_total
+from .spending import (
+    CheckpointOptions,
+    DatasetOption,
+    billed,
+    check_sample,
+    check_source_there,
+    dataset_name,
+    warn_of_total,
+)
 
 if TYPE_CHECKING:
     from ..domain import Domain
@@ -60,6 +68,7 @@ def release(
             "pattern names several), a table as file.xlsx::sheet, file.duckdb::table or file.sqlite::table, or the "
             "address of a Parquet file.",
             show_default=False,
+            callback=check_source_there,
         ),
     ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],

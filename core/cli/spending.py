@@ -31,10 +31,9 @@ from typer.core import TyperGroup
 
 from ..errors import BudgetError, RequestError
 from ..formatting.numbers import count, listed
-from ..privacy.ledger.ledger_records import named_after
 from ..runtime.faults import DEBUG, TOO_LITTLE
 from ..runtime.transient import sweep
-from .output import print_json, print_table, say
+from .output import check_there, print_json, print_table, say
 from .shared_options import PAYER, DataOptions, LedgerOptions, grouped
 
 if TYPE_CHECKING:
@@ -199,6 +198,23 @@ def billed() -> Iterator[Bill]:
         raise Unfinished(sentence, code_of(problem)) from problem
 
 
+def check_source_there(source: str) -> str:
+    """The name of private records; refused at once, and at no cost, where it plainly is a file that is not there."""
+    with billed():
+        return check_there(source)
+
+
+SourceArgument = Annotated[
+    str,
+    Argument(
+        metavar="SOURCE",
+        help="Private records, as those of `release`.",
+        show_default=False,
+        callback=check_source_there,
+    ),
+]
+
+
 @contextmanager
 def _patient(bill: Bill) -> Iterator[None]:
     """Let a first Ctrl-C or SIGTERM wait for the end when budget is being spent, or was."""
@@ -236,6 +252,8 @@ def dataset_name(source: str, known: Collection[str]) -> str:
 
     `known`: data sets of the ledger.
     """
+    from ..privacy.ledger.ledger_records import named_after
+
     name = named_after(source, known)
     if name is None:
         raise RequestError("The data set needs a name of its own, as the source is not one file; say --dataset NAME.")

@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 EXACT_DIGITS = 12  # Digits shown of a number without error; beyond them floating point itself is in doubt.
 MINUS = "\N{MINUS SIGN}"

@@ -2,9 +2,9 @@
 
 Every file of `ROOMS` (our mechanisms, and published ones of others to compare them with) may write ``CARD =
 MechanismSpec("name", ...)``, or ``SOMETHING_CARD`` for a second one. The text of the files says which names there are,
-so that a list of them loads nothing; a file is imported when its mechanism is asked for. Mechanisms from elsewhere are
-either handed to `register`, or named by an installed package as an entry point of the group ``frostglass.mechanisms``,
-whose value is the card.
+so that a list of them loads nothing, and neither does this module, which the command line's help needs; a file is
+imported when its mechanism is asked for. Mechanisms from elsewhere are either handed to `register`, or named by an
+installed package as an entry point of the group ``frostglass.mechanisms``, whose value is the card.
 
 A question is asked of `candidates`: what is to be measured decides which mechanisms have a part, and public facts their
 details. The command line, the recommendation, the estimators and the app make their sketches here or from a card
@@ -24,14 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import RequestError
-from ..geometry.distances.profiles import profile_named
-from ..geometry.hashing import families
-from ..geometry.kernels import Kernel
-from ..privacy.budget import Budget
 from .mechanism_spec import LAST, MechanismSpec, PublicInputs
 
 if TYPE_CHECKING:
     from ..domain import Domain
+    from ..geometry.kernels import Kernel
     from .adaptive import Adaptive
     from .linear import LinearSketch
 
@@ -165,6 +162,8 @@ def _check_nesting(parameters: object) -> None:
 
 def hashed(kernel: Kernel) -> bool:
     """Whether RACE has the kernel."""
+    from ..geometry.hashing import families
+
     try:
         families.check_kernel(kernel)
     except RequestError:
@@ -184,6 +183,8 @@ def candidates(facts: PublicInputs) -> list[MechanismSpec]:
 
 def check_norm(facts: PublicInputs) -> None:
     """RequestError when there is no such distance, or a radius where none is used."""
+    from ..geometry.distances.profiles import profile_named
+
     norm = facts.norm or ""
     if norm in ("l2", "squared"):
         return
@@ -201,6 +202,8 @@ def distance(domain: Domain, norm: str, *, radius: float | None = None, seed: in
     "capped:C", "above" or "below". `radius`: of "l2" and "squared": records farther than this from the middle of the
     bounds are moved towards it. `seed`: of random directions, for "l2"; fresh when None.
     """
+    from ..privacy.budget import Budget
+
     # None of these sketches depends on the promise before it is sized.
     facts = PublicInputs(domain, Budget(1), norm=norm, seed=seed, radius=radius)
     return cast("LinearSketch", candidates(facts)[0].made_from(facts))  # none that answers distances best is adaptive

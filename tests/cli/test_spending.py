@@ -43,7 +43,7 @@ def left_over(folder: Path) -> set[str]:
     return kept | {path.name for path in folder.iterdir()} - {"people.parquet", "ledger.sqlite", shelf.name}
 
 
-def test_usage_errors_are_one_sentence_too(command):
+def test_usage_errors_are_one_sentence_too(command, source):
     assert "--epsilon" in refused(command("release", "people.parquet", "--out", "x.npz"))
     assert "--kernel" in refused(command("forecast", "--epsilon", "1", "--kernel", "gauss"))
     assert "--rows" in refused(command("forecast", "--epsilon", "1", "--rows", "many"))

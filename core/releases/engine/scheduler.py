@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ...errors import RequestError
+from ...formatting.numbers import listed
 from ...runtime.threads import cores
 from ...runtime.transient import private_folder
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:  # this much can be imported where Dask is not installed
 
 ANSWER_SECONDS = 30
 """For a scheduler to answer, and for the first worker to be there."""
+PROGRAM = __name__.partition(".")[0]  # As workers have to import it: "core" in a checkout, else its installed name.
+MOST_NAMED = 5  # Computers that a refusal names.
 OWN = {
     # Tables before noise are not written to disk, and no page shows what the workers do.
     "distributed.worker.memory.target": False,
@@ -126,7 +130,32 @@ def _client(address: str, security: Security | None) -> Iterator[Client]:
             client.wait_for_workers(1, timeout=ANSWER_SECONDS)
         except TimeoutError:
             raise RequestError("The Dask scheduler has no workers; start at least one.") from None
+        if security is None:
+            _check_program(client)
         yield client
+
+
+def _check_program(client: Client) -> None:
+    """Refuse computers whose Dask was started where it cannot import this program, by their names.
+
+    A `dask worker` finds what is installed, and does not look into the folder that it was started in: of a checkout it
+    knows nothing until PYTHONPATH says so. They are asked by a function of Python's own, which all of them have.
+    """
+    asked = f"{PROGRAM}:__name__"
+    lacking = [
+        where
+        for where, answer in client.run(pkgutil.resolve_name, asked, on_error="return").items()
+        if answer != PROGRAM
+    ]
+    try:
+        client.run_on_scheduler(pkgutil.resolve_name, asked)
+    except ImportError:
+        lacking.append("the scheduler")
+    if lacking:
+        raise RequestError(
+            f"The program cannot be imported as {PROGRAM!r} by {listed(lacking, MOST_NAMED)}: install the same version "
+            "there, or start Dask there with the environment variable PYTHONPATH set to the folder of the checkout."
+        )
 
 
 def _with_protocol(address: str) -> str:

@@ -6,6 +6,8 @@ import logging
 import os
 import pickle
 import signal
+import socket
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -334,3 +336,27 @@ def test_shares_are_all_parts_once_in_order():
         assert sum((share.parts for share in shares), ()) == parts
         assert len(shares) == min(8, count) and all(share.parts for share in shares)
         assert [share.parts for share in _shares(parts, 0)] == [parts]
+
+
+@pytest.mark.deep
+def test_a_worker_started_where_the_program_is_not_found_is_refused_by_its_host(tmp_path):
+    """`dask worker` does not look into the folder of a checkout; it said 'a worker does not have the program'."""
+    begun = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path, "env": dict(os.environ)}
+    begun["env"].pop("PYTHONPATH", None)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    names = ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    started = [subprocess.Popen([sys.executable, "-m", "dask", *names], **begun)]
+    try:
+        started.append(subprocess.Popen([sys.executable, "-m", "dask", "worker", address, "--no-dashboard"], **begun))
+        with (
+            pytest.raises(RequestError, match=r"by tcp://127\.0\.0\.1:\d+.* and the scheduler: .*PYTHONPATH"),
+            scheduler.connected(address),
+        ):
+            pass
+    finally:
+        for one in started:
+            one.terminate()
+            one.wait(timeout=30)
