@@ -1,5 +1,6 @@
 // Sums of distances: column by column, straight-line ones along random directions, squared ones, and cosines.
 import { ReaderError } from "./archive.js";
+import { total } from "./arrays.js";
 import { Domain } from "./columns.js";
 import { projectionOf } from "./hashed.js";
 import { directions, groupedUniforms, onGrid, orthonormal, uniformsForDirection } from "./random.js";
@@ -8,7 +9,6 @@ import { logGamma, normalQuantile, studentQuantile } from "./special.js";
 const PLACES = 1 << 16, CATEGORY_UNIT = 1 << 12, SHARES_TRIED = 64, QUERIES_PER_CELL = 8, MOST_NODES = 512, UNITS = 2 ** 30;
 const GAUSS = [[-0.932469514203152, 0.171324492379170], [-0.661209386466265, 0.360761573048139], [-0.238619186083197, 0.467913934572691],
   [0.238619186083197, 0.467913934572691], [0.661209386466265, 0.360761573048139], [0.932469514203152, 0.171324492379170]];
-const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
 /** How far a record is from a query along a coordinate, with its first and second antiderivative. */
 const profileNamed = (norm) => {
@@ -85,7 +85,7 @@ class Strategy {
     this.levels = hats.length;
     this.cells = (nodes - 1) * scale;
     const fine = Array.from({ length: this.cells + 1 }, (_, i) => i);
-    this.rows = top.map((row) => fine.map((i) => sumOf(row.map((entry, node) => entry * Math.max(0, scale - Math.abs(i - scale * node))))));
+    this.rows = top.map((row) => fine.map((i) => total(row.map((entry, node) => entry * Math.max(0, scale - Math.abs(i - scale * node))))));
     hats.forEach((weight, level) => {
       const half = scale / 2 ** (level + 1);
       for (let middle = half; middle < this.cells; middle += 2 * half) {
@@ -142,7 +142,7 @@ const missedBy = (profile, cells) => {
     const part = query * cells - own;
     return ((1 - part) * spline[own] + part * spline[own + 1] - profile.value(0)) ** 2;
   });
-  return { even, atQuery: sumOf(tried) / tried.length };
+  return { even, atQuery: total(tried) / tried.length };
 };
 
 /** A number between bounds, measured by a strategy. */
@@ -155,7 +155,7 @@ class NumericBlock {
     this.gain = 1 / this.scale ** 2;
     this.missed = missed(this.profile, strategy.cells, `${norm} ${norm.startsWith("capped") ? length : ""}`);
     this.rounding = this.factor ** 2 * this.missed.even;
-    this.totalVariance = this.gain * sumOf(strategy.covariance.map(sumOf));
+    this.totalVariance = this.gain * total(strategy.covariance.map(total));
     this.densities = new WeakMap();
   }
 
@@ -228,7 +228,7 @@ class NumericBlock {
   }
 
   total(table) {
-    return sumOf(this.strategy.masses(table, this.scale));
+    return total(this.strategy.masses(table, this.scale));
   }
 }
 
@@ -256,13 +256,13 @@ class CategoryBlock {
 
   counts(table) {
     const right = Array.from(table.subarray(1), (one) => this.b * one + this.a * table[0]);
-    const all = sumOf(right);
+    const all = total(right);
     return right.map((one) => (one - this.pull(this.a, this.b) * all) / this.b ** 2 / (this.weight * PLACES));
   }
 
   read(table, { count, coordinates }) {
     const counts = this.counts(table);
-    const all = sumOf(counts);
+    const all = total(counts);
     const estimate = Float64Array.from({ length: count }, (_, i) => {
       let best = 0;
       for (let c = 1; c < this.count; c++) if (coordinates[this.place + c][i] > coordinates[this.place + best][i]) best = c;
@@ -272,7 +272,7 @@ class CategoryBlock {
   }
 
   total(table) {
-    return sumOf(this.counts(table));
+    return total(this.counts(table));
   }
 }
 
@@ -298,9 +298,9 @@ export class Distance {
       }
       return [new CategoryBlock(first, column.width, profileNamed(norm).apart(domain.facts.category_distance ?? 1), weights[c])];
     });
-    this.starts = this.blocks.map((_, b) => sumOf(this.blocks.slice(0, b).map(({ rows }) => rows)));
-    this.shape = [sumOf(this.blocks.map(({ rows }) => rows))];
-    this.rounding = sumOf(this.blocks.map(({ rounding }) => rounding));
+    this.starts = this.blocks.map((_, b) => total(this.blocks.slice(0, b).map(({ rows }) => rows)));
+    this.shape = [total(this.blocks.map(({ rows }) => rows))];
+    this.rounding = total(this.blocks.map(({ rounding }) => rounding));
   }
 
   encode(queries) {
@@ -327,11 +327,11 @@ export class Distance {
 
   total(table) {
     const precisions = this.blocks.map(({ totalVariance }) => 1 / totalVariance);
-    return sumOf(this.blocks.map((block, b) => precisions[b] * block.total(this.tableOf(table, b)))) / sumOf(precisions);
+    return total(this.blocks.map((block, b) => precisions[b] * block.total(this.tableOf(table, b)))) / total(precisions);
   }
 
   totalVariance(variance) {
-    return variance / sumOf(this.blocks.map(({ totalVariance }) => 1 / totalVariance));
+    return variance / total(this.blocks.map(({ totalVariance }) => 1 / totalVariance));
   }
 }
 
@@ -379,9 +379,9 @@ export class ProjectedDistance {
     const [estimate, error, reach] = [0, 1, 2].map(() => new Float64Array(count));
     for (let i = 0; i < count; i++) {
       const each = read.map(([one]) => this.factor * one[i]);
-      estimate[i] = sumOf(each) / this.groups;
-      const spread = Math.sqrt(sumOf(each.map((one) => (one - estimate[i]) ** 2)) / this.groups / (this.groups - 1));
-      const missed = this.factor * Math.max(sumOf(read.map((one) => one[3][i])) / this.groups, 0);
+      estimate[i] = total(each) / this.groups;
+      const spread = Math.sqrt(total(each.map((one) => (one - estimate[i]) ** 2)) / this.groups / (this.groups - 1));
+      const missed = this.factor * Math.max(total(read.map((one) => one[3][i])) / this.groups, 0);
       error[i] = Math.hypot(spread, missed);
       reach[i] = Math.hypot(student * spread, normal * missed);
     }
@@ -389,7 +389,7 @@ export class ProjectedDistance {
   }
 
   total(table) {
-    return sumOf(Array.from({ length: this.groups }, (_, g) => this.inner.total(this.tableOf(table, g)))) / this.groups;
+    return total(Array.from({ length: this.groups }, (_, g) => this.inner.total(this.tableOf(table, g)))) / this.groups;
   }
 
   totalVariance(variance) {

@@ -1,18 +1,11 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
+import { dot, halfEven, productOf } from "./arrays.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter, fittingPoints } from "./splines.js";
 import { normalQuantile } from "./special.js";
 
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
-const productOf = (numbers) => numbers.reduce((a, b) => a * b, 1);
-
-export const dot = (one, other) => {
-  let sum = 0;
-  for (let i = 0; i < one.length; i++) sum += one[i] * other[i];
-  return sum;
-};
-
 /** A table summed over one axis after another with a matrix each: (…, counters, …) to (…, places, …). */
 export const contracted = (table, sides, matrices) => {
   let [values, shape] = [table, [...sides]];
@@ -72,9 +65,6 @@ const coarserOf = (axis, halvings) => {
   }
   return axis.categories ? axis : { ...axis, pitch: axis.pitch * 2 ** halvings, cells: axis.cells / 2 ** halvings };
 };
-
-/** To the nearest whole number, halves to the even one. */
-const halfEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
 const countersOf = (axis) => axis.categories || axis.values || axis.cells + 3;
 const isApart = (axis) => axis.categories > 0 || axis.values > 0;

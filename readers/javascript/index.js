@@ -1,2 +1,2 @@
-export { open, Release } from "./release.js";
+export { openRelease as open, Release } from "./release.js";
 export { ReaderError, readArchive } from "./archive.js";

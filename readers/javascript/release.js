@@ -1,10 +1,11 @@
 // A release: what its file holds, and what it answers.
 import { ReaderError, readArchive } from "./archive.js";
+import { productOf } from "./arrays.js";
 import { Domain } from "./columns.js";
 import { Features, Projected, Race } from "./hashed.js";
 import { Directions, Distance, Moments, ProjectedDistance } from "./distances.js";
 import { Histogram } from "./grids.js";
-import { across } from "./pictures.js";
+import { across } from "./across.js";
 import { MinHash } from "./sets.js";
 
 const MECHANISMS = { race: Race, features: Features, minhash: MinHash, projected: Projected, histogram: Histogram,
@@ -43,13 +44,11 @@ const sketchOf = (mechanism, parameters, domain) => {
   return new made(parameters ?? {}, domain);
 };
 
-const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
-
 /** One population that is asked: a sketch with its noisy counters. */
 class Population {
   constructor(sketch, table, { counted, variance, countVariance, before }) {
     Object.assign(this, { sketch, table, counted, variance, countVariance, before });
-    if (table.length !== sizeOf(sketch.shape)) throw new ReaderError("The table of the file has another size than its manifest says.");
+    if (table.length !== productOf(sketch.shape)) throw new ReaderError("The table of the file has another size than its manifest says.");
     const own = counted !== null ? [counted, countVariance ** 0.5] : [sketch.total(table), sketch.totalVariance(variance) ** 0.5];
     this.ownCount = own;
     [this.records, this.recordsError] = besideBought(Math.max(1, own[0]), own[1], before);
@@ -173,7 +172,7 @@ const single = (manifest, domain, { mechanism, parameters }, table, counted, noi
  * @param {Uint8Array} bytes the contents of a .npz file
  * @returns {Promise<Release>}
  */
-export const open = async (bytes) => {
+export const openRelease = async (bytes) => {
   const { manifest, arrays } = await readArchive(bytes);
   if (manifest?.format !== "frostglass-release") throw new ReaderError("The file is an archive of arrays, but not a release.");
   if (!(manifest.format_version <= VERSIONS)) throw new ReaderError("The release was made by a newer version of Frostglass than this reader knows.");
@@ -186,7 +185,7 @@ export const open = async (bytes) => {
 
 const whole = (manifest, arrays) => {
   const { table, count } = arrays;
-  if (!table || sizeOf(table.shape) > MOST_COUNTERS) throw new ReaderError("The release is larger than a page can hold: open it with Frostglass.");
+  if (!table || productOf(table.shape) > MOST_COUNTERS) throw new ReaderError("The release is larger than a page can hold: open it with Frostglass.");
   const { noise, count_noise: countNoise } = manifest.privacy;
   return single(manifest, new Domain(manifest.domain), manifest, Float64Array.from(table.numbers),
     count ? Array.from(count.numbers) : null, noise, countNoise, manifest.counted_before);

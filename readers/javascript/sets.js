@@ -3,10 +3,10 @@ import { Grouped, upperProduct } from "./hashed.js";
 import { PublicRandom, groupSizes } from "./random.js";
 import { ReaderError } from "./archive.js";
 
-const WORD = (1n << 64n) - 1n, MOST_ROWS = 256;
+const WORD = (1n << 64n) - 1n, MOST_HASHED = 256;
 const [P1, P2, P3, P4, P5] = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n];
-const turned = (word, by) => ((word << by) | (word >> (64n - by))) & WORD;
-const rounded64 = (lane, word) => (turned((lane + word * P2) & WORD, 31n) * P1) & WORD;
+const rotated = (word, by) => ((word << by) | (word >> (64n - by))) & WORD;
+const rounded64 = (lane, word) => (rotated((lane + word * P2) & WORD, 31n) * P1) & WORD;
 
 /** XXH64 of bytes, with seed 0. */
 const xxh64 = (data) => {
@@ -19,16 +19,16 @@ const xxh64 = (data) => {
   if (data.length >= 32) {
     const lanes = [(P1 + P2) & WORD, P2, 0n, (WORD + 1n - P1) & WORD];
     for (; at + 32 <= data.length; at += 32) for (let k = 0; k < 4; k++) lanes[k] = rounded64(lanes[k], word(at + 8 * k, 8));
-    key = [1n, 7n, 12n, 18n].reduce((sum, by, k) => (sum + turned(lanes[k], by)) & WORD, 0n);
+    key = [1n, 7n, 12n, 18n].reduce((sum, by, k) => (sum + rotated(lanes[k], by)) & WORD, 0n);
     for (const lane of lanes) key = ((key ^ rounded64(0n, lane)) * P1 + P4) & WORD;
   }
   key = (key + BigInt(data.length)) & WORD;
-  for (; at + 8 <= data.length; at += 8) key = (turned(key ^ rounded64(0n, word(at, 8)), 27n) * P1 + P4) & WORD;
+  for (; at + 8 <= data.length; at += 8) key = (rotated(key ^ rounded64(0n, word(at, 8)), 27n) * P1 + P4) & WORD;
   if (at + 4 <= data.length) {
-    key = (turned(key ^ ((word(at, 4) * P1) & WORD), 23n) * P2 + P3) & WORD;
+    key = (rotated(key ^ ((word(at, 4) * P1) & WORD), 23n) * P2 + P3) & WORD;
     at += 4;
   }
-  for (; at < data.length; at++) key = (turned(key ^ ((BigInt(data[at]) * P5) & WORD), 11n) * P1) & WORD;
+  for (; at < data.length; at++) key = (rotated(key ^ ((BigInt(data[at]) * P5) & WORD), 11n) * P1) & WORD;
   key = ((key ^ (key >> 33n)) * P2) & WORD;
   key = ((key ^ (key >> 29n)) * P3) & WORD;
   return key ^ (key >> 32n);
@@ -100,7 +100,7 @@ export class MinHash extends Grouped {
       this.sizes.forEach((size, g) => {
         const words = keys.map((key) => mixed64((key * this.mixers[g][0] + this.mixers[g][1]) & WORD));
         let start = 0;
-        for (const rows of groupSizes(size, Math.ceil(size / MOST_ROWS))) {
+        for (const rows of groupSizes(size, Math.ceil(size / MOST_HASHED))) {
           const least = this.least(words, start, rows);
           for (let t = 0; t < rows; t++, row++) sums[g][i] += table[row * this.width + this.columnOf(row, least[t])];
           start += rows;

@@ -1,9 +1,11 @@
 // Asking on a picture: it is pointed at, dragged over, moved and zoomed, also by keys.
+import { Chart } from "./chart.js";
+import { endsOf } from "./numbers.js";
 
-const STEP = 1 / 40;
+const KEY_STEP = 1 / 40;
 const CLICK = 5;
 
-class AskedChart extends Chart {
+export class AskedChart extends Chart {
   /** `onPoint` is called with a place, `onBox` with two ends an axis. */
   constructor(canvas, { onPoint, onBox }) {
     super(canvas);
@@ -152,7 +154,7 @@ class AskedChart extends Chart {
   stepped(value, steps, side) {
     const column = side === "x" ? this.across : this.up;
     const [low, high] = this.window[side];
-    const length = column.kind === "category" ? 1 : (high - low) * STEP;
+    const length = column.kind === "category" ? 1 : (high - low) * KEY_STEP;
     const [least, most] = endsOf(column);
     return Math.min(Math.max(value + steps * length, Math.max(low, least)), Math.min(high, most));
   }

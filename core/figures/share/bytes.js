@@ -1,6 +1,7 @@
 // Bytes: what travels packed in the page, and arrays of a NumPy archive.
+import { readArchive } from "../../../readers/javascript/archive.js";
 
-const fromBase64 = (text) => {
+export const fromBase64 = (text) => {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const letters = atob(text);
   const found = new Uint8Array(letters.length);
@@ -9,7 +10,7 @@ const fromBase64 = (text) => {
 };
 
 /** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
-const unpacked = ({ shape, numbers }) => {
+export const unpacked = ({ shape, numbers }) => {
   const all = new Float32Array(fromBase64(numbers).buffer);
   const size = shape.reduce((a, b) => a * b, 1);
   const [est, low, high] = [0, 1, 2].map((place) => all.subarray(place * size, (place + 1) * size));
@@ -17,4 +18,4 @@ const unpacked = ({ shape, numbers }) => {
 };
 
 /** One array of an archive (.npz) as numbers, flat; whole numbers up to 2^53 are exact. */
-const arrayOf = async (file, member) => Float64Array.from((await Reader.readArchive(file)).arrays[member].numbers);
+export const arrayOf = async (file, member) => Float64Array.from((await readArchive(file)).arrays[member].numbers);

@@ -1,9 +1,9 @@
 // Colours and patterns of the page, as the visitor's theme has them now.
 
-const SHADES = 10;
+export const SHADES = 10;
 
 /** Colours that a canvas draws with, read off the style sheet. */
-const coloursNow = () => {
+export const coloursNow = () => {
   const probe = document.createElement("span");
   document.body.append(probe);
   const read = (name) => {
@@ -22,14 +22,14 @@ const coloursNow = () => {
 const components = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 
 /** The shade of a share between 0 and 1, between the two nearest of ten. */
-const shade = (shades, share) => {
+export const shade = (shades, share) => {
   const place = Math.min(Math.max(share, 0), 1) * (SHADES - 1);
   const first = Math.min(Math.floor(place), SHADES - 2);
   return shades[first].map((one, c) => one + (shades[first + 1][c] - one) * (place - first));
 };
 
 /** A pattern of thin diagonal lines. */
-const hatching = (context, colour, scale) => {
+export const hatching = (context, colour, scale) => {
   const size = Math.round(7 * scale);
   const tile = new OffscreenCanvas(size, size);
   const pen = tile.getContext("2d");
@@ -45,7 +45,7 @@ const hatching = (context, colour, scale) => {
 };
 
 /** A picture of numbers as an image, one pixel a place, the first row at the bottom. */
-const imageOf = (width, height, colourAt) => {
+export const imageOf = (width, height, colourAt) => {
   const image = new ImageData(width, height);
   for (let j = 0; j < height; j++) {
     for (let i = 0; i < width; i++) {
@@ -59,7 +59,7 @@ const imageOf = (width, height, colourAt) => {
 };
 
 /** An element with attributes and children; every text becomes a text and nothing else. */
-const element = (name, attributes = {}, ...children) => {
+export const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);

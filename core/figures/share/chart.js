@@ -1,8 +1,11 @@
 // A picture: a map, a curve or bars on a canvas.
+import { coloursNow, element, hatching, imageOf, shade } from "./canvas.js";
+import { Lattice } from "./lattice.js";
+import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
-class Chart {
+export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
     this.point = this.box = null;
@@ -297,7 +300,7 @@ class Chart {
   }
 }
 
-const extremes = (numbers) => {
+export const extremes = (numbers) => {
   let [least, most] = [Infinity, -Infinity];
   for (const value of numbers) {
     if (value < least) least = value;
@@ -314,11 +317,11 @@ const cut = (pen, words, width) => {
   return `${words.slice(0, end)}…`;
 };
 
-const unitOf = ({ answers, counted, unit }) =>
+export const unitOf = ({ answers, counted, unit }) =>
   answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "count" ? counted : `${counted} close by`;
 
 /** What stands below a picture: its colours, or what its heights are, and what hatching means. */
-const legendOf = (chart) => {
+export const legendOf = (chart) => {
   const { decoder, colours, shown, range } = chart;
   const painted = (width, paint) => {
     const canvas = element("canvas", { width, height: 12, "aria-hidden": "true" });
@@ -349,7 +352,7 @@ const legendOf = (chart) => {
 };
 
 /** A picture that is looked at and not asked; one that is printed alone has no room before. */
-class Still extends Chart {
+export class Still extends Chart {
   constructor(figure, facts) {
     const canvas = element("canvas", { role: "img", "aria-labelledby": figure.querySelector("figcaption").id });
     super(canvas);

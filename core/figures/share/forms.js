@@ -1,4 +1,7 @@
 // Models: their coefficients with intervals, and a form that predicts.
+import { coloursNow, element } from "./canvas.js";
+import { percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { dot } from "../../../readers/javascript/arrays.js";
 
 const expit = (score) => 1 / (1 + Math.exp(-score));
 
@@ -149,7 +152,7 @@ const predicted = (target, fields, values) => {
   return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);
 };
 
-const modelView = (model) => {
+export const modelView = (model) => {
   const said = element("p", { class: "odds", role: "status" });
   const parts = [];
   if (model.fields.length) {
@@ -174,7 +177,7 @@ const modelView = (model) => {
   return parts;
 };
 
-const regressionsView = (facts) => {
+export const regressionsView = (facts) => {
   const view = element("div");
   const choice = element("select", { id: "target" }, ...facts.targets.map(({ name }, i) => element("option", { value: i }, name)));
   const show = () => {

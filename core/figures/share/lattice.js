@@ -1,6 +1,9 @@
 // Pictures that were worked out beforehand: drawn place by place, and read along straight lines between places.
+import { unpacked } from "./bytes.js";
+import { endsOf, nearest } from "./numbers.js";
+import { transposed } from "../../../readers/javascript/arrays.js";
 
-class Lattice {
+export class Lattice {
   constructor(facts) {
     Object.assign(this, facts);
     this.exact = false;

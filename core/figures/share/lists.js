@@ -1,5 +1,9 @@
 // What is asked of a release besides its picture: lists that somebody pastes, made-up records, which group it is like
 // somewhere, and which tops of a picture stand out from the noise.
+import { element } from "./canvas.js";
+import { dateWords, endsOf, listed, percent, significant } from "./numbers.js";
+import { csvOf, save } from "./take.js";
+import { ReaderError } from "../../../readers/javascript/archive.js";
 
 const MOST_LISTED = 2000, MOST_SHOWN = 30, MAP_SIDE = 48, SURE = 3, STANDS_OUT = 3;
 
@@ -28,7 +32,7 @@ const queriesOf = (text, columns) => {
 };
 
 /** A field for a list, and what is said of each line: how much is close to it, or how far all are. */
-const listView = (release, stem) => {
+export const listView = (release, stem) => {
   const columns = release.sketch.domain.columns;
   const near = release.sketch.answers === "closeness";
   const input = element("textarea", { id: "list", rows: 5, spellcheck: "false" });
@@ -40,7 +44,7 @@ const listView = (release, stem) => {
       const queries = queriesOf(input.value, columns);
       const answers = release.answer(queries);
       const count = answers.estimate.length;
-      if (!count) throw new Reader.ReaderError("There is nothing in the list.");
+      if (!count) throw new ReaderError("There is nothing in the list.");
       const factor = near ? 1 : 1 / release.records;
       const line = (i) => [...columns.map(({ name }) => [queries[name][i]].flat().join(" ")),
         answers.estimate[i] * factor, answers.low[i] * factor, answers.high[i] * factor, ...(near ? [answers.low[i] <= 0 ? "yes" : "no"] : [])];
@@ -56,7 +60,7 @@ const listView = (release, stem) => {
             element("tbody", {}, ...rows.slice(0, MOST_SHOWN).map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, words(cell)))))))),
         element("button", { type: "button", onclick: () => save(`${stem}-answers.csv`, "text/csv", csvOf(heads, rows)) }, "All answers (CSV)"));
     } catch (problem) {
-      said.textContent = problem instanceof Reader.ReaderError ? problem.message : "The list cannot be read.";
+      said.textContent = problem instanceof ReaderError ? problem.message : "The list cannot be read.";
       found.replaceChildren();
     }
   };
@@ -66,7 +70,7 @@ const listView = (release, stem) => {
 };
 
 /** Made-up records of a picture's columns as a file. */
-const samplesButton = (controls, stem) => element("button", { type: "button", onclick: () => {
+export const samplesButton = (controls, stem) => element("button", { type: "button", onclick: () => {
   const { decoder } = controls;
   const rows = decoder.drawn().map((record) => record.map((value, place) => decoder.valueOf(place, value)));
   const dated = rows.map((row) => row.map((value, place) => (decoder.columns[place].kind === "date" ? dateWords(decoder.columns[place], value) : value)));
@@ -74,7 +78,7 @@ const samplesButton = (controls, stem) => element("button", { type: "button", on
 } }, "Made-up records like these (CSV)");
 
 /** Which of several groups is the closest at each place of the picture, and whether the noise leaves that open. */
-const groupsView = (groups, controls) => {
+export const groupsView = (groups, controls) => {
   const canvas = element("canvas", { class: "groups", role: "img" });
   const legend = element("ul", { class: "facts" });
   const show = () => {
@@ -141,7 +145,7 @@ const topsOf = (shown) => {
 };
 
 /** Rings around the tops of a picture that stand out; how many there are. */
-const markTops = (chart) => {
+export const markTops = (chart) => {
   const { shown, decoder, across, up } = chart;
   if (decoder.answers !== "closeness" || across.kind === "category" || up?.kind === "category") return 0;
   const tops = topsOf(shown);

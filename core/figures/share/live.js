@@ -1,17 +1,11 @@
 // What a release says at any place, asked of its counters themselves by the reader.
+import { Lattice } from "./lattice.js";
+import { amountAt, endsOf, nearest } from "./numbers.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
 const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64;
 
-const transposed = (numbers, rows, columns) => {
-  const turned = new Float64Array(numbers.length);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = numbers[i * columns + j];
-  return turned;
-};
-
-const dot = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
-
-class Live {
+export class Live {
   /** `facts`: of one population, whose `release` the reader opened. */
   constructor(facts, release) {
     Object.assign(this, facts);

@@ -16,26 +16,26 @@ const digitsOf = (value, error, towards) => {
 };
 
 /** A number in the digits that its standard error supports; two digits of one whose error nobody knows. */
-const rounded = (value, error) =>
+export const rounded = (value, error) =>
   Number.isFinite(error) ? digitsOf(value, error, Math.round) : significant(value, 2);
 
 /** Both ends of an interval, rounded outwards. */
-const roundedRange = (low, high, error) => [digitsOf(low, error, Math.floor), digitsOf(high, error, Math.ceil)];
+export const roundedRange = (low, high, error) => [digitsOf(low, error, Math.floor), digitsOf(high, error, Math.ceil)];
 
 /** A number in so many significant digits. */
-const significant = (value, digits) => {
+export const significant = (value, digits) => {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "unknown" : value > 0 ? "∞" : "\u2212∞";
   const cut = Number(value.toPrecision(digits));
   if (cut && (Math.abs(cut) < 1e-9 || Math.abs(cut) >= 1e15)) return signed(cut.toExponential(digits - 1));
   return signed((cut || 0).toLocaleString("en-GB", { maximumSignificantDigits: Math.max(1, digits) }));
 };
 
-const percent = (share) => `${significant(100 * share, 2)}%`;
-const listed = (names) =>
+export const percent = (share) => `${significant(100 * share, 2)}%`;
+export const listed = (names) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
 /** What is written at a place of a column: a category, a date, or a number to a five-hundredth of its range. */
-const placeWords = (column, value) => {
+export const placeWords = (column, value) => {
   if (column.kind === "category") return column.categories[nearest(column, value)];
   if (column.kind === "date") return dateWords(column, value);
   if (column.kind === "amount") return amountWords(column, value);
@@ -44,12 +44,12 @@ const placeWords = (column, value) => {
 };
 
 /** The amount at a place on the scale of doublings, and the place of an amount: `Doublings` of the library. */
-const amountAt = (column, place) => {
+export const amountAt = (column, place) => {
   const size = Math.min(Math.abs(place), 1000), whole = Math.floor(size), once = 1 + 11 / 32;
   const rest = (once - Math.sqrt(once * once - (11 / 8) * (size - whole))) / (11 / 16);
   return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * column.finest;
 };
-const placeOfAmount = (column, amount) => {
+export const placeOfAmount = (column, amount) => {
   const times = 1 + Math.abs(amount) / column.finest;
   let whole = Math.floor(Math.log2(times));
   whole += (2 ** (whole + 1) <= times) - (2 ** whole > times);
@@ -58,24 +58,24 @@ const placeOfAmount = (column, amount) => {
 };
 const amountWords = (column, place) => `${significant(amountAt(column, place), 3)} ${column.unit}`.trim();
 
-const dateWords = (column, value) => {
+export const dateWords = (column, value) => {
   const text = new Date(1000 * (column.origin + column.step * Math.round(value))).toISOString();
   return column.step >= 86400 ? text.slice(0, 10) : text.slice(0, column.step >= 60 ? 16 : 19).replace("T", " ");
 };
 
 /** The number of steps at a date that somebody typed. */
-const dateNumber = (column, text) => {
+export const dateNumber = (column, text) => {
   const moment = Date.parse(`${text.trim().replace(" ", "T")}${/[T ]/.test(text.trim()) ? "Z" : ""}`);
   return (moment / 1000 - column.origin) / column.step;
 };
 
-const nearest = (column, value) => Math.min(column.categories.length - 1, Math.max(0, Math.round(value)));
-const endsOf = (column) =>
+export const nearest = (column, value) => Math.min(column.categories.length - 1, Math.max(0, Math.round(value)));
+export const endsOf = (column) =>
   column.kind === "category" ? [-0.5, column.categories.length - 0.5] : [column.low, column.high];
-const titleOf = (column) => (column.unit ? `${column.name} (${column.unit})` : column.name);
+export const titleOf = (column) => (column.unit ? `${column.name} (${column.unit})` : column.name);
 
 /** Round places between two ends for the marks of an axis, with what is written there. */
-const marksOf = (column, [low, high], most) => {
+export const marksOf = (column, [low, high], most) => {
   if (column.kind === "category") {
     const every = Math.ceil((high - low) / most);
     const places = (column.begins ?? column.categories).map((words, place) => [place, words]);
@@ -96,7 +96,7 @@ const marksOf = (column, [low, high], most) => {
   return roundMarks(low, high, most);
 };
 
-const roundMarks = (low, high, most) => {
+export const roundMarks = (low, high, most) => {
   const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((one) => one * power >= rough * 0.999);
@@ -108,4 +108,77 @@ const roundMarks = (low, high, most) => {
     marks.push([place * step, large ? text : text.replaceAll(",", "")]);
   }
   return marks;
+};
+
+// The columns of released tables, whose cells have words.
+
+export const told = (low) => low > 0;
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+
+/** Days from one moment to another as people say them: "2024", "March 2024", "3 to 9 March 2024". */
+const daysWords = (first, last) => {
+  const [a, b] = [first, last].map((seconds) => new Date(1000 * seconds));
+  const [days, month, year] = [(one) => one.getUTCDate(), (one) => one.getUTCMonth(), (one) => one.getUTCFullYear()];
+  const ends = days(a) === 1 && new Date(b.getTime() + 86400000).getUTCDate() === 1;
+  const said = (one, parts) => [parts > 2 && days(one), parts > 1 && MONTHS[month(one)], year(one)].filter(Boolean).join(" ");
+  if (a.getTime() === b.getTime()) return said(a, 3);
+  if (ends && month(a) === 0 && month(b) === 11) return year(a) === year(b) ? said(a, 1) : `${year(a)} to ${year(b)}`;
+  if (ends && said(a, 2) === said(b, 2)) return said(a, 2);
+  if (ends) return `${year(a) === year(b) ? MONTHS[month(a)] : said(a, 2)} to ${said(b, 2)}`;
+  if (said(a, 2) === said(b, 2)) return `${days(a)} to ${said(b, 3)}`;
+  return `${year(a) === year(b) ? `${days(a)} ${MONTHS[month(a)]}` : said(a, 3)} to ${said(b, 3)}`;
+};
+
+const secondsAt = (axis, value) => axis.origin + axis.seconds * value;
+
+/** Cells of a column from one to another in words. */
+export const stretchWords = (axis, first, last) => {
+  if (axis.kind === "category" || last >= axis.valued) return axis.words[first];
+  if (axis.kind === "date" && axis.seconds === 86400) return daysWords(secondsAt(axis, axis.edges[first]), secondsAt(axis, axis.edges[last + 1] - axis.gap));
+  if (first === last) return `${axis.words[first]} ${axis.unit}`.trim();
+  const [low, high] = [axis.edges[first], axis.edges[last + 1] - axis.gap];
+  return `${valueWords(axis, low)} to ${valueWords(axis, high)} ${axis.unit}`.trim();
+};
+
+/** A value of a column in the digits that an error supports; without one, that its cells do. */
+export const valueWords = (axis, value, error = null) => {
+  if (!Number.isFinite(value)) return "unknown";
+  if (axis.kind === "date") {
+    return axis.seconds === 86400 ? daysWords(secondsAt(axis, Math.round(value)), secondsAt(axis, Math.round(value))) : dateWords({ origin: axis.origin, step: axis.seconds }, value);
+  }
+  const fine = axis.drawn ? Math.max(axis.gap, Math.abs(value) / 200, 1e-9) : axis.gap || (axis.high - axis.low) / 500;
+  const text = digitsOf(value, error === null ? fine : Math.max(error, 1e-12), Math.round);
+  return Math.abs(value) < 10000 ? text.replaceAll(",", "") : text;
+};
+
+/** A number about a column with its band, in the digits that the band supports. */
+export const bandWords = (axis, { est, low, high }, whole = false) => {
+  if (!Number.isFinite(est)) return "too few";
+  if (axis.kind === "date") return axis.seconds === 86400 ? `${valueWords(axis, est)} (${daysWords(...[low, high].map((one) => secondsAt(axis, Math.round(one))))})` : `${valueWords(axis, est)} (${valueWords(axis, low)} to ${valueWords(axis, high)})`;
+  const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
+  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(low, high, error);
+  return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
+};
+
+/** Where a cell begins, for the marks of an axis. */
+export const beginning = (axis, cell) => {
+  if (axis.kind === "category" || cell >= axis.valued) return axis.words[cell];
+  if (axis.kind === "date") return dateWords({ origin: axis.origin, step: axis.seconds }, axis.edges[cell]).slice(0, 10);
+  return valueWords(axis, axis.edges[cell]);
+};
+
+/** A share in the digits that its error supports, for the end of a row. */
+export const shareDigits = ({ est, low, high }, i) => {
+  if (Number.isNaN(est[i])) return "";
+  if (low && !told(low[i])) return `≤ ${significant(Math.max(0, 100 * high[i]), 2)}%`;
+  return `${low ? rounded(100 * est[i], Math.max(est[i] < 0.01 ? 0.01 : 0.1, (100 * (high[i] - low[i])) / 3.92)) : significant(100 * est[i], 2)}%`;
+};
+
+export const shareWords = (found, i) => {
+  const { est, low, high } = found;
+  if (Number.isNaN(est[i])) return "too few people are left to be told";
+  if (!low) return `about ${significant(100 * est[i], 2)}%, by the best guess`;
+  if (!told(low[i])) return `at most ${significant(Math.max(0, 100 * high[i]), 2)}%`;
+  const error = (100 * (high[i] - low[i])) / 3.92;
+  return `${rounded(100 * est[i], error)}% (${roundedRange(100 * low[i], 100 * high[i], error).join(" to ")})`;
 };

@@ -1,78 +1,14 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
+import { SHADES, element } from "./canvas.js";
+import { bandWords, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, titleOf, told, valueWords } from "./numbers.js";
+import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
+import { csvOf } from "./take.js";
+import { total } from "../../../readers/javascript/arrays.js";
+import { Tables, strongestFirst } from "../../../readers/javascript/tables.js";
 
 const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13;
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
-
-/** Days from one moment to another as people say them: "2024", "March 2024", "3 to 9 March 2024". */
-const daysWords = (first, last) => {
-  const [a, b] = [first, last].map((seconds) => new Date(1000 * seconds));
-  const [days, month, year] = [(one) => one.getUTCDate(), (one) => one.getUTCMonth(), (one) => one.getUTCFullYear()];
-  const ends = days(a) === 1 && new Date(b.getTime() + 86400000).getUTCDate() === 1;
-  const said = (one, parts) => [parts > 2 && days(one), parts > 1 && MONTHS[month(one)], year(one)].filter(Boolean).join(" ");
-  if (a.getTime() === b.getTime()) return said(a, 3);
-  if (ends && month(a) === 0 && month(b) === 11) return year(a) === year(b) ? said(a, 1) : `${year(a)} to ${year(b)}`;
-  if (ends && said(a, 2) === said(b, 2)) return said(a, 2);
-  if (ends) return `${year(a) === year(b) ? MONTHS[month(a)] : said(a, 2)} to ${said(b, 2)}`;
-  if (said(a, 2) === said(b, 2)) return `${days(a)} to ${said(b, 3)}`;
-  return `${year(a) === year(b) ? `${days(a)} ${MONTHS[month(a)]}` : said(a, 3)} to ${said(b, 3)}`;
-};
-
-const secondsAt = (axis, value) => axis.origin + axis.seconds * value;
-
-/** Cells of a column from one to another in words. */
-const stretchWords = (axis, first, last) => {
-  if (axis.kind === "category" || last >= axis.valued) return axis.words[first];
-  if (axis.kind === "date" && axis.seconds === 86400) return daysWords(secondsAt(axis, axis.edges[first]), secondsAt(axis, axis.edges[last + 1] - axis.gap));
-  if (first === last) return `${axis.words[first]} ${axis.unit}`.trim();
-  const [low, high] = [axis.edges[first], axis.edges[last + 1] - axis.gap];
-  return `${valueWords(axis, low)} to ${valueWords(axis, high)} ${axis.unit}`.trim();
-};
-
-/** A value of a column in the digits that an error supports; without one, that its cells do. */
-const valueWords = (axis, value, error = null) => {
-  if (!Number.isFinite(value)) return "unknown";
-  if (axis.kind === "date") {
-    return axis.seconds === 86400 ? daysWords(secondsAt(axis, Math.round(value)), secondsAt(axis, Math.round(value))) : dateWords({ origin: axis.origin, step: axis.seconds }, value);
-  }
-  const fine = axis.drawn ? Math.max(axis.gap, Math.abs(value) / 200, 1e-9) : axis.gap || (axis.high - axis.low) / 500;
-  const text = digitsOf(value, error === null ? fine : Math.max(error, 1e-12), Math.round);
-  return Math.abs(value) < 10000 ? text.replaceAll(",", "") : text;
-};
-
-/** A number about a column with its band, in the digits that the band supports. */
-const bandWords = (axis, { est, low, high }, whole = false) => {
-  if (!Number.isFinite(est)) return "too few";
-  if (axis.kind === "date") return axis.seconds === 86400 ? `${valueWords(axis, est)} (${daysWords(...[low, high].map((one) => secondsAt(axis, Math.round(one))))})` : `${valueWords(axis, est)} (${valueWords(axis, low)} to ${valueWords(axis, high)})`;
-  const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
-  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(low, high, error);
-  return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
-};
-
-/** Where a cell begins, for the marks of an axis. */
-const beginning = (axis, cell) => {
-  if (axis.kind === "category" || cell >= axis.valued) return axis.words[cell];
-  if (axis.kind === "date") return dateWords({ origin: axis.origin, step: axis.seconds }, axis.edges[cell]).slice(0, 10);
-  return valueWords(axis, axis.edges[cell]);
-};
-
-/** A share in the digits that its error supports, for the end of a row. */
-const shareDigits = ({ est, low, high }, i) => {
-  if (Number.isNaN(est[i])) return "";
-  if (low && !told(low[i])) return `≤ ${significant(Math.max(0, 100 * high[i]), 2)}%`;
-  return `${low ? rounded(100 * est[i], Math.max(est[i] < 0.01 ? 0.01 : 0.1, (100 * (high[i] - low[i])) / 3.92)) : significant(100 * est[i], 2)}%`;
-};
-
-const shareWords = (found, i) => {
-  const { est, low, high } = found;
-  if (Number.isNaN(est[i])) return "too few people are left to be told";
-  if (!low) return `about ${significant(100 * est[i], 2)}%, by the best guess`;
-  if (!told(low[i])) return `at most ${significant(Math.max(0, 100 * high[i]), 2)}%`;
-  const error = (100 * (high[i] - low[i])) / 3.92;
-  return `${rounded(100 * est[i], error)}% (${roundedRange(100 * low[i], 100 * high[i], error).join(" to ")})`;
-};
-
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
-const pick = (label, options, value, changed) => {
+export const pick = (label, options, value, changed) => {
   const select = element("select", { onchange: () => changed(Number(select.value)) }, ...options.map(([place, name]) => element("option", { value: place }, name)));
   select.value = String(value);
   return [element("label", {}, element("span", {}, label), select), select];
@@ -191,7 +127,7 @@ const plainTable = (title, heads, rows) => element("div", { class: "wide", tabin
     element("tbody", {}, ...rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell)))))));
 
 /** The whole of a released table, asked by pointing at it. */
-class Overview {
+export class Overview {
   constructor(facts, counters, name) {
     this.tables = new Tables(facts, counters);
     this.facts = facts;
@@ -222,7 +158,7 @@ class Overview {
   /** Shares of cells in a part: measured, guessed, or unknown. */
   answer(of, { places, weights }) {
     if (this.tables.measured([...of, ...places])) return { found: this.tables.shares(of, weights), kind: places.length ? "part" : "everyone" };
-    const guess = this.guesses ? this.tables.guessedCounts(of, weights) : null;
+    const guess = this.guesses ? this.tables.guesses.counted(of, weights) : null;
     const whole = guess ? total(guess) : 0;
     return whole > 0 ? { found: { est: guess.map((one) => one / whole), low: null, high: null }, kind: "guess" } : { found: null, kind: "unknown" };
   }
@@ -517,7 +453,7 @@ class Overview {
     const { places, weights } = this.others([]);
     if (!places.length) return Math.max(0, this.tables.records);
     if (this.tables.measured(places)) return Math.max(0, this.tables.count([], weights).est[0]);
-    return this.guesses ? this.tables.guessedCounts([], weights)?.[0] ?? null : null;
+    return this.guesses ? this.tables.guesses.counted([], weights)?.[0] ?? null : null;
   }
 
   drawCount() {

@@ -1,4 +1,17 @@
 // The page: what is shown, what is asked, and the answers in words.
+import { AskedChart } from "./asked_chart.js";
+import { arrayOf, fromBase64 } from "./bytes.js";
+import { element } from "./canvas.js";
+import { Still, extremes, legendOf, unitOf } from "./chart.js";
+import { modelView, regressionsView } from "./forms.js";
+import { Lattice } from "./lattice.js";
+import { groupsView, listView, markTops, samplesButton } from "./lists.js";
+import { Live } from "./live.js";
+import { dateNumber, dateWords, endsOf, listed, nearest, percent, placeOfAmount, placeWords, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { Overview, pick } from "./overview.js";
+import { tableOf, takeAlong } from "./take.js";
+import { inflated } from "../../../readers/javascript/archive.js";
+import { openRelease } from "../../../readers/javascript/release.js";
 
 /** An answer at a point in words. */
 const pointWords = (decoder, { estimate, low, high, error }) => {
@@ -297,15 +310,15 @@ const furtherViews = (release, explorer, stem) => {
   return found;
 };
 
-const open = async () => {
+const start = async () => {
   await Promise.all(['14px "Frostglass Sans"', '600 20px "Frostglass Serif"'].map((font) => document.fonts.load(font)));
   const take = (id) => fromBase64(document.getElementById(id).textContent);
-  const payload = JSON.parse(new TextDecoder().decode(await Reader.inflated(take("payload"), "gzip")));
+  const payload = JSON.parse(new TextDecoder().decode(await inflated(take("payload"), "gzip")));
   const file = take("file");
   const place = document.getElementById("explore");
   const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
-  const asked = payload.asked ? await Reader.open(file) : null;
+  const asked = payload.asked ? await openRelease(file) : null;
   const stem = payload.name.replace(/\.(npz|json)$/, "");
   let [explorer, overview] = [null, null];
   const tabled = payload.subjects.filter(({ kind }) => kind === "tables");
@@ -366,7 +379,7 @@ const themes = () => {
   document.querySelector("main > header").append(button);
 };
 themes();
-open().catch((problem) => {
+start().catch((problem) => {
   console.error(problem);
   document.getElementById("wait").textContent = "This browser cannot open the file that this page carries; a newer one can.";
 });

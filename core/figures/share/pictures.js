@@ -2,13 +2,15 @@
 //
 // Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
 // Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
+import { SHADES, element } from "./canvas.js";
+import { beginning, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
-const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
+export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
 const SVG = document.querySelector(".mark").namespaceURI; // no address stands in the page, this one neither
-const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
+export const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
 
 /** An element of a drawing; every text becomes a text and nothing else. */
-const drawing = (name, attributes = {}, ...children) => {
+export const drawing = (name, attributes = {}, ...children) => {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
@@ -16,12 +18,11 @@ const drawing = (name, attributes = {}, ...children) => {
 };
 
 /** Change what is there only where it is another: a browser lays out and paints again what was touched. */
-const put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
+export const put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
 const trace = (path, d) => { if (path.drawn !== d) path.setAttribute("d", path.drawn = d); };
 
-const told = (low) => low > 0;
 const tenth = (x) => Math.round(10 * x) / 10;
-const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
+export const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
 
 /** A measure of texts in the page's type. */
 const textWidth = (() => {
@@ -42,18 +43,18 @@ const cutTo = (words, width) => {
 };
 
 /** The next round number that an axis may end at. */
-const roundedUp = (value) => {
+export const roundedUp = (value) => {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value * 0.9999);
 };
 
 /** Where a band reaches at a level, which may be asymmetric. */
-const bandAt = ({ est, low, high }, i, level) =>
+export const bandAt = ({ est, low, high }, i, level) =>
   est[i] + (level / 1.96) * (level < 0 ? est[i] - low[i] : high[i] - est[i]);
 
 /** A picture of one column: what is drawn is the share of each cell, of everyone and of a part. */
-class Picture {
+export class Picture {
   /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string}} asks */
   constructor(axis, asks) {
     Object.assign(this, { axis, asks, chosen: [], cursor: -1, tall: false });
@@ -395,7 +396,7 @@ class Picture {
 }
 
 /** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
-class CellPicture {
+export class CellPicture {
   /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string}} asks */
   constructor(across, up, asks, map = null) {
     Object.assign(this, { across, up, asks, map, box: null });
@@ -558,7 +559,7 @@ class CellPicture {
 }
 
 /** Rows with a number each, its band fading, and what else is marked on the same scale. */
-const bandRows = (width, rows, low, high, words) => {
+export const bandRows = (width, rows, low, high, words) => {
   const names = Math.min(0.36 * width, 14 + Math.max(...rows.map(({ name }) => textWidth(name, FONT))));
   const [left, right] = [names, width - Math.max(60, 12 + Math.max(...rows.map(({ value }) => textWidth(value, FONT))))];
   const at = (value) => left + (Math.min(Math.max((value - low) / (high - low || 1), 0), 1)) * (right - left);

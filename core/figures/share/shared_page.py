@@ -153,18 +153,9 @@ FONTS_LICENCE = (
     "/* Fonts: Source Sans 3 and Source Serif 4, copyright 2014-2023 Adobe, with Reserved Font Name 'Source'; parts of "
     "them under other names. SIL Open Font License, Version 1.1: openfontlicense.org. */"
 )
-# The parts of the script, in the order in which they need each other.
-SCRIPTS = (
-    *("bytes", "numbers", "live", "lattice", "tables", "guesses", "canvas", "chart", "asked_chart", "forms"),
-    *("pictures", "overview", "take", "lists", "page"),
-)
-# The same modules that `readers/javascript` hands out, likewise; and what the page takes of them.
+# The decoder, which is a package of its own; the page draws what it decodes.
 READER = APP / "readers" / "javascript"
-READER_MODULES = (
-    *("archive", "special", "random", "columns", "kernels", "hashed", "sets", "splines", "grids", "distances"),
-    *("pictures", "release"),
-)
-READER_NAMES = "open, readArchive, inflated, ReaderError"
+IMPORT = re.compile(r'^import \{[^}]*\} from "(?:[^"]*/)?([a-z_]+\.js)";\n', re.MULTILINE)
 MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; font-src data:; base-uri 'none'; "
@@ -319,8 +310,8 @@ def _odds(words: str) -> str:
 
 
 def _document(words: Shared, metadata: Iterable[str], sections: list[str], payload: str, data: str) -> Iterator[str]:
-    script, style = _script(), _style()
-    policy = POLICY.format(script=_hash(script), style=_hash(style))
+    code, style = script(), _style()
+    policy = POLICY.format(script=_hash(code), style=_hash(style))
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -348,20 +339,24 @@ def _document(words: Shared, metadata: Iterable[str], sections: list[str], paylo
     yield "</footer></main>"
     yield f'<script type="application/x-frostglass" id="payload">{payload}</script>'
     yield f'<script type="application/x-frostglass" id="file">{data}</script>'
-    yield f"<script>{script}</script></body></html>"
+    yield f"<script>{code}</script></body></html>"
 
 
 @cache
-def _script() -> str:
-    parts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8").strip() for name in SCRIPTS]
-    return '(() => {\n"use strict";\n' + "\n".join([_reader(), *parts]) + "\n})();"
+def script(entry: str = "page.js") -> str:
+    """A module and all that it imports as one script: each after those that it needs, in one scope."""
+    parts: dict[str, str] = {}
+    _take(entry, parts)
+    return '(() => {\n"use strict";\n' + "\n".join(parts.values()) + "\n})();"
 
 
-def _reader() -> str:
-    """The reader of release files as one expression: its modules one after the other, without their imports."""
-    modules = [(READER / f"{name}.js").read_text(encoding="utf-8") for name in READER_MODULES]
-    lines = [line.removeprefix("export ") for line in "".join(modules).splitlines() if not line.startswith("import ")]
-    return "const Reader = (() => {\n" + "\n".join(lines) + f"\nreturn {{ {READER_NAMES} }};\n}})();"
+def _take(name: str, parts: dict[str, str]) -> None:
+    own = FOLDER / name
+    text = (own if own.exists() else READER / name).read_text(encoding="utf-8").strip()
+    for other in IMPORT.findall(text):
+        if other not in parts:
+            _take(other, parts)
+    parts[name] = re.sub("^export ", "", IMPORT.sub("", text), flags=re.MULTILINE)
 
 
 @cache

@@ -1,6 +1,8 @@
 // Taking things along: files that the page holds or makes, saved by the browser alone.
+import { element } from "./canvas.js";
+import { amountAt, dateWords, nearest } from "./numbers.js";
 
-const save = (name, mime, content) => {
+export const save = (name, mime, content) => {
   const address = URL.createObjectURL(new Blob([content], { type: mime }));
   const link = element("a", { href: address, download: name });
   document.body.append(link);
@@ -16,10 +18,10 @@ const safeCell = (value) => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-const csvOf = (heads, rows) => `${[heads, ...rows].map((row) => row.map(safeCell).join(",")).join("\n")}\n`;
+export const csvOf = (heads, rows) => `${[heads, ...rows].map((row) => row.map(safeCell).join(",")).join("\n")}\n`;
 
 /** What a picture shows, place by place. */
-const tableOf = (decoder, x, y, shown) => {
+export const tableOf = (decoder, x, y, shown) => {
   const own = (column, value) =>
     column.kind === "number" ? value : column.kind === "amount" ? amountAt(column, value) : column.kind === "date" ? dateWords(column, value) : column.categories[nearest(column, value)];
   const columns = [decoder.columns[x], ...(y === null ? [] : [decoder.columns[y]])];
@@ -37,7 +39,7 @@ const tableOf = (decoder, x, y, shown) => {
   return csvOf([...columns.map(({ name }) => name), "estimate", "low", "high"], rows);
 };
 
-const takeAlong = (payload, file, table) => {
+export const takeAlong = (payload, file, table) => {
   const stem = payload.name.replace(/\.(npz|json)$/, "");
   const button = (label, act) => element("button", { type: "button", onclick: act }, label);
   const offers = [button(`The file itself (${payload.name})`, () => save(payload.name, payload.mime, file))];

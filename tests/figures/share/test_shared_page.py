@@ -21,7 +21,7 @@ from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
 from core.figures.passport.described import read_public
 from core.figures.report.exploration import Modes
 from core.figures.share.page_sections import steps_html
-from core.figures.share.shared_page import _script, share_html, short_title
+from core.figures.share.shared_page import script, share_html, short_title
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
@@ -211,13 +211,13 @@ def test_a_report_for_the_population_says_that_its_modes_are_of_the_records_only
 
 
 def test_bands_of_coefficients_and_curves_are_said_to_hold_for_the_records_only():
-    assert _script().count("these records only") == 3  # of regressions, of classes, and of curves
+    assert script().count("these records only") == 3  # of regressions, of classes, and of curves
 
 
 def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     """Two modules of the reader had constants of one name, and no page opened."""
     path = tmp_path / "page.cjs"
-    path.write_text(_script(), encoding="utf-8")
+    path.write_text(script(), encoding="utf-8")
     node = Path(playwright.__file__).parent / "driver" / "node"
     done = subprocess.run([str(node), "--check", str(path)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr[-800:]

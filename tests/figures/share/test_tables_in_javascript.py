@@ -15,7 +15,7 @@ from core.analysis.beyond_records import for_population
 from core.analysis.table_profile import where_of
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.dates import STEPS
-from core.figures.share.shared_page import FOLDER
+from core.figures.share.shared_page import READER
 from core.figures.share.shared_pictures import table_facts
 from core.releases.job import release
 from core.releases.release import Release
@@ -25,9 +25,10 @@ from tests.tables_for_tests import inhabitants, table_release
 
 KNOWN = Path(__file__).parents[2] / "known_releases"
 NODE = str(compute_driver_executable()[0])
-CODE = "".join((FOLDER / f"{name}.js").read_text() for name in ("tables", "guesses"))
 ASKED = """
-const { facts, counters, questions } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+import { readFileSync } from "node:fs";
+const { Tables } = await import(process.argv[1]);
+const { facts, counters, questions } = JSON.parse(readFileSync(0, "utf8"));
 const tables = new Tables(facts, Float64Array.from(counters));
 const meant = (where) => Object.fromEntries(Object.entries(where).map(([place, cells]) =>
   [place, Float64Array.from({ length: facts.axes[place].cells }, (_, i) => Number(cells.includes(i)))]));
@@ -38,8 +39,8 @@ const answers = {
   mean: (place, kept, where) => tables.mean(place, kept, meant(where)),
   quantile: (place, share, where) => tables.quantile(place, share, meant(where)),
   strengths: () => tables.strengths(),
-  guess: (table) => tables.guess(table),
-  fine: (place) => tables.fineGuess(place),
+  guess: (table) => tables.guesses.of(table),
+  fine: (place) => tables.guesses.fine(place),
 };
 const plain = (value) => ArrayBuffer.isView(value) ? [...value].map(plain) : Array.isArray(value) ? value.map(plain)
   : value && typeof value === "object"
@@ -53,7 +54,7 @@ def asked(made: Release, questions: list) -> list:
     """What the page's script answers."""
     given = {"facts": table_facts(made), "counters": np.asarray(made.counters, float).tolist(), "questions": questions}
     run = subprocess.run(
-        [NODE, "--input-type=commonjs", "-e", CODE + ASKED],
+        [NODE, "--input-type=module", "-e", ASKED, (READER / "tables.js").as_uri()],
         input=json.dumps(given),
         capture_output=True,
         text=True,

@@ -1,66 +1,11 @@
 // The best guess of released tables: not negative, in agreement with each other, of any columns; see `best_guess`.
 
+import { inOrder, productOf, subsets, summed, total, transposed } from "./arrays.js";
+/** @import { Tables } from "./tables.js" */
+
 const POWERS = [1, 1.5, 2];
 const STRENGTHS = Array.from({ length: 28 }, (_, i) => 10 ** (-5 + (9 * i) / 27));
 const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20;
-
-const centred = (line) => {
-  const mean = total(line) / line.length;
-  return line.map((value) => value - mean);
-};
-
-const outer = (one, other) => {
-  const found = new Float64Array(one.length * other.length);
-  for (let i = 0; i < one.length; i++) for (let j = 0; j < other.length; j++) found[i * other.length + j] = one[i] * other[j];
-  return found;
-};
-
-const turned = (numbers, rows, columns) =>
-  Float64Array.from(numbers, (_, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
-
-const dotted = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);
-
-const withEnds = (est, error, ends) => {
-  const [low, high] = [new Float64Array(est.length), new Float64Array(est.length)];
-  for (let i = 0; i < est.length; i++) [low[i], high[i]] = ends(i);
-  return { est, low, high, error };
-};
-
-/** How far a draw of records moves a sum: see `sketches.answers.SamplingLuck`. */
-const luckVariance = (luck, squares, sum, records) => luck.design * Math.max(squares - sum ** 2 / records, 0);
-
-const luckEnds = ({ design, square }, est, reach, records, ratio) => {
-  const squared = square * design;
-  const [leading, middle] = [1 + squared / records, 2 * est + squared * ratio];
-  const root = Math.sqrt(Math.max(middle ** 2 - 4 * leading * (est ** 2 - reach ** 2), 0));
-  const inside = (end) => end > 0 && end < ratio * records;
-  const [low, high] = [(middle - root) / (2 * leading), (middle + root) / (2 * leading)];
-  return [inside(low) ? low : est - reach, inside(high) ? high : est + reach];
-};
-
-/** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
-const crossing = (edges, step, below, reach) => {
-  const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
-  let [first, end] = [0, 0];
-  while (first < last && below[first] + reach[first] < -near) first++;
-  while (end < last && below[last - end] - reach[last - end] > near) end++;
-  let [least, most] = [edges[Math.max(first - 1, 0)], edges[Math.min(last + 1 - end, last)]];
-  const [highest, lowest] = [below.slice(), below.slice()];
-  for (let i = 1; i <= last; i++) highest[i] = Math.max(highest[i], highest[i - 1]);
-  for (let i = last - 1; i >= 0; i--) lowest[i] = Math.min(lowest[i], lowest[i + 1]);
-  const course = highest.map((one, i) => (one + lowest[i]) / 2);
-  let place = course.findIndex((one) => one >= -near);
-  place = Math.min(Math.max(place < 0 ? last : place, 1), last);
-  const [before, after] = [course[place - 1], course[place]];
-  const part = after <= before ? 0.5 : Math.min(Math.max(-before / (after - before), 0), 1);
-  let found = edges[place - 1] + part * (edges[place] - edges[place - 1]);
-  if (step) {
-    found = Math.max(edges[place - 1] + step * (Math.ceil((found - edges[place - 1]) / step - 1e-9) - 1), edges[place - 1]);
-    most -= step;
-  }
-  [least, most] = [Math.min(least, most), Math.max(least, most)];
-  return [Math.min(Math.max(found, least), most), least, most];
-};
 
 /** The nearest numbers that are not negative and have this sum. */
 const nearestWithTotal = (values, sum) => {
@@ -102,7 +47,7 @@ const towards = (found, expected, variance, others = []) => {
 
 /** By cell of an array, the cell of a margin that it is in. */
 const marginOf = (sides, kept) => {
-  const found = new Int32Array(size(sides));
+  const found = new Int32Array(productOf(sides));
   const at = new Array(sides.length).fill(0);
   for (let i = 0; i < found.length; i++) {
     let place = 0;
@@ -147,90 +92,96 @@ const movedTo = (found, variances, margins) => {
   return scaledTo(values, margins);
 };
 
-Object.assign(Tables.prototype, {
+/** What is most likely of the tables of a release; kept, as all of them are asked again and again. */
+export class Guesses {
+  /** @param {Tables} tables */
+  constructor(tables) {
+    Object.assign(this, { tables, axes: tables.axes, kept: new Map() });
+  }
+
   /** The guessed counts of any set of columns in order, one side a column; null where they would be too many. */
-  guess(table) {
+  of(table) {
     const key = table.join();
-    if (!this.kept.guesses.has(key)) this.kept.guesses.set(key, this.guessed(table));
-    return this.kept.guesses.get(key);
-  },
+    if (!this.kept.has(key)) this.kept.set(key, this.guessed(table));
+    return this.kept.get(key);
+  }
 
   guessed(table) {
     const sides = table.map((i) => this.axes[i].cells);
-    if (size(sides) > MOST_GUESSED) return null;
-    if (!table.length) return Float64Array.of(Math.max(1, this.records));
-    if (table.length === 1) return nearestWithTotal(this.counts(table), Math.max(1, this.records));
-    if (!this.measured(table)) return this.fitted(table, this.measuredParts(table));
+    if (productOf(sides) > MOST_GUESSED) return null;
+    if (!table.length) return Float64Array.of(Math.max(1, this.tables.records));
+    if (table.length === 1) return nearestWithTotal(this.tables.counts(table), Math.max(1, this.tables.records));
+    if (!this.tables.measured(table)) return this.fitted(table, this.measuredParts(table));
     const margins = table.map((_, side) => table.filter((_, other) => other !== table.length - 1 - side));
     let variance = 0;
     for (const inside of subsets(table)) {
       variance += table.reduce((product, place) => product * (inside.includes(place)
-        ? total(inside.length === 1 ? this.aloneSpread(place) : this.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.variance(inside));
+        ? total(inside.length === 1 ? this.tables.aloneSpread(place) : this.tables.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.tables.variance(inside));
     }
     const expected = this.fitted(table, margins);
-    const [shrunk, uncertain] = towards(this.counts(table), expected, variance, this.beyond(table, expected));
+    const [shrunk, uncertain] = towards(this.tables.counts(table), expected, variance, this.beyond(table, expected));
     return movedTo(shrunk, uncertain, this.marginsOf(table, margins));
-  },
+  }
 
   /** What a pair is expected to be where all columns hang together along a few directions; nothing where there are none. */
   beyond(table, expected) {
-    const { lengths = [], entries = {} } = this.facts.together ?? {};
+    const { lengths = [], entries = {} } = this.tables.facts.together ?? {};
     const [one, other] = table.map((place) => entries[place]);
     if (table.length !== 2 || !lengths.length || !one || !other) return [];
     const along = (i) => lengths.reduce((sum, length, k) => sum + length * one[Math.floor(i / other.length)][k] * other[i % other.length][k], 0);
     return [expected.map((value, i) => Math.max(value + along(i), 0))];
-  },
+  }
 
   marginsOf(table, margins) {
     const sides = table.map((i) => this.axes[i].cells);
-    return margins.map((margin) => [marginOf(sides, margin.map((i) => table.indexOf(i))), this.guess(margin)]);
-  },
+    return margins.map((margin) => [marginOf(sides, margin.map((i) => table.indexOf(i))), this.of(margin)]);
+  }
 
   /** The largest sets of these columns that were measured together. */
   measuredParts(table) {
-    const known = subsets(table).filter((one) => one.length && this.measured(one));
+    const known = subsets(table).filter((one) => one.length && this.tables.measured(one));
     const parts = known.filter((one) => !known.some((other) => other.length > one.length && one.every((i) => other.includes(i))));
     return parts.sort(inOrder);
-  },
+  }
 
   /** The most even table with guessed margins. */
   fitted(table, margins) {
-    const values = new Float64Array(size(table.map((i) => this.axes[i].cells))).fill(1);
+    const values = new Float64Array(productOf(table.map((i) => this.axes[i].cells))).fill(1);
     const given = this.marginsOf(table, margins);
     const overlapping = total(margins.map(({ length }) => length)) > table.length;
     for (let round = 0; round < (overlapping ? FITTINGS : 1); round++) {
       let off = 0;
       scaledTo(values, given, (have, wanted) => have.forEach((one, i) => { off = Math.max(off, Math.abs(one - wanted[i])); }));
-      if (off <= CLOSE * Math.max(1, this.records)) break;
+      if (off <= CLOSE * Math.max(1, this.tables.records)) break;
     }
     return values;
-  },
+  }
 
   /** Guessed counts over the cells of one column, or none, of the records that fit. */
-  guessedCounts(kept, conditions) {
+  counted(kept, conditions) {
     const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
-    const guess = this.guess(table);
+    const guess = this.of(table);
     if (!guess) return null;
     let found = guess;
     const sides = table.map((i) => this.axes[i].cells);
     table.forEach((place, side) => {
       if (place in conditions) [found, sides[side]] = [summed(found, sides, side, conditions[place]), 1];
     });
-    return kept.length === 2 && kept[0] > kept[1] ? turned(found, ...sides.filter((_, i) => !(table[i] in conditions))) : found;
-  },
+    return kept.length === 2 && kept[0] > kept[1] ? transposed(found, ...sides.filter((_, i) => !(table[i] in conditions))) : found;
+  }
 
-  fineGuess(place) {
-    const { edges, fineEdges, cells, valued, halvings } = this.axes[place];
-    const coarse = this.guess([place]);
+  fine(place) {
+    const { fineEdges, cells, valued, halvings } = this.axes[place];
+    const coarse = this.of([place]);
     if (!halvings) return coarse;
-    const [each, fine] = [1 << halvings, cells << halvings];
+    const fine = cells << halvings;
     const width = Float64Array.from({ length: fine }, (_, i) => (i < valued << halvings ? fineEdges[i + 1] - fineEdges[i] : 1));
     const margin = Int32Array.from({ length: fine }, (_, i) => i >> halvings);
     const whole = addedUp(width, margin, cells);
     const even = width.map((one, i) => (coarse[margin[i]] * one) / whole[margin[i]]);
     const unit = new Float64Array(fine);
     unit[0] = 1;
-    const [shrunk, uncertain] = towards(this.fineCounts(place), even, this.fineVariance(place, unit));
+    const [shrunk, uncertain] = towards(this.tables.fineCounts(place), even, this.tables.fineVariance(place, unit));
     return movedTo(shrunk, uncertain, [[margin, coarse]]);
-  },
-});
+  }
+}

@@ -14,22 +14,14 @@
  * @typedef {Record<number, Float64Array>} Conditions By column, a weight for each of its cells: 1 where it is meant.
  */
 
-const TOLD = 2, BITS = 26, MOST_BITS = 16, TRIED = 4096;
+import { centred, dot, halfEven, inOrder, outer, productOf, subsets, summed, total, transposed } from "./arrays.js";
+import { Guesses } from "./guesses.js";
 
-const size = (sides) => sides.reduce((a, b) => a * b, 1);
-const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
-const subsets = (places) => places.reduce((found, place) => found.flatMap((one) => [[...one, place], one]), [[]]);
-const rint = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
-
-/** The order of sets of columns: by their number, then by places. */
-const inOrder = (one, other) => {
-  const at = one.findIndex((place, i) => place !== other[i]);
-  return one.length - other.length || (at < 0 ? 0 : one[at] - other[at]);
-};
+const TOLD = 2, WHOLE_BITS = 26, MOST_BITS = 16, TRIED = 4096;
 
 /** Every line along one side of an array goes through a function, which gives a line of another length. */
 const eachLine = (values, sides, side, length, change) => {
-  const after = size(sides.slice(side + 1));
+  const after = productOf(sides.slice(side + 1));
   const own = sides[side];
   const found = new Float64Array((values.length / own) * length);
   const line = new Float64Array(own);
@@ -43,22 +35,50 @@ const eachLine = (values, sides, side, length, change) => {
   return found;
 };
 
-/** An array without one side, which is added up with weights. */
-const summed = (values, sides, side, weights = null) => {
-  const after = size(sides.slice(side + 1));
-  const own = sides[side];
-  const found = new Float64Array(values.length / own);
-  for (let from = 0, to = 0; from < values.length; to += after) {
-    for (let i = 0; i < own; i++, from += after) {
-      const weight = weights ? weights[i] : 1;
-      if (weight !== 0) for (let a = 0; a < after; a++) found[to + a] += weight * values[from + a];
-    }
-  }
-  return found;
-};
-
 /** What some cells have more than their mean. */
 const apart = (values, cells) => centred(cells.map((cell) => values[cell]));
+
+const withEnds = (est, error, ends) => {
+  const [low, high] = [new Float64Array(est.length), new Float64Array(est.length)];
+  for (let i = 0; i < est.length; i++) [low[i], high[i]] = ends(i);
+  return { est, low, high, error };
+};
+
+/** How far a draw of records moves a sum: see `sketches.answers.SamplingLuck`. */
+const luckVariance = (luck, squares, sum, records) => luck.design * Math.max(squares - sum ** 2 / records, 0);
+
+const luckEnds = ({ design, square }, est, reach, records, ratio) => {
+  const squared = square * design;
+  const [leading, middle] = [1 + squared / records, 2 * est + squared * ratio];
+  const root = Math.sqrt(Math.max(middle ** 2 - 4 * leading * (est ** 2 - reach ** 2), 0));
+  const inside = (end) => end > 0 && end < ratio * records;
+  const [low, high] = [(middle - root) / (2 * leading), (middle + root) / (2 * leading)];
+  return [inside(low) ? low : est - reach, inside(high) ? high : est + reach];
+};
+
+/** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
+const crossing = (edges, step, below, reach) => {
+  const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
+  let [first, end] = [0, 0];
+  while (first < last && below[first] + reach[first] < -near) first++;
+  while (end < last && below[last - end] - reach[last - end] > near) end++;
+  let [least, most] = [edges[Math.max(first - 1, 0)], edges[Math.min(last + 1 - end, last)]];
+  const [highest, lowest] = [below.slice(), below.slice()];
+  for (let i = 1; i <= last; i++) highest[i] = Math.max(highest[i], highest[i - 1]);
+  for (let i = last - 1; i >= 0; i--) lowest[i] = Math.min(lowest[i], lowest[i + 1]);
+  const course = highest.map((one, i) => (one + lowest[i]) / 2);
+  let place = course.findIndex((one) => one >= -near);
+  place = Math.min(Math.max(place < 0 ? last : place, 1), last);
+  const [before, after] = [course[place - 1], course[place]];
+  const part = after <= before ? 0.5 : Math.min(Math.max(-before / (after - before), 0), 1);
+  let found = edges[place - 1] + part * (edges[place] - edges[place - 1]);
+  if (step) {
+    found = Math.max(edges[place - 1] + step * (Math.ceil((found - edges[place - 1]) / step - 1e-9) - 1), edges[place - 1]);
+    most -= step;
+  }
+  [least, most] = [Math.min(least, most), Math.max(least, most)];
+  return [Math.min(Math.max(found, least), most), least, most];
+};
 
 /** A column with the places where its cells begin and the last one ends. */
 const withEdges = (axis) => {
@@ -96,7 +116,7 @@ class Contrasts {
     }
     const near = this.suitable([...new Set(this.splits.map(({ length }) => length))], bits);
     for (const split of this.splits) {
-      const factor = Math.max(1, rint(near / split.length));
+      const factor = Math.max(1, halfEven(near / split.length));
       Object.assign(split, { left: factor, right: factor * split.p });
       split.square = (split.middle - split.first) * split.left ** 2 + (split.last - split.middle) * split.right ** 2;
     }
@@ -109,7 +129,7 @@ class Contrasts {
     for (let tried = Math.max(most - TRIED, most / 2); tried <= most; tried++) {
       let worst = 0;
       for (const length of lengths) {
-        worst = Math.max(worst, Math.abs((Math.max(1, rint(tried / length)) * length) / tried - 1));
+        worst = Math.max(worst, Math.abs((Math.max(1, halfEven(tried / length)) * length) / tried - 1));
       }
       if (worst < off) [best, off] = [tried, worst];
     }
@@ -142,7 +162,7 @@ class Contrasts {
 }
 
 /** A release of tables: unbiased answers with bands, and the best guess. */
-class Tables {
+export class Tables {
   /**
    * @param {TableFacts} facts
    * @param {Float64Array} counters As they are in the file.
@@ -151,10 +171,11 @@ class Tables {
     this.facts = facts;
     this.axes = facts.axes.map(withEdges);
     this.counters = counters;
-    this.kept = { residuals: new Map(), counts: new Map(), guesses: new Map(), spread: [], usual: [], fine: [], steps: new Map() };
+    this.kept = { residuals: new Map(), counts: new Map(), spread: [], usual: [], fine: [], steps: new Map() };
+    this.guesses = new Guesses(this);
     this.contrasts = facts.measured === "contrasts";
     const order = Math.max(...facts.tables.map((one) => one.length));
-    const bits = Math.min(MOST_BITS, Math.floor(BITS / order));
+    const bits = Math.min(MOST_BITS, Math.floor(WHOLE_BITS / order));
     this.each = this.contrasts ? this.axes.map(({ cells }) => Contrasts.of(cells, bits)) : null;
     this.lay();
     this.records = this.residual([])[0];
@@ -166,11 +187,11 @@ class Tables {
     const { tables, measured, weights } = this.facts;
     const residuals = [...new Map(tables.flatMap(subsets).map((one) => [one.join(), one])).values()].sort(inOrder);
     const counted = measured === "cells" ? tables : this.contrasts ? residuals : residuals.slice(1);
-    const kinds = counted.map((columns) => [columns, 0, size(columns.map((i) => this.axes[i].cells - Number(this.contrasts)))]);
+    const kinds = counted.map((columns) => [columns, 0, productOf(columns.map((i) => this.axes[i].cells - Number(this.contrasts)))]);
     for (const [place] of residuals.filter(({ length }) => length === 1)) {
       const { cells, halvings } = this.axes[place];
-      const steps = Math.max(1, rint(halvings / 4));
-      const levels = Array.from({ length: this.contrasts ? halvings : steps }, (_, i) => (this.contrasts ? i + 1 : rint((halvings * (i + 1)) / steps)));
+      const steps = Math.max(1, halfEven(halvings / 4));
+      const levels = Array.from({ length: this.contrasts ? halvings : steps }, (_, i) => (this.contrasts ? i + 1 : halfEven((halvings * (i + 1)) / steps)));
       for (const level of halvings ? new Set(levels) : []) kinds.push([[place], level, cells * 2 ** (level - Number(this.contrasts))]);
     }
     let start = 0;
@@ -191,7 +212,7 @@ class Tables {
   }
 
   precision(which, block) {
-    const others = size(block.columns.filter((i) => !which.includes(i)).map((i) => this.axes[i].cells));
+    const others = productOf(block.columns.filter((i) => !which.includes(i)).map((i) => this.axes[i].cells));
     return block.weight ** 2 / (others * 2 ** block.level);
   }
 
@@ -238,7 +259,7 @@ class Tables {
       return [this.precision(which, block), values];
     });
     const whole = total(known.map(([precision]) => precision));
-    const found = new Float64Array(size(which.map((i) => this.axes[i].cells)));
+    const found = new Float64Array(productOf(which.map((i) => this.axes[i].cells)));
     for (const [precision, values] of known) for (let i = 0; i < found.length; i++) found[i] += (precision / whole) * values[i];
     const before = which.length === 1 ? this.facts.found?.[which[0]] : null;
     if (before) {
@@ -261,7 +282,7 @@ class Tables {
 
   added(table) {
     const sides = table.map((i) => this.axes[i].cells);
-    const found = new Float64Array(size(sides));
+    const found = new Float64Array(productOf(sides));
     for (const inside of subsets(table)) {
       const residual = this.residual(inside);
       const spread = found.length / residual.length;
@@ -383,7 +404,7 @@ class Tables {
     }
     if (kept.length === 2 && kept[0] > kept[1]) {
       const [rows, columns] = sides.filter((side, i) => !(table[i] in conditions));
-      return { est: turned(est, rows, columns), error: turned(variance, rows, columns).map(Math.sqrt) };
+      return { est: transposed(est, rows, columns), error: transposed(variance, rows, columns).map(Math.sqrt) };
     }
     return { est, error: variance.map(Math.sqrt) };
   }
@@ -422,7 +443,7 @@ class Tables {
     if (this.kept.usual[place]) return this.kept.usual[place];
     const axis = this.axes[place];
     const each = 1 << axis.halvings;
-    const guess = this.fineGuess(place);
+    const guess = this.guesses.fine(place);
     const { low, high } = this.sides(place, true);
     const middles = low.map((one, i) => (one + high[i]) / 2);
     this.kept.usual[place] = Float64Array.from({ length: axis.cells }, (_, cell) => {
@@ -460,7 +481,7 @@ class Tables {
     const own = fine ? Float64Array.from(low, (_, i) => Number(i < axis.valued << axis.halvings)) : this.ownCells(place);
     const middles = fine ? low.map((one, i) => (one + high[i]) / 2) : this.usualPlaces(place);
     const sum = (weights) => (fine
-      ? { est: Float64Array.of(dotted(weights, this.fineCounts(place))), error: Float64Array.of(Math.sqrt(this.fineVariance(place, weights))) }
+      ? { est: Float64Array.of(dot(weights, this.fineCounts(place))), error: Float64Array.of(Math.sqrt(this.fineVariance(place, weights))) }
       : this.weighted(kept, { ...conditions, [place]: weights }));
     const all = sum(own);
     const count = all.est.map((one, i) => (one > TOLD * all.error[i] ? one : NaN));
@@ -596,7 +617,7 @@ class Tables {
   /** Cramér's V of two columns that were measured together, with its band; see `association.strengths`. */
   strength(one, other) {
     const [a, b] = [one, other].sort((x, y) => x - y);
-    const [rows, columns] = [this.guess([a]), this.guess([b])];
+    const [rows, columns] = [this.guesses.of([a]), this.guesses.of([b])];
     const records = Math.max(1, this.records);
     const sides = [rows.length, columns.length];
     const expected = outer(rows, columns).map((value) => value / records);
@@ -630,4 +651,4 @@ class Tables {
   }
 }
 
-const strongestFirst = (strengths) => strengths.sort((a, b) => b.low - a.low || b.est - a.est);
+export const strongestFirst = (strengths) => strengths.sort((a, b) => b.low - a.low || b.est - a.est);
