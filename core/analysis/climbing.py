@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import NdBSpline, make_interp_spline
 
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
@@ -35,6 +36,8 @@ MOST_MOVES = 128
 NUMBERS_AT_ONCE = 1 << 24  # Coordinates held in memory at once: in very many dimensions fewer trials and moves are made
 MOST_STEPS = 200
 SMALLEST_STEP = 1.0 / 8.0  # Step at which the search stops, in half-widths of the kernel.
+NODES_A_WIDTH = 4  # Nodes of a table of heights in a half-width of the kernel.
+MOST_NODES = 1 << 19  # A table of heights has no more.
 SEARCH_SEED = 1  # Public seed of trial points and of the choice among many moves.
 
 
@@ -42,6 +45,37 @@ def affordable_starts(release: Release) -> int:
     """How many places to search from: fewer where sketches are long or dimensions many."""
     moves = min(MOST_MOVES, 2 * release.domain.dimensions)
     return int(min(max(CLIMBING_READS / counters_read(release, TYPICAL_STEPS * moves), FEWEST_STARTS), STARTS))
+
+
+def tabulated(box: Box, height: Height, widths: np.ndarray) -> Height:
+    """The same heights, read off a table by cubic splines where a table of few places shows all of them.
+
+    A search asks at a million places that share no coordinate. Where the release is read axis by axis, the crossings of
+    a few hundred values along each axis cost less than a single step of it. What the splines miss of a kernel so many
+    nodes wide is far below noise; who judges what was found asks the release itself.
+
+    Returns the heights as they are where there are categories, or bounds so wide that the table would be large.
+
+    Parameters
+    ----------
+    height : Height
+        Of a release whose mechanism reads `by_axis`.
+    widths : np.ndarray
+        Half-widths of the kernel by coordinate of numbers, (coordinates,).
+    """
+    low, high = (bound[box.numeric] for bound in box.bounds)
+    nodes = np.maximum(np.ceil((high - low) / widths * NODES_A_WIDTH), 3.0) + 1.0
+    if box.blocks or not len(nodes) or nodes.prod() > MOST_NODES:
+        return height
+    values = list(map(np.linspace, low, high, nodes.astype(np.int64)))
+    places = np.meshgrid(*values, indexing="ij")
+    points = np.asfortranarray(np.stack([along.reshape(-1) for along in places], axis=1))
+    table, knots = height(points).reshape(places[0].shape), []
+    for axis, along in enumerate(values):
+        spline = make_interp_spline(along, table, axis=axis)
+        table = np.moveaxis(spline.c, 0, axis)
+        knots.append(spline.t)
+    return NdBSpline(tuple(knots), np.ascontiguousarray(table), 3)
 
 
 def starting_points(box: Box, height: Height, widths: np.ndarray, count: int) -> np.ndarray:

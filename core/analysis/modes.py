@@ -18,7 +18,16 @@ from ..releases.release import Release
 from ..runtime.checks import check_integer
 from .answerable import check_closeness
 from .box import Box, half_widths
-from .climbing import Height, affordable_starts, climb, close_to, first_steps, highest_saddles, starting_points
+from .climbing import (
+    Height,
+    affordable_starts,
+    climb,
+    close_to,
+    first_steps,
+    highest_saddles,
+    starting_points,
+    tabulated,
+)
 from .uncertainty import Splitting
 
 MOST_STARTS = 4096
@@ -168,7 +177,7 @@ def _contrast(
     weights = weights[chosen] / share
     rise = high - np.where(none, 0.0, low)
     mean = weights @ rise
-    noise = release.sketch.noise_variance(release.privacy.counter_variance) / share
+    noise = splitting.noise_variance / share
     floor = noise * np.where(none, 1.0, _noise_kept(release, hills, passes))
     degrees = len(weights) - 1
     spread = weights @ (rise - mean) ** 2 / degrees if degrees else np.inf
@@ -193,6 +202,8 @@ def _search(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The most prominent hills by the searching groups, and the places of their passes; both (k, dimensions)."""
     height = _mean_of(splitting, searching)
+    if splitting.release.sketch.by_axis:
+        height = tabulated(box, height, widths)
     points = starting_points(box, height, widths, starts)
     points, heights = climb(box, height, widths, points, first_steps(box, widths, len(points)))
     apart = _apart(box, widths, points, -heights)

@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from core.analysis.box import Box
-from core.analysis.climbing import _last_ways, _Ways, highest_saddles
+import core
+from core.analysis import climbing
+from core.analysis.box import Box, half_widths
+from core.analysis.climbing import _last_ways, _Ways, highest_saddles, tabulated
 from core.analysis.modes import _contrast, _significant, find_modes
 from core.analysis.uncertainty import Splitting
 from core.domain import Domain
 from core.errors import RequestError
-from core.geometry.kernels import Angular, Euclidean, Laplacian
+from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
+from core.sketches.grids.histogram import Histogram
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import draws
 
@@ -204,6 +207,19 @@ def test_impossible_searches_get_a_sentence(arguments, sentence):
     release = poured(box_of(1), Euclidean(0.1), clusters([[0.5]], 100), rows=16)
     with pytest.raises(RequestError, match=sentence):
         find_modes(release, **arguments)
+
+
+def test_modes_of_a_sum_of_many_products_are_searched_on_a_table_and_not_a_million_times(monkeypatch):
+    sketch = Histogram(box_of(2), Gaussian(0.15), (24, 24))
+    release = core.release(sketch, clusters([[0.2, 0.2], [0.7, 0.3]], 3000), core.Budget(1))
+    box, widths = Box.of(sketch), half_widths(sketch)
+    read = tabulated(box, release.estimates_at, widths)
+    places = box.uniform(np.random.default_rng(0).random((500, 2)))
+    there = release.estimates_at(places)
+    assert np.abs(read(places) - there).max() < 3e-3 * there.max()
+    found = find_modes(release)
+    monkeypatch.setattr(climbing, "MOST_NODES", 0)
+    assert positions(found) == pytest.approx(positions(find_modes(release)), abs=1e-3)
 
 
 def test_the_same_release_has_the_same_modes():
