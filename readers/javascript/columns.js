@@ -90,14 +90,18 @@ class Column {
     return Math.sign(number) * (whole + (rest + (11 / 32) * (rest * (1 - rest))));
   }
 
-  /** The number at a share of the way between the bounds. */
-  between(share) {
-    const [low, high] = this.bounds(1);
-    const place = low + share * (high - low);
+  /** The number of a coordinate. */
+  natural(place) {
     if (!this.finest) return place;
     const [whole, once] = [Math.floor(Math.abs(place)), 1 + 11 / 32];
     const rest = (once - Math.sqrt(once * once - (11 / 8) * (Math.abs(place) - whole))) / (11 / 16);
     return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * this.finest;
+  }
+
+  /** The number at a share of the way between the bounds. */
+  between(share) {
+    const [low, high] = this.bounds(1);
+    return this.natural(low + share * (high - low));
   }
 
   /** The place of a category on its list, by its name or however it is written. */

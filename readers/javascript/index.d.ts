@@ -41,8 +41,57 @@ export class Release {
   answer(queries: Queries, level?: number): Answers;
   part(name: string): Release;
   ofClass(which: string | number): Release;
+  /** What released tables answer, with bands of a level. */
+  tables(level?: number): Tables;
+  /** Sums of the products of any two coordinates of a record. */
+  sums(): Sums;
   /** The same grid read through a kernel of another bandwidth, or one a column. */
   smoothed(bandwidth: number | readonly number[]): Release;
+}
+
+export interface TableAxis {
+  readonly name: string;
+  /** Cells: those of values first, then that of those who have none, where there is one. */
+  readonly cells: number;
+  readonly valued: number;
+  /** Where cells of values begin and the last one ends, and what lies between neighbouring values; 0 where any may be. */
+  readonly edges: Float64Array;
+  readonly gap: number;
+  /** None of numbers and dates. */
+  readonly categories: readonly string[];
+}
+
+export interface Banded {
+  readonly est: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  readonly error: Float64Array;
+}
+
+/** By the place of a column, a weight for each of its cells. */
+export type Conditions = Readonly<Record<number, Float64Array>>;
+
+/** Tables of counts; columns are meant by their places, in order where several are kept. */
+export interface Tables {
+  readonly axes: readonly TableAxis[];
+  readonly records: number;
+  /** Every two columns that were measured together. */
+  readonly pairs: readonly (readonly number[])[];
+  measured(places: readonly number[]): boolean;
+  count(kept: readonly number[], conditions: Conditions): Banded;
+  shares(of: readonly number[], conditions: Conditions): Banded;
+  mean(place: number, kept: readonly number[], conditions: Conditions): Banded;
+  quantile(place: number, share: number, conditions: Conditions): { est: number; low: number; high: number };
+  /** Cramér's V of every pair that was measured, the surely strongest first. */
+  strengths(): readonly { columns: readonly number[]; est: number; low: number; high: number }[];
+}
+
+export interface Sums {
+  /** Each coordinate: the 1 in front, numbers between -1 and 1 (`middle` and `half` of the bounds), and categories. */
+  readonly terms: readonly { column: string; category: string; middle: number; half: number }[];
+  readonly matrix: readonly Float64Array[];
+  /** Standard deviation of the noise in each entry. */
+  readonly error: number;
 }
 
 /** What is wrong with a file or a question, in one sentence. */

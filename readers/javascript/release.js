@@ -6,11 +6,20 @@ import { Features, Projected, Race } from "./hashed.js";
 import { Directions, Distance, Moments, ProjectedDistance } from "./distances.js";
 import { Histogram } from "./grids.js";
 import { across } from "./across.js";
+import { Products } from "./products.js";
 import { MinHash } from "./sets.js";
+import { normalQuantile } from "./special.js";
+import { TableSketch } from "./tables.js";
 
 const MECHANISMS = { race: Race, features: Features, minhash: MinHash, projected: Projected, histogram: Histogram,
-  distance: Distance, "projected-distance": ProjectedDistance, moments: Moments, directions: Directions };
+  distance: Distance, "projected-distance": ProjectedDistance, moments: Moments, directions: Directions, products: Products, tables: TableSketch };
 const MOST_CLASSES = 1000, MOST_COUNTERS = 1 << 27, VERSIONS = 4;
+
+class UnknownMechanism extends ReaderError {
+  constructor() {
+    super("The release is of a mechanism that this reader cannot ask: open it with Frostglass.");
+  }
+}
 
 /** One exact number of a manifest, which writes it as "3/4" or "0.75". */
 const exactNumber = (text) => {
@@ -40,7 +49,7 @@ const added = (noise) => noise.reduce((sum, one) => sum + varianceOf(one), 0);
 
 const sketchOf = (mechanism, parameters, domain) => {
   const made = MECHANISMS[Object.hasOwn(MECHANISMS, mechanism) ? mechanism : ""];
-  if (!made) throw new ReaderError("The release is of a mechanism that this reader cannot ask: open it with Frostglass.");
+  if (!made) throw new UnknownMechanism();
   return new made(parameters ?? {}, domain);
 };
 
@@ -116,6 +125,27 @@ export class Release {
   }
 
   /**
+   * What released tables answer: counts, shares, means and quantiles of any part, with bands of a level.
+   * @param {object} more What else is known of them, and no file says.
+   */
+  tables(level = 0.95, more = {}) {
+    if (!this.sketch.of) throw new ReaderError("The release holds no tables.");
+    const { table, variance, counted, countVariance } = this.population;
+    // One counter with Laplace noise has longer tails than a normal number.
+    const tails = this.facts.laplace ? -Math.log1p(-level) / Math.SQRT2 : 0;
+    const total = counted === null ? {} : { total: counted, totalVariance: countVariance };
+    const known = { ...total, ...more };
+    return this.sketch.of(table, variance, { reach: Math.max(normalQuantile(0.5 + level / 2), tails), ...known, totalVariance: known.totalVariance ?? Infinity });
+  }
+
+  /** Sums of the products of any two coordinates of a record, and the standard deviation of the noise in each. */
+  sums() {
+    if (!this.sketch.matrix) throw new ReaderError("The release holds no sums of products.");
+    const { table, variance, records } = this.population;
+    return this.sketch.matrix(table, variance, records);
+  }
+
+  /**
    * Sums over all records at places that are given column by column, with intervals and averages.
    * @param {Object<string, Array|number|string>} queries
    * @param {number} level with which an interval holds the exact sum
@@ -156,7 +186,7 @@ const slabsAdded = (slabs) => {
 
 /** A release of one question, whose table may have a slab a class. */
 const single = (manifest, domain, { mechanism, parameters }, table, counted, noise, countNoise, before) => {
-  const facts = { counted, variance: added(noise), countVariance: added(countNoise), before };
+  const facts = { counted, variance: added(noise), countVariance: added(countNoise), before, laplace: noise.some(({ distribution }) => distribution === "discrete_laplace") };
   if (mechanism !== "classes") return new Release(manifest, domain, sketchOf(mechanism, parameters, domain), [table], facts);
   const label = domain.columns.find(({ name }) => name === parameters?.label);
   if (!label?.categories || label.categories.length > MOST_CLASSES) throw new ReaderError("The file names no classes.");
@@ -226,10 +256,15 @@ const parted = (manifest, arrays) => {
     const counts = noisy === null ? [] : countNoise.filter((_, i) => i % noisyCounts === noisy);
     const before = within.names.join() === domain.names.join() && within.scale === domain.scale ? manifest.counted_before : undefined;
     const read = (count, noises) => single(manifest, within, member, table, count, mine, noises, before);
-    let made = read(counted, counts);
-    if (noisy !== null && made.sketch.totalVariance?.(added(mine)) <= added(counts)) made = read(null, []);
-    whole.parts[member.name] = made;
+    try {
+      let made = read(counted, counts);
+      if (noisy !== null && made.sketch.totalVariance?.(added(mine)) <= added(counts)) made = read(null, []);
+      whole.parts[member.name] = made;
+    } catch (problem) {
+      if (members.length === 1 || !(problem instanceof UnknownMechanism)) throw problem; // the others can be asked all the same
+    }
   });
+  if (!Object.keys(whole.parts).length) throw new UnknownMechanism();
   const largest = Object.values(whole.parts).reduce((a, b) => (b.records > a.records ? b : a));
   [whole.population.records, whole.population.recordsError] = [largest.records, largest.recordsError];
   return whole;

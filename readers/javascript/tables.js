@@ -3,19 +3,30 @@
 // It needs nothing of a page. `core.sketches.tables` says why; names and formulas are those of its `reading`, `counts`,
 // `ratios`, `association` and `best_guess`, and answers are the same but for rounding.
 
+import { centred, dot, halfEven, inOrder, outer, productOf, subsets, summed, total, transposed } from "./arrays.js";
+import { ReaderError } from "./archive.js";
+import { axesOf } from "./axes.js";
+import { Guesses } from "./guesses.js";
+import { normalQuantile } from "./special.js";
+
+/** @import { TableAxis } from "./axes.js" */
 /**
- * What is known of one column.
- * @typedef {{name: string, cells: number, valued: number, halvings: number, edges: number[], fineEdges: number[],
- *   gap: number, words: string[], missing: number}} TableAxis
- * @typedef {{axes: TableAxis[], tables: number[][], measured: string, weights: number[], variance: number,
- *   total: number | null, totalVariance: number, reach: number, luck: {design: number, square: number} | null,
- *   found: Record<string, {cells: number[], counts: number[], weight: number, unit: number}>}} TableFacts
+ * @typedef {object} TableFacts
+ * @property {readonly TableAxis[]} axes
+ * @property {number[][]} tables By places of their columns.
+ * @property {string} measured "contrasts", "cells" or "margins".
+ * @property {number[]} weights One a block.
+ * @property {number} variance Of the noise in a counter.
+ * @property {number | null} total The number of records where it is known besides, and its variance.
+ * @property {number} totalVariance
+ * @property {number} reach Standard errors that a band reaches to either side.
+ * @property {{design: number, square: number} | null} luck Of the draw, where answers are about whom records were drawn from.
+ * @property {Record<string, {cells: number[], counts: number[], weight: number, unit: number}>} found What was counted before.
+ * @property {{lengths: number[], entries: Record<string, number[][]>}} [together] Directions that many columns share.
+ *
  * @typedef {{est: Float64Array, low: Float64Array, high: Float64Array, error: Float64Array}} Banded
  * @typedef {Record<number, Float64Array>} Conditions By column, a weight for each of its cells: 1 where it is meant.
  */
-
-import { centred, dot, halfEven, inOrder, outer, productOf, subsets, summed, total, transposed } from "./arrays.js";
-import { Guesses } from "./guesses.js";
 
 const TOLD = 2, WHOLE_BITS = 26, MOST_BITS = 16, TRIED = 4096;
 
@@ -78,16 +89,6 @@ const crossing = (edges, step, below, reach) => {
   }
   [least, most] = [Math.min(least, most), Math.max(least, most)];
   return [Math.min(Math.max(found, least), most), least, most];
-};
-
-/** A column with the places where its cells begin and the last one ends. */
-const withEdges = (axis) => {
-  if (axis.low === undefined || axis.edges) return axis;
-  const { low, high, gap, valued, halvings, starts, fineStarts } = axis;
-  const even = (cells) => Float64Array.from({ length: cells + 1 }, (_, i) => low + (high - low) * (i / cells));
-  const own = (all) => Float64Array.from(all, (value) => low + gap * value);
-  const edges = starts ? own(starts) : even(valued);
-  return { ...axis, edges, fineEdges: !halvings ? edges : fineStarts ? own(fineStarts) : even(valued << halvings) };
 };
 
 /** The contrasts of an axis: see `table_layout.Contrasts`. */
@@ -169,7 +170,7 @@ export class Tables {
    */
   constructor(facts, counters) {
     this.facts = facts;
-    this.axes = facts.axes.map(withEdges);
+    this.axes = facts.axes;
     this.counters = counters;
     this.kept = { residuals: new Map(), counts: new Map(), spread: [], usual: [], fine: [], steps: new Map() };
     this.guesses = new Guesses(this);
@@ -178,8 +179,14 @@ export class Tables {
     const bits = Math.min(MOST_BITS, Math.floor(WHOLE_BITS / order));
     this.each = this.contrasts ? this.axes.map(({ cells }) => Contrasts.of(cells, bits)) : null;
     this.lay();
-    this.records = this.residual([])[0];
-    this.people = Math.max(this.records, 1);
+  }
+
+  get records() {
+    return this.residual([])[0];
+  }
+
+  get people() {
+    return Math.max(this.records, 1);
   }
 
   /** Blocks of counters one after the other, and which of them tell each residual and each halving. */
@@ -197,6 +204,7 @@ export class Tables {
     let start = 0;
     this.told = new Map(residuals.map((one) => [one.join(), []]));
     this.levels = this.axes.map(() => []);
+    if (kinds.length !== weights.length) throw new ReaderError("The file states weights of other tables than its own.");
     kinds.forEach(([columns, level, length], k) => {
       const block = { columns, level, weight: weights[k], start, end: start + length };
       start += length;
@@ -204,6 +212,7 @@ export class Tables {
       if (this.contrasts && level) return;
       for (const which of this.contrasts ? [columns] : subsets(columns)) this.told.get(which.join()).push(block);
     });
+    this.size = start;
   }
 
   /** Whether columns were measured together. */
@@ -652,3 +661,36 @@ export class Tables {
 }
 
 export const strongestFirst = (strengths) => strengths.sort((a, b) => b.low - a.low || b.est - a.est);
+
+const MOST_TABLES = 20000, MOST_TOGETHER = 6;
+
+/** A file of tables: what is measured of which. It is asked by `of`, and not place by place. */
+export class TableSketch {
+  constructor({ bins, halvings, tables, measured, weights, edges }, domain) {
+    const listed = Array.isArray(tables) && tables.length >= 1 && tables.length <= MOST_TABLES && Array.isArray(weights);
+    if (!listed || !["contrasts", "cells", "margins"].includes(measured)) throw new ReaderError("The file states tables that no release has.");
+    this.domain = domain;
+    this.answers = "tables";
+    this.facts = { axes: axesOf(domain.columns, { bins, halvings, edges }), tables, measured, weights, found: {}, luck: null };
+    const known = (table) => Array.isArray(table) && table.length <= MOST_TOGETHER && table.every((place, i) => place in this.facts.axes && (!i || table[i - 1] < place));
+    if (!tables.every(known)) throw new ReaderError("The file states tables that no release has.");
+    this.shape = [this.of(new Float64Array(0), 1).size];
+  }
+
+  /** The tables of counters, with what else is known of them. */
+  of(counters, variance, known = {}) {
+    return new Tables({ ...this.facts, variance, total: null, totalVariance: Infinity, reach: normalQuantile(0.975), ...known }, counters);
+  }
+
+  encode() {
+    throw new ReaderError("Tables are asked for counts, by `tables`, and not at places.");
+  }
+
+  total(counters) {
+    return this.of(counters, 1).records;
+  }
+
+  totalVariance(variance) {
+    return this.of(new Float64Array(0), variance).variance([]);
+  }
+}

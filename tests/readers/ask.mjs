@@ -6,13 +6,17 @@ const { open, ReaderError } = await import(pathToFileURL(process.argv[2]));
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, part, group, bandwidth, queries }) => {
+const answered = async ({ file, part, group, bandwidth, queries, sums }) => {
   if (!opened.has(file)) opened.set(file, open(new Uint8Array(readFileSync(file))));
   let release = await opened.get(file);
   if (part) release = release.part(part);
   if (group) release = release.ofClass(group);
   if (bandwidth) release = release.smoothed(bandwidth);
   const facts = { records: release.records, error: plain([release.recordsError])[0] };
+  if (sums) {
+    const { terms, matrix, error } = release.sums();
+    return { names: terms.map(({ column, category }) => [column, category]), matrix: matrix.map(plain), deviation: error };
+  }
   if (!queries) return facts;
   const answers = release.answer(queries);
   return Object.assign(facts, ...Object.entries(answers).map(([name, numbers]) => ({ [name]: plain(numbers) })));

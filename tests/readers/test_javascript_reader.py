@@ -13,6 +13,7 @@ import playwright
 import pytest
 
 import core
+from core.analysis.product_sums import Sums
 from core.domain import Domain, Numeric
 from core.geometry import kernels
 from core.releases.engine.building import ExactTable
@@ -26,7 +27,7 @@ from tests.known_releases.make import queries_of
 NODE = Path(playwright.__file__).parent / "driver" / "node"
 READER = Path(core.__file__).parents[1] / "readers" / "javascript"
 ASK = Path(__file__).parent / "ask.mjs"
-# Mechanisms of other papers, which take part in comparisons alone, and those that are asked by tables and not places.
+# Not decoded: mechanisms of other papers, which take part in comparisons alone and which no page or app makes files of.
 RIVALS = {
     "boxes",
     "convex",
@@ -40,6 +41,7 @@ RIVALS = {
     "network",
     "rounds",
 }
+# Asked by tables, as tests/figures/share/test_tables_in_javascript.py does, and by sums of products, as below.
 NOT_BY_PLACES = {"counted", "products", "stepped", "tables"}
 SLOW = {"city", "towns", "stars", "colours", "visits", "flights"}  # Of the samples: seconds each on a noisy machine.
 BY_PLACES = sorted(path for path in KNOWN.glob("*.npz") if path.stem[:-2] not in (*RIVALS, *NOT_BY_PLACES))
@@ -136,6 +138,14 @@ def test_a_mechanism_that_is_not_known_is_refused_in_a_sentence():
     assert said == [{"refused": sentence}] * len(RIVALS)
 
 
+def test_sums_of_products_are_those_of_python_to_nine_digits():
+    path = KNOWN / "products-1.npz"
+    (said,), sums = ask({"file": path, "sums": True}), Sums.of(core.load(path))
+    np.testing.assert_allclose(np.array(said["matrix"], float), sums.matrix, rtol=1e-9)
+    assert said["deviation"] == pytest.approx(sums.deviation, rel=1e-9)
+    assert said["names"] == [["", ""], *([one.column, one.category] for one in sums.terms[1:])]
+
+
 def test_a_grid_is_read_with_another_bandwidth_as_python_reads_it():
     path = SAMPLES / "releases" / "health.npz"
     release = core.load(path)
@@ -194,6 +204,9 @@ HOSTILE = {
     "no privacy": lambda: changed("numbers", "privacy", 7),
     "a newer version": lambda: changed("numbers", "format_version", 9),
     "a huge grid": lambda: changed("histogram", "parameters", "cells", [2**26]),
+    "cells beyond all": lambda: changed("tables", "parameters", "bins", [2**20, 4]),
+    "tables of no columns": lambda: changed("tables", "parameters", "tables", [[0, 9]]),
+    "too few weights": lambda: changed("tables", "parameters", "weights", [1]),
     "a huge strategy": lambda: changed("distance", "parameters", "strategy", "hats", [1] * 30),
 }
 

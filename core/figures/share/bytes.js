@@ -1,6 +1,4 @@
-// Bytes: what travels packed in the page, and arrays of a NumPy archive.
-import { readArchive } from "../../../readers/javascript/archive.js";
-
+// Bytes: what travels packed in the page.
 export const fromBase64 = (text) => {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const letters = atob(text);
@@ -16,6 +14,3 @@ export const unpacked = ({ shape, numbers }) => {
   const [est, low, high] = [0, 1, 2].map((place) => all.subarray(place * size, (place + 1) * size));
   return { shape, est, low: low.length ? low : null, high: high.length ? high : null };
 };
-
-/** One array of an archive (.npz) as numbers, flat; whole numbers up to 2^53 are exact. */
-export const arrayOf = async (file, member) => Float64Array.from((await readArchive(file)).arrays[member].numbers);

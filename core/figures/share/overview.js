@@ -4,7 +4,8 @@ import { bandWords, listed, roundMarks, rounded, roundedRange, shareDigits, shar
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
 import { csvOf } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
-import { Tables, strongestFirst } from "../../../readers/javascript/tables.js";
+import { strongestFirst } from "../../../readers/javascript/tables.js";
+/** @import { Tables } from "../../../readers/javascript/tables.js" */
 
 const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13;
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
@@ -128,12 +129,12 @@ const plainTable = (title, heads, rows) => element("div", { class: "wide", tabin
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {
-  constructor(facts, counters, name) {
-    this.tables = new Tables(facts, counters);
-    this.facts = facts;
+  /** @param {Tables} tables Of the file; `facts` say how they are called. */
+  constructor(facts, tables, name) {
+    Object.assign(this, { tables, facts });
     this.name = name;
     this.counted = facts.counted;
-    this.axes = this.tables.axes;
+    this.axes = tables.axes.map((axis, place) => Object.assign(axis, facts.axes[place]));
     for (const axis of this.axes) {
       if (axis.kind === "date") axis.words = axis.words.map((words, i) => (i < axis.valued ? stretchWords(axis, i, i) : words));
     }
@@ -462,7 +463,7 @@ export class Overview {
     const people = rounded(all.est[0], all.error[0]);
     const { places, weights } = this.others([]);
     const said = (big, small) => this.many_.replaceChildren(element("strong", {}, big), element("span", {}, small));
-    if (!places.length) said(`${people} ${counted}`, all.error[0] > 0 ? ` ± ${significant(this.facts.reach * all.error[0], 2)}` : "");
+    if (!places.length) said(`${people} ${counted}`, all.error[0] > 0 ? ` ± ${significant(tables.facts.reach * all.error[0], 2)}` : "");
     else if (tables.measured(places)) {
       const { est: [est], low: [low], high: [high], error: [error] } = tables.count([], weights);
       const ends = roundedRange(Math.max(0, low), high, error);

@@ -1,6 +1,6 @@
 // The page: what is shown, what is asked, and the answers in words.
 import { AskedChart } from "./asked_chart.js";
-import { arrayOf, fromBase64 } from "./bytes.js";
+import { fromBase64 } from "./bytes.js";
 import { element } from "./canvas.js";
 import { Still, extremes, legendOf, unitOf } from "./chart.js";
 import { modelView, regressionsView } from "./forms.js";
@@ -318,18 +318,20 @@ const start = async () => {
   const place = document.getElementById("explore");
   const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
-  const asked = payload.asked ? await openRelease(file) : null;
+  const tabled = payload.subjects.filter(({ kind }) => kind === "tables");
+  const opened = payload.asked || tabled.length ? await openRelease(file) : null;
+  const asked = payload.asked ? opened : null;
   const stem = payload.name.replace(/\.(npz|json)$/, "");
   let [explorer, overview] = [null, null];
-  const tabled = payload.subjects.filter(({ kind }) => kind === "tables");
   if (tabled.length) {
     const room = element("div");
-    const show = async (at) => {
-      overview = new Overview(tabled[at], await arrayOf(file, tabled[at].member), payload.name);
-      room.replaceChildren(...(tabled.length > 1 ? [pick("Who", tabled.map(({ name }, i) => [i, name]), at, (i) => show(i).then(() => overview.start()))[0]] : []), overview.whole);
+    const show = (at) => {
+      const { part, known } = tabled[at];
+      overview = new Overview(tabled[at], (part ? opened.part(part) : opened).tables(0.95, known), payload.name);
+      room.replaceChildren(...(tabled.length > 1 ? [pick("Who", tabled.map(({ name }, i) => [i, name]), at, (i) => { show(i); overview.start(); })[0]] : []), overview.whole);
       if (globalThis.frostglass) globalThis.frostglass.overview = overview;
     };
-    await show(Math.max(0, tabled.findIndex(({ name }) => name === payload.start)));
+    show(Math.max(0, tabled.findIndex(({ name }) => name === payload.start)));
     views.push(room);
   }
   if (pictured.length) {

@@ -69,8 +69,6 @@ class Subject:
 
     name: str  # Question and group in words; "" where the file has one of them.
     release: Release  # Of this population alone.
-    member: str  # The array of the file that holds its counters.
-    slabs: tuple[int, ...] = ()  # Which classes of it are added up; none where it holds no classes.
     part: str = ""  # The question and the group by their names in the file; "" where it has one, or all are meant.
     group: str = ""
 
@@ -90,22 +88,15 @@ def contents(file: PublicFile) -> list[dict[str, Any]]:
 
 def subjects(release: Release) -> list[Subject]:
     """The populations of a release: of every question each group, and all of them together."""
-    each = [(name, part, f"table_{place}") for place, (name, part) in enumerate(release.parts.items(), start=1)] or [
-        ("", release, "table")
-    ]
-    return [subject for name, part, member in each for subject in _groups(name, part, member)]
+    return [subject for name, part in (release.parts or {"": release}).items() for subject in _groups(name, part)]
 
 
-def _groups(name: str, release: Release, member: str) -> list[Subject]:
+def _groups(name: str, release: Release) -> list[Subject]:
     classes = release.sketch.classes
     if not classes:
-        return [Subject(name, release, member, (), name)]
-    each = [
-        Subject(_named(name, one), release.of_class(one), member, (place,), name, one)
-        for place, one in enumerate(classes)
-    ]
-    everyone = Subject(_named(name, EVERYONE), release.of_everyone(), member, tuple(range(len(classes))), name)
-    return [everyone, *each]
+        return [Subject(name, release, name)]
+    each = [Subject(_named(name, one), release.of_class(one), name, one) for one in classes]
+    return [Subject(_named(name, EVERYONE), release.of_everyone(), name), *each]
 
 
 def _named(*names: str) -> str:
@@ -122,8 +113,6 @@ def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
     distance = release.sketch.answers == "distance"
     facts = {
         "name": subject.name,
-        "member": subject.member,
-        "slabs": list(subject.slabs),
         "part": subject.part,
         "group": subject.group,
         "counted": counted(release.domain),

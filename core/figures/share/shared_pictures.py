@@ -255,33 +255,31 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     if release.sketch.asked_for != "tables":
         return None
     answers = release.asked(LEVEL)
-    noise, luck, layout = answers.reading.noise, answers.reading.luck, answers.reading.layout
+    noise, luck = answers.reading.noise, answers.reading.luck
     places = table_profile.place_columns(answers)
     rows, lengths, vectors = BestGuess(answers.reading).directions
     return {
         "kind": "tables",
         "counts": True,
         "axes": [axis_facts(axis) for axis in answers.axes],
-        "tables": layout.tables,
-        "measured": layout.measured,
-        "weights": noise.weights,
-        "variance": noise.variance,
-        "total": answers.reading.total,
-        "totalVariance": noise.total_variance if math.isfinite(noise.total_variance) else 0.0,
-        "reach": noise.reach(LEVEL),
-        "luck": None if luck is None else {"design": luck.design, "square": float(ndtri(0.5 + LEVEL / 2.0)) ** 2},
-        "found": {
-            str(place): {
-                "cells": one.cells.tolist(),
-                "counts": one.counts.tolist(),
-                "weight": noise.found_weight(place),
-                "unit": noise.unit_variance(place),
-            }
-            for place, one in noise.found.items()
-        },
-        "together": {
-            "lengths": lengths.tolist(),
-            "entries": {str(place): vectors[own].tolist() for place, own in rows.items()} if len(lengths) else {},
+        # What the file does not say of itself, or only with what was released before it.
+        "known": {
+            "total": answers.reading.total,
+            "totalVariance": noise.total_variance if math.isfinite(noise.total_variance) else None,
+            "luck": None if luck is None else {"design": luck.design, "square": float(ndtri(0.5 + LEVEL / 2.0)) ** 2},
+            "found": {
+                str(place): {
+                    "cells": one.cells.tolist(),
+                    "counts": one.counts.tolist(),
+                    "weight": noise.found_weight(place),
+                    "unit": noise.unit_variance(place),
+                }
+                for place, one in noise.found.items()
+            },
+            "together": {
+                "lengths": lengths.tolist(),
+                "entries": {str(place): vectors[own].tolist() for place, own in rows.items()} if len(lengths) else {},
+            },
         },
         "leftOut": left_out_in_words(release),
         "map": None if places is None else _map_facts(answers, places),
@@ -289,7 +287,7 @@ def table_facts(release: Release) -> dict[str, Any] | None:
 
 
 def axis_facts(axis: TableAxis) -> dict[str, Any]:
-    """One column of tables: its cells in words, where they begin, and how its values are written."""
+    """One column of tables in words; where its cells begin the page reads off the file."""
     column = axis.column
     dates = isinstance(column, Dates)
     words = [table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells)]
@@ -301,23 +299,12 @@ def axis_facts(axis: TableAxis) -> dict[str, Any]:
         "ordered": table_profile.in_order(axis),
         "words": words,
         "missing": -1 if not missing else axis.categories.index(missing) if axis.categories else axis.cells - 1,
-        "cells": axis.cells,
-        "valued": axis.valued,
-        "halvings": axis.halvings,
     }
-    if axis.categories:
-        return facts
-    facts |= {"low": axis.low, "high": axis.high, "gap": 0.0, "starts": None, "fineStarts": None}
-    if axis.steps is not None:
-        facts |= {"low": axis.steps.low, "gap": axis.steps.step, "starts": axis.values().tolist()}
-        facts["fineStarts"] = axis.values(fine=True).tolist() if axis.halvings else None
     if dates:
         first, second = column.between(np.array([0.0, 1.0])).astype("int64").tolist()
         facts |= {"ticks": date_ticks(column), "origin": first, "seconds": second - first}
     if axis.amounts is not None:  # drawn evenly in doublings
         facts |= {"ticks": amount_ticks(axis.amounts), "drawn": axis.amounts.placed(axis.edges()).tolist()}
-        if axis.steps is None:
-            facts |= {"edges": axis.edges().tolist(), "fineEdges": axis.edges(fine=True).tolist()}
     return facts
 
 

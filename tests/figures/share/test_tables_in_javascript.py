@@ -1,5 +1,6 @@
 """Released tables as the shared page decodes them, without a browser: Python's answers to nine digits."""
 
+import base64
 import json
 import math
 import subprocess
@@ -27,11 +28,11 @@ KNOWN = Path(__file__).parents[2] / "known_releases"
 NODE = str(compute_driver_executable()[0])
 ASKED = """
 import { readFileSync } from "node:fs";
-const { Tables } = await import(process.argv[1]);
-const { facts, counters, questions } = JSON.parse(readFileSync(0, "utf8"));
-const tables = new Tables(facts, Float64Array.from(counters));
+const { open } = await import(process.argv[1]);
+const { file, known, questions } = JSON.parse(readFileSync(0, "utf8"));
+const tables = (await open(Uint8Array.from(Buffer.from(file, "base64")))).tables(0.95, known);
 const meant = (where) => Object.fromEntries(Object.entries(where).map(([place, cells]) =>
-  [place, Float64Array.from({ length: facts.axes[place].cells }, (_, i) => Number(cells.includes(i)))]));
+  [place, Float64Array.from({ length: tables.axes[place].cells }, (_, i) => Number(cells.includes(i)))]));
 const answers = {
   records: () => tables.records,
   count: (kept, where) => tables.count(kept, meant(where)),
@@ -52,9 +53,10 @@ console.log(JSON.stringify(questions.map(([name, ...rest]) => plain(answers[name
 
 def asked(made: Release, questions: list) -> list:
     """What the page's script answers."""
-    given = {"facts": table_facts(made), "counters": np.asarray(made.counters, float).tolist(), "questions": questions}
+    file = base64.b64encode(made.to_bytes(teaching=not made.private)).decode()
+    given = {"file": file, "known": table_facts(made)["known"], "questions": questions}
     run = subprocess.run(
-        [NODE, "--input-type=module", "-e", ASKED, (READER / "tables.js").as_uri()],
+        [NODE, "--input-type=module", "-e", ASKED, (READER / "index.js").as_uri()],
         input=json.dumps(given),
         capture_output=True,
         text=True,
