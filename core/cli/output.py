@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
@@ -30,9 +31,23 @@ Named = TypeVar("Named", str, Path)
 SECONDS_A_LINE = 10.0  # Between two lines on how far a reading is, where they do not take each other's place.
 
 
+_telling = ContextVar("telling", default=True)
+
+
 def say(sentence: str) -> None:
     """A remark on standard error."""
-    print(sentence, file=sys.stderr, flush=True)
+    if _telling.get():
+        print(sentence, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def unsaid() -> Iterator[None]:
+    """Keep remarks to oneself, as on what is only supposed, and planned once more when it is known."""
+    before = _telling.set(False)
+    try:
+        yield
+    finally:
+        _telling.reset(before)
 
 
 def check_there(named: Named) -> Named:

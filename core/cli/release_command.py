@@ -13,7 +13,7 @@ from ..errors import RequestError
 from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
 from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
-from .output import check_writable, reading, say
+from .output import check_writable, reading, say, unsaid
 from .shared_options import (
     BoundsOptions,
     DataOptions,
@@ -241,7 +241,8 @@ def _plan(
             return kind_of(sketch, known.left, known.records)
         if chosen and purchase is None:
             return kind_of(recommended(shape, domain, known.left, supposed(known))[0], known.left, known.records)
-        return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
+        with unsaid():
+            return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
     def made(known: Known) -> Kind | TablePlan:
         _say_bought(known, any(isinstance(stage, Spread) for stage in stages))

@@ -38,6 +38,12 @@ def test_an_option_that_the_kernel_has_not_was_refused_after_the_plan_was_printe
     assert result.exit_code == 2 and result.stderr.startswith("--width cannot be given here"), "nothing is said before"
 
 
+def test_a_plan_that_did_not_change_was_said_three_times(command, source):
+    options = ("--mechanism", "tables", "--records", "2000", "--epsilon", "1", "--out", "people.npz")
+    result = command("release", source, *BOUNDS, *options)
+    assert result.exit_code == 0 and result.stderr.count("Every column is counted by itself") == 1
+
+
 def test_every_option_arrives(command, ledger):
     frame = people(300)
     frame["city"] = np.where(frame["x"] < 5, "Bern", "Basel")
