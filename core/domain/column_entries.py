@@ -74,6 +74,7 @@ PRESETS = {
     "stars": Preset(1, 5, "stars", 0, "the ends of the scale", ("stars", "star_rating")),
     "month_number": Preset(1, 12, "", 1, "a year has twelve months", ("month_number",)),
 }
+OTHER_UNIT = 2.2  # Times what anyone has.
 # Names that the two columns of a place commonly have.
 LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng", "long", "x_lon")
 # Names of columns whose numbers commonly are codes, and count nothing.
@@ -110,6 +111,17 @@ def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
     if most == math.inf or max(-low, high) > 1.5 * most or low >= most or high <= -most:
         return low, high
     return max(low, -most), high if tidy in LONGITUDES and low >= 0.0 else min(high, most)
+
+
+def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
+    """Ends of a column whose name says what it holds, no farther than anyone's value lies.
+
+    Only where they hold all such values and end with the next power of two at most: others are in another unit.
+    """
+    preset = PRESETS.get(preset_for(name) or "pay")
+    if preset is None or preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
+        return on_earth(name, low, high)
+    return (max(low, preset.low), preset.high) if high > preset.high > low else (low, high)
 
 
 def preset_for(name: str) -> str | None:

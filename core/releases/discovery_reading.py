@@ -2,14 +2,15 @@
 
 Three readings. In the first each record has one vote a column, for the set of formats that its value fits
 (`domain.formats`), and is counted once among all. In the second, which goes by the formats that were found, each record
-has of a column of numbers or dates one vote for the coarse cell of its value, one for the finer cell and one for its
-step; of a column of categories its value is counted.
+has of a column of numbers or dates two votes for the coarse cell of its value, without which there is no range at all,
+one for the finer cell and one for its step; of a column of categories its value is counted.
 
 **How far one person moves the votes.** A record has one vote in each of d columns and w among all records: L1 = d + w
-and squared L2 norm d + w². In the second reading it has three votes in each of d' columns of numbers and dates. A
-replaced record takes its votes from some cells and gives them to others: twice as much. With m records a person it is m
-times as much in L1 and m² times in squared L2 norm. What a record votes for depends on its own values and on what was
-released before, and never on another record.
+and squared L2 norm d + w². In the second reading it has c = 2 votes in one cell and one in each of two others, of each
+of d' columns of numbers and dates: L1 = (c + 2) d' and squared L2 norm (c² + 2) d'. A replaced record takes its votes
+from some cells and gives them to others: twice as much. With m records a person it is m times as much in L1 and m²
+times in squared L2 norm. What a record votes for depends on its own values and on what was released before, and never
+on another record.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ MOSTLY, ABOUT, CODES, RARELY = 0.55, 0.005, 0.02, 50.0
 begin with a zero where numbers are codes; and how many times as many records have no value where nobody has one."""
 SURE = 2.0
 """Standard deviations of noise from which a cell is taken to hold records."""
+COARSELY = 2
+"""c: votes of a record for its coarse cell."""
 COARSE = 60
 """Powers of two of either sign in which numbers are told apart, from 2^-20 on."""
 LEAST_POWER = -20
@@ -260,7 +263,7 @@ class Scale:
         else:
             fine, step = place, np.zeros(len(values), np.int64)
         coarse, parts = self.coarse, self.coarse * self.parts
-        table[:coarse] += np.bincount(fine // self.parts, minlength=coarse)
+        table[:coarse] += COARSELY * np.bincount(fine // self.parts, minlength=coarse)
         table[coarse : coarse + parts] += np.bincount(fine, minlength=parts)
         table[coarse + parts :] += np.bincount(step, minlength=len(STEPS) + 1)
 
@@ -306,8 +309,8 @@ class Second:
     @staticmethod
     def sensitivity(columns: int, neighbours: Neighbours, unit: PrivacyUnit) -> Sensitivity:
         """How far one person moves the votes of so many columns of numbers and dates; see the top."""
-        moved = 3 * columns * (1 if neighbours is Neighbours.ADD_REMOVE else 2)
-        return Sensitivity(moved, moved, unit_shifts=True).scaled(unit.records)
+        times = columns * (1 if neighbours is Neighbours.ADD_REMOVE else 2)
+        return Sensitivity((COARSELY + 2) * times, (COARSELY**2 + 2) * times).scaled(unit.records)
 
     def count(self, batch: pa.RecordBatch) -> None:
         """Add the records of a batch."""

@@ -44,14 +44,15 @@ from .found import (
     counted_as,
     found_category,
     found_plainly,
-    found_range,
 )
+from .found_ranges import found_ranges
 from .stages import Known, Offer, Progress, Stage
 
 SHARE = "0.1"
 """Of the promise."""
 FOR_VOTES, FOR_RANGES = Fraction(1, 50), Fraction(1, 4)
-"""Of the whole promise, or a fifth of what is spent if that is less; and of the rest, beside values of categories."""
+"""Of the whole promise, or a fifth of what is spent if that is less; and of the rest at least, beside values of
+categories, and as much as a third for each column of a range beside one of categories if that is more."""
 FIRST_LOOK = Fraction(7, 20)
 """Of what finds values, for the frequent ones; the rest finds what is rare in few columns of a record."""
 SPARE = tuple(Fraction(part, 1000) for part in (998, 990, 970, 930, 850, 700, 500))
@@ -220,7 +221,7 @@ class Discovery(Stage):
             later = self.epsilon * (1 - self.for_votes)
             return [], calibrate(self.ranges(scales), later) if scales else None
         moved, rho = self.votes.sensitivity(self.budget.neighbours), self.reserve.first_rho * (1 - self.for_votes)
-        part = Fraction(0) if not scales else Fraction(1) if not categories else FOR_RANGES
+        part = max(FOR_RANGES, Fraction(scales, scales + 3 * categories)) if scales else Fraction(0)
         for spare in SPARE:
             noise: NoiseScale | None = None
             events: list[Event] = [event_of(moved, self.votes_noise)]
@@ -330,7 +331,7 @@ class Discovery(Stage):
         ]
         if noise is not None:
             table, spread = add_noise(second.table, noise, noise_source), math.sqrt(noise.variance)
-            found += [found_range(scale, one, spread, missing[scale.name]) for scale, one in second.split(table)]
+            found += found_ranges(list(second.split(table)), spread, records, missing)
         found += [
             found_plainly(name, one, missing[name])
             for name, one in formats.items()

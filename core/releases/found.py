@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-
-import numpy as np
-from scipy.special import ndtri
 
 from ..domain import Categorical, Domain
-from ..domain.column_entries import columns_of, on_earth
+from ..domain.column_entries import columns_of
 from ..domain.columns import Column
 from ..domain.declarations import Declaration, in_flow, stated
 from ..domain.formats import Format
@@ -22,7 +18,6 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.choosing.partition_selection import ValueSelection
 from ..privacy.neighbours import PrivacyUnit
-from .discovery_reading import LEAST_POWER, STEPS, SURE, Scale
 from .manifest import Finding
 
 OTHER, MISSING = "other", "missing"
@@ -35,17 +30,8 @@ all that noise may do, x being the truth, where the release's own count is taken
 records is found all but surely. The weight of the count is l = r²/(r² + s²) beside the release's own noise r, so all
 that is ever added to a standard error is at most l s φ(0) <= 0.2 r, and that at x = T' alone.
 """
-OCCUPIED, BESIDE, FAR = 3.5, 2.5, 4.5
-"""Standard deviations of noise from which a cell is taken to be part of a range: near one that is, beside it, and
-elsewhere, where there are so many cells that one of them is likely to have much noise."""
-NEAR = 3
-"""Cells."""
-HIDDEN, LOST, JUMP = 0.02, 0.05, 0.1
-"""Shares of the records that noise may hide: of a step, in each part of a range; beyond its end; and beyond an end
-beside a part that holds more than may be hidden."""
-HEAPED = 0.1
-"""Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
-NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
+OCCUPIED = 3.5
+"""Standard deviations from which a number is more than noise."""
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
 
@@ -269,106 +255,6 @@ def _unlike(label: str, values: Iterable[str]) -> str:
     return f"({label})" if label in {value.strip().lower() for value in values} else label
 
 
-def found_range(scale: Scale, noisy: np.ndarray, error: float, missing: Measured) -> FoundColumn:
-    """A column of numbers or dates by its range."""
-    words = "" if scale.format is None else scale.format.words
-    ends = ends_of(scale, noisy, error)
-    if ends is None:
-        why = "Too few people have a value in it for a range to stand out of the noise: say its bounds."
-        return FoundColumn(scale.name, None, False, words, why, missing=missing)
-    entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
-    zero, heaps = None, {}
-    if scale.kind == "date":
-        first, last = (int(end) for end in ends)
-        entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
-    else:
-        step = step_of(noisy, error)
-        low, high = on_earth(scale.name, *rounded_outward(*ends, step))
-        entry |= {"low": low, "high": high} | ({"step": step} if step else {})
-        zero = Measured(float(noisy[-1]), error)
-        heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error)}
-    (column,) = columns_of(scale.name, entry | ON_MISSING)
-    return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
-
-
-def ends_of(scale: Scale, noisy: np.ndarray, error: float) -> tuple[float, float] | None:
-    """Between which numbers nearly all values lie, by what stands out of the noise; None where nothing does."""
-    coarse = noisy[: scale.coarse].astype(float)
-    parts = noisy[scale.coarse : scale.coarse * (1 + scale.parts)].astype(float).reshape(-1, scale.parts)
-    most = int(np.argmax(coarse))
-    if coarse[most] <= OCCUPIED * error:
-        return None
-    ways = (range(most - 1, -1, -1), range(most + 1, scale.coarse))
-    first, last = (_reached(coarse, most, way, error) for way in ways)
-    records = float(coarse[first : last + 1].sum())
-    low = first * scale.parts + _trimmed(parts[first], records, error)
-    high = (last + 1) * scale.parts - _trimmed(parts[last][::-1], records, error)
-    ends = scale.edge(low), scale.edge(max(high, low + 1))
-    least = 2.0**LEAST_POWER  # what is nearer to zero is zero
-    return (0.0 if -least <= ends[0] < least < ends[1] else ends[0]), (
-        0.0 if ends[0] < -least < ends[1] <= least else ends[1]
-    )
-
-
-def _reached(coarse: np.ndarray, most: int, way: range, error: float) -> int:
-    """The last cell on the way outwards that stands out of the noise."""
-    last = most
-    for cell in way:
-        away = abs(cell - last)
-        if coarse[cell] > error * (BESIDE if away == 1 else OCCUPIED if away <= NEAR else FAR):
-            last = cell
-    return last
-
-
-def _trimmed(parts: np.ndarray, records: float, error: float) -> int:
-    """How many parts of an outermost cell hold nearly nobody, from its outer end on.
-
-    They do where what is counted in them is noise, and noise hides few records in so many parts.
-    """
-    if parts.sum() < SURE * error:
-        return 0
-    sums, spread = np.cumsum(parts), error * np.sqrt(np.arange(1, len(parts) + 1))
-    empty = sums <= np.maximum(0.002 * records, SURE * spread)
-    kept = len(parts) - 1 if empty.all() else int(np.argmin(empty))
-    if error * math.sqrt(len(parts)) <= HIDDEN * records:
-        return kept
-    most = np.maximum(sums, 0.0) + float(ndtri(0.95)) * spread  # that may lie there, but for one time in twenty
-    while kept and most[kept - 1] > LOST * records:
-        if parts[kept] > max(OCCUPIED * error, most[kept - 1]) and most[kept - 1] <= JUMP * records:
-            break
-        kept -= 1
-    return kept
-
-
-def step_of(noisy: np.ndarray, error: float) -> float:
-    """What nearly all numbers are whole multiples of; 0 where nothing is.
-
-    Of one that is coarser than 1 noise must leave no doubt, as values between would be counted with others.
-    """
-    votes = noisy[-len(STEPS) - 1 : -1].astype(float)
-    records = max(float(votes.sum() + noisy[-1]), 0.0)
-    finer = np.append(np.cumsum(votes[::-1])[::-1][1:], 0.0)  # votes for all steps after each
-    hidden = SURE * error * np.sqrt(np.arange(len(STEPS))[::-1])
-    told = finer <= np.maximum(HIDDEN * records, hidden)
-    sure = (hidden <= HIDDEN * records) & (np.cumsum(votes) > OCCUPIED * error * len(STEPS) ** 0.5)
-    return next(one for place, one in enumerate(STEPS) if told[place] and (one <= 1.0 or sure[place]))
-
-
-def heaps_of(noisy: np.ndarray, error: float) -> Iterator[tuple[float, float, float]]:
-    """Round numbers of which more records have a whole multiple, other than 0, than if finer ones were as frequent.
-
-    With how many records that are, and the standard deviation of it; of two of which as many have one, the rounder.
-    """
-    sums, step, said = np.cumsum(noisy[-len(STEPS) - 1 : -1].astype(float)), step_of(noisy, error), 0.0
-    for place, (one, finer) in enumerate(pairwise(STEPS)):
-        if finer and finer >= step:
-            # What is said already is left aside: of all others, are there more than their share?
-            these, all_of, spread = sums[place] - said, sums[place + 1] - said, error * math.sqrt(place + 2)
-            if these - all_of * finer / one > max(HEAPED * all_of, OCCUPIED * spread):
-                said = float(sums[place])
-                yield one, said, error * math.sqrt(place + 1)
-
-
 def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
     """A column whose format says all of it, or of which nothing more is found."""
     if one.kind == "yes_no":
@@ -380,21 +266,6 @@ def found_plainly(name: str, one: Format, missing: Measured) -> FoundColumn:
         "nothing": "Nearly nobody has a value in it, or too few to be told from noise.",
     }.get(one.kind, "Values of categories cannot be found under a pure promise: type them, or give a delta.")
     return FoundColumn(name, None, False, one.words, why, missing=missing)
-
-
-def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
-    """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
-    more. A high end above zero is that of a cell without it, so whole numbers end below it: of 0 and 1, with 1."""
-    if step and high > 0.0:
-        first = math.ceil(low / step - NEARLY) * step
-        last = (math.ceil(high / step - NEARLY) - 1) * step if step >= 1.0 else high
-        low, high = (first, max(last, first + step)) if first <= last else (low, high)
-    if 0.0 < low <= 0.1 * high:
-        low = 0.0
-    width = max(high - low, step, 1e-12)
-    nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
-    ends = math.floor(low / nice + NEARLY) * nice, math.ceil(high / nice - NEARLY) * nice
-    return float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}")
 
 
 def noticeable(count: float, error: float) -> bool:

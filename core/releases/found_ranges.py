@@ -1,0 +1,355 @@
+"""The ranges of numbers and dates, their steps and heaps, as they follow from noisy votes.
+
+A cell of one column stands out of noise where hundreds have a value in it, so a range that went by single cells had no
+end where a tail is thin, and none at all among a hundred columns of answers from 1 to 5. Two things are known besides:
+how many records have a value, and which shapes columns commonly have. So a column's coarse votes, on powers of two or
+decades, are weighed against a few thousand public shapes (`_shapes`: bells, uniform ones, whole numbers from 1, shares
+of zeros, two signs), each loosened so that a cell may have half of what the shape says or half more; and columns
+of one table are alike, so how common each shape is in it is learnt of all of them together, in rounds of expectation
+and maximisation. A cell belongs to the range where it has more than `RARE` of the records, more likely than not, or
+stands out by itself. All of it is computed of what was released with noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise, product
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..domain.column_entries import columns_of, within_reason
+from ..runtime.array_types import Floats, Integers
+from .discovery_reading import COARSE, COARSELY, DECADES, FIRST_YEAR, LEAST_POWER, STEPS, SURE, Scale
+from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
+
+BESIDE, FAR = 2.5, 4.5
+"""Standard deviations of noise from which a cell stands out by itself, beside as `found.OCCUPIED`: next to one that
+does, and far from it, where there are so many cells that one of them is likely to have much noise."""
+NEAR = 3
+"""Cells."""
+RARE, KEPT = 0.015, 0.8
+"""Shares of the records: with more a cell belongs to a range; and so many are expected in one that is said."""
+LOOSE, SPREADING, ELSEWHERE = 0.5, 0.01, 0.001
+"""By which a cell may differ from its shape: parts of what that says, and of the records, near it and elsewhere."""
+LEAST_SHAPED, AROUND = 0.002, 2
+"""The share from which a shape has a cell, and how many cells beside those are near it."""
+ROUNDS, ORDINARILY = 3, 4.0
+"""In which the shapes of a table are learnt, and how many columns what is ordinary counts for."""
+LEAST_TOGETHER = 3
+"""Columns."""
+LIKELIEST = 200
+"""Shapes that are looked at in the end."""
+HIDDEN, LOST, JUMP = 0.02, 0.05, 0.1
+"""Shares of the records that noise may hide: of a step, in each part of a range; beyond its end; and beyond an end
+beside a part that holds more than may be hidden."""
+HEAPED = 0.1
+"""Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
+NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
+NEARLY_ZERO = 1e-4  # Of the other end.
+THIS_DECADE = 2020
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The noisy votes of one column.
+
+    Attributes
+    ----------
+    scale : Scale
+        Its cells.
+    votes : Integers
+        As `discovery_reading.Second.split` gives them.
+    error : float
+        Standard deviation of the noise in each.
+    records : float
+        About how many records have a value in it; at least 1.
+    """
+
+    scale: Scale
+    votes: Integers
+    error: float
+    records: float
+
+    @property
+    def kind(self) -> str:
+        """Number or date."""
+        return self.scale.kind
+
+    @cached_property
+    def parts(self) -> Floats:
+        """Of every coarse cell."""
+        coarse, parts = self.scale.coarse, self.scale.parts
+        return self.votes[coarse : coarse * (1 + parts)].astype(float).reshape(coarse, parts)
+
+    @cached_property
+    def cells(self) -> Floats:
+        """Records in every coarse cell, by its own votes and its parts', weighed by precision."""
+        whole, weight = self.votes[: self.scale.coarse] / COARSELY, COARSELY**2 * self.scale.parts
+        return (whole * weight + self.parts.sum(axis=1)) / (weight + 1.0)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise in each of `cells`."""
+        return self.error**2 / (COARSELY**2 + 1.0 / self.scale.parts)
+
+
+def found_ranges(
+    read: Sequence[tuple[Scale, Integers]], error: float, records: Measured, missing: Mapping[str, Measured]
+) -> list[FoundColumn]:
+    """Columns of numbers and dates by the ranges, steps and heaps that their votes say."""
+    seen = [
+        Seen(scale, votes, error, max(1.0, records.count - max(0.0, missing[scale.name].count)))
+        for scale, votes in read
+    ]
+    return [_found(one, ends, missing[one.scale.name]) for one, ends in zip(seen, all_ends(seen), strict=True)]
+
+
+def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> FoundColumn:
+    scale, noisy, error = seen.scale, seen.votes, seen.error
+    words = "" if scale.format is None else scale.format.words
+    if ends is None:
+        why = "Too few people have a value in it for a range to stand out of the noise: say its bounds."
+        return FoundColumn(scale.name, None, False, words, why, missing=missing)
+    entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
+    zero, heaps = None, {}
+    if scale.kind == "date":
+        first, last = (int(end) for end in ends)
+        entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
+    else:
+        step = step_of(noisy, error)
+        low, high = within_reason(scale.name, *rounded_outward(*ends, step))
+        entry |= {"low": low, "high": high} | ({"step": step} if step else {})
+        zero = Measured(float(noisy[-1]), error)
+        heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error)}
+    (column,) = columns_of(scale.name, entry | ON_MISSING)
+    return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
+
+
+def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
+    """Between which numbers nearly all values of each column lie; None where the votes do not tell."""
+    cells: list[tuple[int, int] | None] = [None] * len(seen)
+    for kind in ("number", "date"):
+        places = [place for place, one in enumerate(seen) if one.kind == kind]
+        for place, weights in zip(places, _weighed([seen[place] for place in places], kind), strict=True):
+            cells[place] = _cells(seen[place], weights)
+    found: list[tuple[float, float] | None] = []
+    for one, its in zip(seen, cells, strict=True):
+        if its is None:
+            found.append(None)
+            continue
+        like = [(other, held) for other, held in zip(seen, cells, strict=True) if held and other.kind == one.kind]
+        low, high = (
+            _kept_from(one, its[side], [other for other, held in like if held[side] == its[side]], way)
+            for side, way in ((0, 1), (1, -1))
+        )
+        found.append(_between(one, its[0] * one.scale.parts + low, (its[1] + 1) * one.scale.parts - high))
+    return found
+
+
+def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
+    """How many parts of its outermost cell a range begins after, by its own votes and by all columns that end there."""
+    parts = seen.parts[cell][::way]
+    own = _trimmed(parts, seen.records, seen.error)
+    if len(alike) < LEAST_TOGETHER:
+        return own
+    common = np.mean([one.parts[cell][::way] for one in alike], axis=0)
+    records = float(np.mean([one.records for one in alike]))
+    together = _trimmed(common, records, seen.error / math.sqrt(len(alike)))
+    return together if together > own and parts[:together].sum() < SURE * seen.error * math.sqrt(together) else own
+
+
+def _between(seen: Seen, low: int, high: int) -> tuple[float, float]:
+    """The ends of parts; what is much nearer to zero than the other end is zero."""
+    ends = seen.scale.edge(low), seen.scale.edge(max(high, low + 1))
+    least = max(2.0**LEAST_POWER, NEARLY_ZERO * max(map(abs, ends)))
+    return (0.0 if -least <= ends[0] < least < ends[1] else ends[0]), (
+        0.0 if ends[0] < -least < ends[1] <= least else ends[1]
+    )
+
+
+def _cells(seen: Seen, weights: Floats) -> tuple[int, int] | None:
+    """The first and last coarse cell of one column, by how likely each shape is in it."""
+    scale, error = seen.scale, math.sqrt(seen.variance)
+    shapes, _ = _shapes(scale.kind)
+    likeliest = np.argsort(-weights, kind="stable")[:LIKELIEST]
+    weights, shapes = weights[likeliest] / weights[likeliest].sum(), shapes[likeliest]
+    loose = _loose(shapes, seen.records)
+    taken = loose / (loose + seen.variance)
+    masses = seen.records * shapes + taken * (seen.cells - seen.records * shapes)
+    spreads = np.sqrt(taken * seen.variance)
+    held = weights @ ndtr((masses - RARE * seen.records) / spreads) > 0.5
+    shares = weights @ np.maximum(masses, 0.0)
+    most = int(np.argmax(seen.cells))
+    if seen.cells[most] > OCCUPIED * error:
+        ways = range(most - 1, -1, -1), range(most + 1, scale.coarse)
+        held[[_reached(seen.cells, most, way, error) for way in ways]] = True
+    cells = np.flatnonzero(held)
+    if not len(cells) or shares[cells[0] : cells[-1] + 1].sum() < KEPT * shares.sum():
+        return None
+    return int(cells[0]), int(cells[-1])
+
+
+def _weighed(seen: Sequence[Seen], kind: str) -> Floats:
+    """How likely each shape is in each column, of columns of one kind: (columns, shapes), each row adding up to 1."""
+    if not seen:
+        return np.zeros((0, 0))
+    shapes, ordinary = _shapes(kind)
+    # Columns of about as many records are weighed together, as the loosened shapes are theirs alone.
+    about = np.rint(np.log([one.records for one in seen]) * 20.0) / 20.0
+    fits = np.zeros((len(seen), len(shapes)))
+    for size in np.unique(about):
+        places, records = np.flatnonzero(about == size), math.exp(size)
+        variance = seen[0].variance
+        inverse = 1.0 / (variance + _loose(shapes, records))
+        cells = np.array([seen[int(place)].cells for place in places])
+        towards = records * shapes * inverse
+        alone = 0.5 * (np.log(inverse) - records * shapes * towards).sum(axis=1)
+        fits[places] = cells @ towards.T - 0.5 * (cells**2) @ inverse.T + alone
+    prior = ordinary
+    for _ in range(ROUNDS if len(seen) >= LEAST_TOGETHER else 0):
+        prior = (ORDINARILY * ordinary + _normalised(fits + np.log(prior)).sum(axis=0)) / (ORDINARILY + len(seen))
+    return _normalised(fits + np.log(prior))
+
+
+def _normalised(logarithms: Floats) -> Floats:
+    weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), float)
+
+
+def _loose(shapes: Floats, records: float) -> Floats:
+    """By how much, squared, records of a cell may differ from what a shape says."""
+    shaped = shapes > LEAST_SHAPED
+    if shapes.shape[1] == 2 * COARSE + 1:
+        shaped[:, COARSE] = False  # The cells beside that of zero are of millionths.
+    near = shaped.copy()
+    for away in range(1, AROUND + 1):
+        near[:, away:] |= shaped[:, :-away]
+        near[:, :-away] |= shaped[:, away:]
+    return np.asarray(((np.where(near, SPREADING, ELSEWHERE)) ** 2 + (LOOSE * shapes) ** 2) * records**2, float)
+
+
+@cache
+def _shapes(kind: str) -> tuple[Floats, Floats]:
+    """Shares of the records in every coarse cell, a shape a row, and how common each is anywhere."""
+    rows, common = zip(*(_spans_of_decades() if kind == "date" else _signed(*_octaves())), strict=True)
+    weights = np.array(common)
+    return np.array(rows), weights / weights.sum()
+
+
+def _spans_of_decades() -> Iterator[tuple[Floats, float]]:
+    """Of dates: all days of one or more decades, most often up to ours."""
+    ours = (THIS_DECADE - FIRST_YEAR) // 10
+    for last, decades in product(range(12, DECADES - 10), (1, 2, 3, 4, 5, 6, 8, 10)):
+        row = np.zeros(DECADES)
+        row[last - decades + 1 : last + 1] = 1.0 / decades
+        yield row, math.exp(-abs(last - ours) / (1.0 if last > ours else 2.5)) / decades
+
+
+def _octaves() -> tuple[Floats, Floats]:
+    """Of numbers above zero: shares between powers of two, and how common each is."""
+    powers = np.arange(LEAST_POWER, LEAST_POWER + COARSE + 1)
+    ends, rows, common = 2.0**powers, [], []
+    for middle, (width, often) in product(
+        np.arange(-7, 27.5, 0.5), ((0.1, 0.25), (0.4, 0.2), (0.8, 0.3), (1.6, 0.2), (3.0, 0.05))
+    ):  # a bell of so many octaves
+        rows.append(np.diff(ndtr((powers - middle) / width)))
+        common.append(0.45 * often * math.exp(-abs(middle - 5) / 4))
+    for power, top in product(range(-4, 22), (1.25, 1.5, 2.0)):  # uniform from zero on
+        rows.append(np.clip(np.minimum(ends[1:], top * 2.0**power) - ends[:-1], 0.0, None))
+        common.append(0.12 * math.exp(-abs(power - 5) / 4))
+    for last in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12):  # whole numbers from 1 on
+        rows.append(np.histogram(np.arange(1, last + 1), ends)[0].astype(float))
+        common.append(1.0)
+    shapes = np.array(rows)
+    return shapes / shapes.sum(axis=1, keepdims=True), np.array(common)
+
+
+def _signed(octaves: Floats, common: Floats) -> Iterator[tuple[Floats, float]]:
+    """The same with shares of zeros, and of numbers below zero."""
+    signs = ((0.0, 0.93), (0.3, 0.04), (0.5, 0.02), (1.0, 0.01))
+    zeros = ((0.0, 0.5), (0.1, 0.12), (0.35, 0.1), (0.6, 0.1), (0.8, 0.1), (0.95, 0.08))
+    for (zero, some), (below, often) in product(zeros, signs):
+        if below and zero > 0.5:
+            continue
+        for octave, one in zip(octaves, common, strict=True):
+            row = np.concatenate([below * octave[::-1], [0.0], (1.0 - below) * octave]) * (1.0 - zero)
+            row[COARSE] = zero
+            yield row, one * some * often
+
+
+def _reached(coarse: np.ndarray, most: int, way: range, error: float) -> int:
+    """The last cell on the way outwards that stands out of the noise."""
+    last = most
+    for cell in way:
+        away = abs(cell - last)
+        if coarse[cell] > error * (BESIDE if away == 1 else OCCUPIED if away <= NEAR else FAR):
+            last = cell
+    return last
+
+
+def _trimmed(parts: np.ndarray, records: float, error: float) -> int:
+    """How many parts of an outermost cell hold nearly nobody, from its outer end on.
+
+    They do where what is counted in them is noise, and noise hides few records in so many parts.
+    """
+    if parts.sum() < SURE * error:
+        return 0
+    sums, spread = np.cumsum(parts), error * np.sqrt(np.arange(1, len(parts) + 1))
+    empty = sums <= np.maximum(0.002 * records, SURE * spread)
+    kept = len(parts) - 1 if empty.all() else int(np.argmin(empty))
+    if error * math.sqrt(len(parts)) <= HIDDEN * records:
+        return kept
+    most = np.maximum(sums, 0.0) + float(ndtri(0.95)) * spread  # that may lie there, but for one time in twenty
+    while kept and most[kept - 1] > LOST * records:
+        if parts[kept] > max(OCCUPIED * error, most[kept - 1]) and most[kept - 1] <= JUMP * records:
+            break
+        kept -= 1
+    return kept
+
+
+def step_of(noisy: np.ndarray, error: float) -> float:
+    """What nearly all numbers are whole multiples of; 0 where nothing is.
+
+    Of one that is coarser than 1 noise must leave no doubt, as values between would be counted with others.
+    """
+    votes = noisy[-len(STEPS) - 1 : -1].astype(float)
+    records = max(float(votes.sum() + noisy[-1]), 0.0)
+    finer = np.append(np.cumsum(votes[::-1])[::-1][1:], 0.0)  # votes for all steps after each
+    hidden = SURE * error * np.sqrt(np.arange(len(STEPS))[::-1])
+    told = finer <= np.minimum(np.maximum(HIDDEN * records, hidden), 0.5 * records)
+    sure = (hidden <= HIDDEN * records) & (np.cumsum(votes) > OCCUPIED * error * len(STEPS) ** 0.5)
+    return next(one for place, one in enumerate(STEPS) if told[place] and (one <= 1.0 or sure[place]))
+
+
+def heaps_of(noisy: np.ndarray, error: float) -> Iterator[tuple[float, float, float]]:
+    """Round numbers of which more records have a whole multiple, other than 0, than if finer ones were as frequent.
+
+    With how many records that are, and the standard deviation of it; of two of which as many have one, the rounder.
+    """
+    sums, step, said = np.cumsum(noisy[-len(STEPS) - 1 : -1].astype(float)), step_of(noisy, error), 0.0
+    for place, (one, finer) in enumerate(pairwise(STEPS)):
+        if finer and finer >= step:
+            # What is said already is left aside: of all others, are there more than their share?
+            these, all_of, spread = sums[place] - said, sums[place + 1] - said, error * math.sqrt(place + 2)
+            if these - all_of * finer / one > max(HEAPED * all_of, OCCUPIED * spread):
+                said = float(sums[place])
+                yield one, said, error * math.sqrt(place + 1)
+
+
+def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]:
+    """Ends that people would say: in tenths of the power of ten of their distance, or whole steps where these are
+    more. A high end above zero is that of a cell without it, so whole numbers end below it: of 0 and 1, with 1."""
+    if step and high > 0.0:
+        first = math.ceil(low / step - NEARLY) * step
+        last = (math.ceil(high / step - NEARLY) - 1) * step if step >= 1.0 else high
+        low, high = (first, max(last, first + step)) if first <= last else (low, high)
+    if 0.0 < low <= 0.1 * high:
+        low = 0.0
+    width = max(high - low, step, 1e-12)
+    nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
+    ends = math.floor(low / nice + NEARLY) * nice, math.ceil(high / nice - NEARLY) * nice
+    return float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}")
