@@ -54,7 +54,7 @@ APP = pyproject.toml --extra app
 lock: $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(LOCK) $(APP) -o requirements.txt
-	$(LOCK) $(APP) --extra cluster --extra marginals --extra onnx --extra postgres --extra serve --group dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) $(APP) --extra cluster --extra marginals --extra mcp --extra onnx --extra postgres --extra serve --group dev -c requirements.txt -o requirements-dev.txt
 	$(LOCK) $(APP) --extra serve --extra postgres -c requirements-dev.txt -o requirements-serve.txt
 	$(LOCK) --group publish -c requirements.txt -c requirements-dev.txt -o requirements-publish.txt
 

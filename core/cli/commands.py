@@ -14,6 +14,7 @@ from .audit import audit
 from .before_spending import forecast, recommend
 from .discovering import declare
 from .local_surveys import poll
+from .model_context import model_context
 from .other_purchases import quantiles, train
 from .predictions import classify, judge, predict, regress
 from .release_command import release
@@ -91,6 +92,7 @@ def frostglass(
 app.command("app", rich_help_panel=OPENING)(open_app)
 app.command("poll", rich_help_panel=OPENING)(poll)
 app.command("serve", rich_help_panel=OPENING)(serve)
+app.command("mcp", rich_help_panel=ASKING)(model_context)
 for panel, commands in {
     MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
     ASKING: (

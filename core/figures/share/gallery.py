@@ -27,7 +27,7 @@ from ..passport.described import PublicFile, read_public
 from ..passport.passport import passport
 from ..report.citation import bibtex
 from ..report.label import privacy_label
-from .shared_page import POLICY, _hash, _style, _words, share_html
+from .shared_page import POLICY, _hash, _style, share_html, words_of
 
 MOST_FILES = 1000
 CELLS = 24  # Along a side of a small picture.
@@ -86,7 +86,7 @@ def publish(
     RequestError
         When a file is none that may be public, or nothing can be written; before anything is.
     """
-    entries = list(_entries(folder))
+    entries = list(entries_of(folder))
     if out.resolve() == folder.resolve():
         raise RequestError("The gallery needs a folder of its own, beside the one with the files.")
     written = {"index.html": index_html(entries, title).encode(), "llms.txt": in_plain(entries, title).encode()}
@@ -110,7 +110,7 @@ def publish(
     return tuple(out / name for name in written)
 
 
-def _entries(folder: Path) -> Iterator[Entry]:
+def entries_of(folder: Path) -> Iterator[Entry]:
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix in (".npz", ".json") and path.is_file())
     except OSError as problem:
@@ -151,7 +151,7 @@ def index_html(entries: Sequence[Entry], title: str) -> str:
 
 
 def _card(entry: Entry) -> Iterator[str]:
-    words = _words(entry.file, entry.data, entry.name)
+    words = words_of(entry.file, entry.data, entry.name)
     yield f'<article><a href="{quote(entry.stem)}.html" tabindex="-1" aria-hidden="true">{_picture(entry.file)}</a>'
     yield f'<h2><a href="{quote(entry.stem)}.html">{in_html(words.heading)}</a></h2>'
     yield f'<p class="note">{in_html(words.line)}</p>'
@@ -198,7 +198,7 @@ def in_plain(entries: Sequence[Entry], title: str) -> str:
     """The gallery for programs that read: what each file is of, what it promises, and where everything is."""
     lines = [f"# {_line(title)}", "", f"> Differentially private releases, made with {SOFTWARE}.", ""]
     for entry in entries:
-        words = _words(entry.file, entry.data, entry.name)
+        words = words_of(entry.file, entry.data, entry.name)
         lines += [f"## {_line(words.heading)}", "", _line(words.line), ""]
         if isinstance(entry.file, Release):
             columns = listed([shown(name) for name in entry.file.domain.names], 100)

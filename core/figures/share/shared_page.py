@@ -189,7 +189,7 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
             f"The release takes {len(data):,} bytes, and a page carries at most {MOST_BYTES:,}: hand out the file "
             "itself."
         )
-    words = _words(file, data, name)
+    words = words_of(file, data, name)
     stills: list[dict[str, Any]] = []
     sections = list(_sections(file, asked or Asked(), stills)) if isinstance(file, Release) else []
     payload = {
@@ -235,7 +235,7 @@ def _is_table(release: Release) -> bool:
     return release.sketch.asked_for == "tables"
 
 
-def _words(file: PublicFile, data: bytes, name: str) -> Shared:
+def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
     """What a file says of itself, in words."""
     if isinstance(file, ModelFile):
         sentences = tuple(file.card())
