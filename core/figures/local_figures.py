@@ -16,6 +16,7 @@ from .traces import ABOVE, BOTH, CLEAR, HATCHED, PATTERN, bars, dots, laid_out, 
 
 MOST_BARS = 40  # Answers drawn; of more, those with the largest estimates.
 BAR_HEIGHT, AROUND = 30, 90
+AIR = 1.05  # Of the largest that is drawn, where the axis of shares ends: nowhere beyond everybody.
 REALLY = "what they really said"
 
 
@@ -30,7 +31,7 @@ def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = N
     """Bars of shares in percent, hatched where the noise may be all there is.
 
     `table`: As `core.local.local_release.LocalRelease.table` gives it. `truth`: how many really gave each answer, of a
-    made-up class that is revealed.
+    made-up class that is revealed. The axis ends at 100% at the latest, as far as a band may reach beyond.
     """
     shown = drawn_answers(table)[::-1]
     names = [in_plotly(shortened(str(value), 34)) for value in shown["value"]]
@@ -52,7 +53,9 @@ def local_bars(table: pd.DataFrame, people: int, truth: Sequence[int] | None = N
         template = {"hovertemplate": "really %{x:.1f}%<extra></extra>", "hoverinfo": None}
         figure.add_trace(dots(really, places, REALLY, AMBER.shape, 12, marker=look, **template))
     figure.update_yaxes(tickvals=places, ticktext=names, automargin=True, showgrid=False, fixedrange=True)
-    figure.update_xaxes(title="share of all reports", ticksuffix="%", zeroline=True, fixedrange=True)
+    highest = max([*high, *(really if truth is not None else ())])
+    ends = min(0.0, float(low.min())), min(100.0, AIR * float(highest))
+    figure.update_xaxes(title="share of all reports", ticksuffix="%", zeroline=True, fixedrange=True, range=ends)
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0}
     layout = {"barmode": "overlay", "bargap": 0.35, "margin": {"r": 16, "t": 36, "b": 44}}
     return laid_out(figure, AROUND + BAR_HEIGHT * max(len(shown), 3), legend, showlegend=True, **layout)

@@ -43,10 +43,10 @@ def become(module: str, *arguments: str) -> None:
     os.execv(sys.executable, _command(module, *arguments))
 
 
-def beside(module: str, *arguments: str) -> None:
+def beside(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Run a module of this library likewise, beside this process, which does not wait for it."""
     os.environ.setdefault(THREADS, "1")
-    subprocess.Popen(_command(module, *arguments), stdin=subprocess.DEVNULL)
+    return subprocess.Popen(_command(module, *arguments), stdin=subprocess.DEVNULL)
 
 
 def _command(module: str, *arguments: str) -> list[str]:

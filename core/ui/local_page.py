@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 from pathlib import Path
+from subprocess import Popen
 
 import streamlit as st
 
@@ -15,9 +17,10 @@ from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.oracle_choice import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.oracles.oracle import ORACLES
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
-from ..local.poll.server import class_of, link, own_address, picture
+from ..local.poll.server import class_of, link, own_address, picture, serves
 from ..local.survey import FINDERS, Survey
 from ..local.trust import Shuffled, of_counts
+from ..runtime.environment import beside
 from .frame.charts import show
 from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail, refusals
 from .frame.visiting import stranger, visitor_now
@@ -108,23 +111,52 @@ def _title(poll: Poll) -> str:
     return f"{poll.survey.question}{' (a made-up class)' if poll.made_up else ''}"
 
 
+@st.cache_resource(show_spinner=False)
+def _servers() -> dict[str, Popen[bytes]]:
+    """Servers of polls that this app has started, by where they listen; they end with it."""
+    started: dict[str, Popen[bytes]] = {}
+    atexit.register(lambda: [server.terminate() for server in started.values()])
+    return started
+
+
+@st.fragment(run_every=SHOWN_EVERY)
 def _reached(poll: Poll) -> None:
-    """The links of a poll, with the QR code that phones read."""
+    """Where a poll is answered: a button that serves it in the class's network, then its links and QR code."""
+    address = st.text_input("This computer's address in the class's network", own_address(), key="local-address")
+    host = address.strip()
+    way, server = link(f"{host}:{PORT}", host, PORT, poll.id), _servers().get(host)
+    if serves(host, PORT, poll.id):
+        _links(poll, way)
+        if server is not None and st.button("Stop serving polls", key="local-stop"):
+            _servers().pop(host).terminate()
+            server.wait()
+            st.rerun()
+    elif server is not None and server.poll() is None:
+        note("The server of polls is starting; its code appears here when it answers.")
+    else:
+        if server is not None and server.returncode > 0:
+            st.error(
+                f"Nothing can listen at {in_markdown(host)}, port {PORT}: either that is not this computer's address, "
+                "or another program listens there."
+            )
+        if st.button("Serve polls in this network", key="local-serve", disabled=not host):
+            _servers()[host] = beside("__main__", "poll", f"--host={host}", f"--port={PORT}", f"--polls={usual_file()}")
+            st.rerun()
+        note("A process of its own serves all polls there until the app ends; it opens the file of polls and no other.")
+
+
+def _links(poll: Poll, way: str) -> None:
+    """The links of a poll that is served, with the QR code that phones read."""
+    if poll.made_up:
+        note("The projector opens this address; nobody can answer in the place of students who never were:")
+        st.code(f"{way}/show", language=None, wrap_lines=True)
+        return
     links, code = st.columns([2, 1], gap="large")
     with links:
-        address = st.text_input("This computer's address in the class's network", own_address(), key="local-address")
-        way = link(f"{address.strip()}:{PORT}", address.strip(), PORT, poll.id)
-        note("Serve all polls there by this command:")
-        st.code(f"frostglass poll --host {address.strip()} --port {PORT}", language=None, wrap_lines=True)
-        if poll.made_up:
-            note("The projector opens this address; nobody can answer in the place of students who never were:")
-            st.code(f"{way}/show", language=None, wrap_lines=True)
-        else:
-            note("Students open the first address, and the projector the second, which shows the QR code too:")
-            st.code(f"{way}\n{way}/show", language=None, wrap_lines=True)
-    if not poll.made_up:
-        with code:
-            st.image(picture(way), width=200, caption="For the students' phones", alt="QR code of the first address")
+        note("Students open the first address, and the projector the second, which shows the QR code too:")
+        st.code(f"{way}\n{way}/show", language=None, wrap_lines=True)
+    with code:
+        st.image(picture(way), width=200, caption="For the students' phones", alt="QR code of the first address")
 
 
 @st.fragment(run_every=SHOWN_EVERY)

@@ -1,14 +1,20 @@
 """The page Local reports, without a browser."""
 
+import socket
+import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.figures.local_figures import local_bars
 from core.lab.local_lessons import people_needed, polled, told
 from core.local.oracles.oracle import oracle
 from core.local.poll.poll_store import Polls
+from core.local.poll.server import serves
+from core.ui import local_page
 from core.ui.frame.navigation import LOCAL
 from tests.local.oracles.written_out import all_reports
 from tests.ui.explore.visiting import field, labels, shown
@@ -48,7 +54,8 @@ def test_the_collector_gets_a_recommendation(page):
     assert not page.exception and "most frequent words were found" in shown(page)
 
 
-def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
+def made(page):
+    """The page after the poll "Did *you*?" was made."""
     view(page, "Ask a class")
     assert not page.exception and field(page.button, "Make the poll").disabled
     field(page.text_input, "Question").set_value("Did *you*?")
@@ -57,15 +64,57 @@ def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
     assert not page.exception and not field(page.button, "Make the poll").disabled
     field(page.button, "Make the poll").click().run()
     assert not page.exception
+    return page
+
+
+def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
+    made(page)
     polls = Polls(tmp_path / "polls.sqlite")
     (name,) = polls.every()
-    assert polls.poll(name).survey.answers == ("Yes", "No") and any(name in code.value for code in page.code)
-    assert page.image[0].proto.imgs[0].alt == "QR code of the first address"
+    assert polls.poll(name).survey.answers == ("Yes", "No")
     assert polls.take(name, "token-0001", [1])
     page.run()
     assert not page.exception
     field(page.button, "Close this poll").click().run()
     assert polls.poll(name).closed and "Closed" in labels(page.button)
+
+
+def test_a_button_serves_the_poll_in_a_process_of_its_own_and_its_code_appears_when_it_answers(
+    page, tmp_path, monkeypatch
+):
+    """It told to run `frostglass poll`, which is not there after `make app`, and showed the code of nothing."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setattr(local_page, "PORT", port)
+    monkeypatch.setattr(local_page, "own_address", lambda: "127.0.0.1")
+    made(page)
+    (name,) = Polls(tmp_path / "polls.sqlite").every()
+    assert not page.code and "frostglass poll" not in shown(page)
+    field(page.button, "Serve polls in this network").click().run()
+    server = local_page._servers()["127.0.0.1"]
+    try:
+        for _ in range(600):
+            if serves("127.0.0.1", port, name):
+                break
+            time.sleep(0.1)
+        page.run()
+        assert not page.exception and any(name in code.value for code in page.code)
+        assert page.image[0].proto.imgs[0].alt == "QR code of the first address"
+        field(page.button, "Stop serving polls").click().run()
+        assert server.poll() is not None and not page.code and not page.error
+    finally:
+        server.kill()
+        server.wait()
+        local_page._servers.clear()
+
+
+def test_the_axis_of_a_result_ends_at_everybody():
+    """A band that reaches beyond all of them made an axis of 120%."""
+    table = pd.DataFrame({"value": ["yes", "no"], "estimate": [28.0, 2.0], "low": [19.0, -7.0], "high": [37.0, 11.0]})
+    low, high = local_bars(table, 30).layout.xaxis.range
+    assert high == 100 and low == pytest.approx(-100 * 7 / 30)
+    assert local_bars(table, 300).layout.xaxis.range[1] == pytest.approx(1.05 * 37 / 3)
 
 
 def test_strangers_make_no_polls(page, tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ import socket
 import sys
 import time
 from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
@@ -37,6 +38,7 @@ from .poll_store import Polls
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,255})(?::(\d{1,5}))?")
 ELSEWHERE = "192.0.2.1"  # An address for documentation (RFC 5737) that nobody has: nothing is sent to it.
+ANSWER_SECONDS = 0.5  # For a server of polls in the same network.
 QUIET = 3  # Modules of white around a code, so that a phone finds it on a dark page too.
 
 
@@ -66,6 +68,18 @@ def picture(text: str) -> str:
         file, kind="svg", border=QUIET, light="#fff", xmldecl=False, omitsize=True, nl=False
     )
     return file.getvalue().decode()
+
+
+def serves(host: str, port: int, name: str) -> bool:
+    """Whether a server of polls answers there, and has the poll."""
+    asking = HTTPConnection(host.strip("[]"), port, timeout=ANSWER_SECONDS)
+    try:
+        asking.request("GET", f"/p/{name}/shares")
+        return asking.getresponse().status == HTTPStatus.OK
+    except (OSError, HTTPException, ValueError):
+        return False
+    finally:
+        asking.close()
 
 
 def own_address() -> str:
