@@ -164,8 +164,8 @@ STEPS: tuple[tuple[str, str, Callable[[Session], None]], ...] = (
     ),
     (
         "Count, and add noise",
-        "Frostglass counts how many fall into each of many cells, and adds random noise to every count. The records "
-        "themselves are left behind.",
+        "Frostglass counts how many fall into each of many cells, and adds random noise to every count. How much is "
+        "one number, ε (epsilon): the smaller it is, the more noise, and the more privacy.",
         _table,
     ),
     (
@@ -181,8 +181,8 @@ STEPS: tuple[tuple[str, str, Callable[[Session], None]], ...] = (
     ),
     (
         "How much privacy? Slide ε",
-        "With less of it the picture dissolves and a guesser's odds sink; with more of it both come back. These "
-        "records are public, so we may watch.",
+        "A smaller ε is more privacy: the noise grows until the picture dissolves, and a guess about any one person "
+        "is no better than a coin. A larger one brings both back. These records are public, so we may watch.",
         _odds,
     ),
     (

@@ -48,6 +48,22 @@ def test_playing_counts_row_by_row_and_clicking_asks_and_adds(lesson):
 
 
 @pytest.mark.deep
+def test_a_tap_on_the_plane_of_lesson_one_adds_a_person_on_a_phone(browser, url):
+    """The lesson says "click", and a finger on the picture did nothing but scroll."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    try:
+        page = context.new_page()
+        page.goto(f"{url}/learn?lesson=cells")
+        area = page.locator(".st-key-learn-plane .nsewdrag")
+        area.scroll_into_view_if_needed()
+        box = area.bounding_box()
+        page.touchscreen.tap(box["x"] + 0.7 * box["width"], box["y"] + 0.3 * box["height"])
+        page.wait_for_function("location.search.includes('people=')")
+    finally:
+        context.close()
+
+
+@pytest.mark.deep
 def test_the_whole_course_by_keyboard_on_a_projector(lesson):
     """From lesson to lesson with Enter, and an experiment moved with the arrow keys."""
     visit = lesson("epsilon", width=1920, epsilon="10")

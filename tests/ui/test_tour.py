@@ -32,6 +32,15 @@ def test_it_takes_a_minute_and_a_half():
     assert len(STEPS) * SECONDS == 90
 
 
+def test_epsilon_is_introduced_before_it_is_slid_and_less_of_it_reads_as_more_privacy():
+    """Step five, "How much privacy?", said that "with less of it" odds sink, of a letter that nobody had explained."""
+    words = [told for _, told, _ in STEPS]
+    first, slid = (next(place for place, one in enumerate(words) if part in one) for part in ("(epsilon)", "larger"))
+    assert first < slid and not any("ε" in f"{title} {told}" for title, told, _ in STEPS[:first])
+    assert "the smaller it is, the more noise, and the more privacy" in words[first]
+    assert words[slid].startswith("A smaller ε is more privacy")
+
+
 def test_every_step_is_reached_and_the_last_one_leads_to_the_release(app):
     for title, words, _ in STEPS[:-1]:
         assert not app.exception and title in said(app) and words.replace("'", "&#x27;") in said(app)

@@ -32,11 +32,10 @@ from ...figures.release_pictures import (
 )
 from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
-from ...formatting.escapes import in_html
 from ...formatting.numbers import listed
 from ...releases.release import Release
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
-from ..frame.marks import draw, note, side
+from ..frame.marks import note, side
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import AskedPoint
@@ -194,7 +193,7 @@ def _matrix(opened: Opened) -> None:
         if not names:
             note("Pick the columns to pair.")
             return
-    _by_click_or_touch("Click a picture to open it.", "Choose two columns above to see one large.")
+    note("Click or tap a picture to open it.")
     height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
 
     columns = {column.name: column for column in domain.columns}
@@ -226,11 +225,6 @@ def _open_clicked() -> None:
     points = st.session_state[MATRIX].selection.points
     if points:
         open_picture(tuple(points[0]["customdata"]))
-
-
-def _by_click_or_touch(click: str, touch: str) -> None:
-    """A hint for those who point with a mouse, and another for those on a phone."""
-    draw(f'<p class="fg-note fg-mouse">{in_html(click)}</p><p class="fg-note fg-touch">{in_html(touch)}</p>')
 
 
 def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], layers: Layers) -> None:
@@ -295,9 +289,7 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
             area.ask()
             return
         st.header("Ask a point", anchor=False)
-        click = "Click anywhere on the picture, or type a point."
-        typed = "Type the point to be asked."
-        _by_click_or_touch(typed if layers.film else click, typed)
+        note("Type the point to be asked." if layers.film else "Click or tap anywhere on the picture, or type a point.")
         asked.fields()
         asked.show_answer()
 

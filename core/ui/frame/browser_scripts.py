@@ -104,10 +104,31 @@ window.fgRoles ||= (() => {
 """
 
 
+# On a phone a finger on a picture scrolls the page, so the style sheet keeps it from Plotly. A tap, which scrolls
+# nothing, ends in a click, and that is handed on as a mouse makes it: over the place first, for Plotly to find it.
+TAPS = """
+window.fgTaps ||= addEventListener("click", async tap => {
+  const plot = tap.isTrusted && tap.target.closest?.(".stPlotlyChart")?.querySelector(".js-plotly-plot");
+  if (!plot || !matchMedia("(pointer: coarse) and (max-width: 640px)").matches) return;
+  const within = one => {
+    const box = one.getBoundingClientRect(), { clientX: x, clientY: y } = tap;
+    return box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+  };
+  const there = [...plot.querySelectorAll(".nsewdrag")].find(within);
+  if (!there) return;
+  const place = { bubbles: true, clientX: tap.clientX, clientY: tap.clientY, view: window, buttons: 1 };
+  there.dispatchEvent(new MouseEvent("mousemove", { ...place, buttons: 0 }));
+  await new Promise(done => setTimeout(done, 100));
+  there.dispatchEvent(new MouseEvent("mousedown", place));
+  document.dispatchEvent(new MouseEvent("mouseup", { ...place, buttons: 0 }));
+}) || true;
+"""
+
+
 def mend_roles() -> None:
     """Watch for such parts in the browser; the script runs once there, however often a page does."""
     with st.container(key="fg-roles"):
-        st.html(f"<script>{ROLES}</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{ROLES}{TAPS}</script>", unsafe_allow_javascript=True)
 
 
 # Of Streamlit's program in the browser, those that most pages need and Home does not.

@@ -49,7 +49,6 @@ def _experiment() -> None:
             alt=plane_in_words(plane, row, asked),
         )
         note("Lines are the cuts of the row counted last. Shaded are the cells that the question, ×, falls in.")
-        draw('<p class="fg-note fg-touch">On a phone, type the places below.</p>')
     with table_side:
         epsilon = _noise()
         made = plane.released(epsilon, 1) if epsilon != NONE and len(plane.people) else None
