@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,21 @@ SECONDS_BETWEEN_LOOKS = (0.001, 0.009)
 SECONDS_UNASKED = 1.0  # So long after it was used a connection to a server is taken to live.
 
 
+@cache
+def _sqlite() -> tuple[sa.Engine, dict[Any, Any]]:
+    """What all ledgers in files share: how SQLite is spoken to, and every statement once it is compiled.
+
+    SQLAlchemy keeps both for each engine, and to compile what a ledger asks takes as long as to ask it.
+    """
+    engine = sa.create_engine("sqlite://")
+    with engine.connect():  # asks what this SQLite can do
+        return engine, {}
+
+
 def sqlite_engine(path: Path) -> sa.Engine:
-    engine = sa.create_engine("sqlite://", creator=lambda: _connect_sqlite(path), poolclass=NullPool)
+    shared, compiled = _sqlite()
+    pool = NullPool(lambda: _connect_sqlite(path), dialect=shared.dialect)
+    engine = sa.Engine(pool, shared.dialect, shared.url, execution_options={"compiled_cache": compiled})
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:

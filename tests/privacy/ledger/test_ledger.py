@@ -1,5 +1,6 @@
 """The ledger never lets more be spent than was promised: whoever spends at once, dies half-way, or damages the file."""
 
+import multiprocessing
 import os
 import random
 import shutil
@@ -7,7 +8,6 @@ import signal
 import sqlite3
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from decimal import Decimal
@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import core
 from core.errors import BudgetError, RequestError
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.calibration import calibrate_gaussian
@@ -28,7 +27,6 @@ from core.privacy.ledger.ledger_store import LedgerDamaged
 from core.privacy.neighbours import Neighbours, Sensitivity
 from tests.depth import deep, draws
 
-ROOT = Path(core.__file__).parent.parent
 MILLIONTH = Decimal("0.000001")
 
 
@@ -42,14 +40,22 @@ def gaussian(epsilon):
     return Cost.of([(table, scale)], Decimal(str(epsilon)), MILLIONTH)
 
 
+# Every process of a test would import for two seconds what one can import for all of them.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["core.privacy.ledger.ledger"])
+
+
 def child(script, *arguments):
-    """Start a process of its own that runs a script against the ledger."""
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    """Start a process of its own, a child of none that has opened a ledger, that runs a script with these `given`."""
+    process = PROCESSES.Process(target=exec, args=(script, {"given": [str(argument) for argument in arguments]}))
+    process.start()
+    return process
+
+
+def ended(process):
+    """How a process has come to its end: 0, or a negative signal."""
+    process.join(120)
+    return process.exitcode
 
 
 @pytest.fixture(scope="module")
@@ -331,7 +337,7 @@ def test_a_commit_is_on_the_disk_before_it_is_said_to_be_made(tmp_path, monkeypa
 
 
 SPEND_ALL = """
-import sys, time
+import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -339,17 +345,17 @@ from core.errors import BudgetError
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.ledger.ledger import Ledger
 
-where, epsilon, folder, name = sys.argv[1:]
+where, epsilon, folder, name = given
 cost = Cost((PureParts(Fraction(epsilon)),), Decimal(epsilon))
 ledger = Ledger(where)
-(Path(folder) / name).touch()
-while not (Path(folder) / "go").exists():
-    time.sleep(0.005)
-try:
-    while True:
-        print(ledger.spend("skin", cost), flush=True)
-except BudgetError:
-    pass
+with open(Path(folder) / name, "w") as spent:
+    while not (Path(folder) / "go").exists():
+        time.sleep(0.005)
+    try:
+        while True:
+            print(ledger.spend("skin", cost), file=spent, flush=True)
+    except BudgetError:
+        pass
 """
 
 
@@ -358,27 +364,27 @@ def test_many_processes_never_pass_the_total(place, tmp_path):
     many = draws(2, 6)
     spenders = [child(SPEND_ALL, place, "0.03", tmp_path, f"ready{number}") for number in range(many)]
     while len(list(tmp_path.glob("ready*"))) < many:
-        assert all(spender.poll() is None for spender in spenders)
+        assert all(spender.exitcode is None for spender in spenders)
         time.sleep(0.02)
     ledger = Ledger(place)
     ledger.register("skin", 1)
     (tmp_path / "go").touch()
-    printed = [line for spender in spenders for line in spender.communicate(timeout=120)[0].split()]
-    assert all(spender.returncode == 0 for spender in spenders)
+    assert all(ended(spender) == 0 for spender in spenders)
+    printed = [line for file in tmp_path.glob("ready*") for line in file.read_text().split()]
     status = ledger.status("skin")
     assert len(printed) == 33 and sorted(printed) == sorted(entry.id for entry in status.releases)
     assert status.left == Decimal("0.01")
 
 
 DIE = """
-import os, signal, sys
+import os, signal
 from decimal import Decimal
 from fractions import Fraction
 from sqlalchemy import Engine, event
 from core.privacy.accounting import Cost, PureParts
 from core.privacy.ledger.ledger import Ledger
 
-where, step = sys.argv[1:]
+where, step = given
 cost = Cost((PureParts(Fraction(1, 5)),), Decimal("0.2"))
 
 def die(*_):
@@ -410,7 +416,7 @@ def test_a_death_at_any_step_never_gains_budget(place, step):
     ledger = Ledger(place)
     ledger.register("skin", "0.3")
     ledger.spend("skin", pure(0.1))
-    assert child(DIE, place, step).wait(60) == -signal.SIGKILL
+    assert ended(child(DIE, place, step)) == -signal.SIGKILL
     status = ledger.status("skin")
     assert len(status.releases) == (2 if step == "after commit" else 1)
     assert status.left == (0 if step == "after commit" else Decimal("0.2"))
@@ -421,7 +427,7 @@ def test_a_death_at_any_step_never_gains_budget(place, step):
 
 
 def test_a_death_while_the_file_is_made_leaves_no_half_ledger(path):
-    assert child(DIE, path, "create").wait(60) == -signal.SIGKILL
+    assert ended(child(DIE, path, "create")) == -signal.SIGKILL
     assert not path.exists()
     Ledger(path).register("skin", 1)
 
@@ -433,11 +439,15 @@ def test_deaths_at_random_moments(path):
     (path.parent / "go").touch()
     confirmed, delays = [], random.Random(7)
     for death in range(1, draws(3, 4)):
-        spender = child(SPEND_ALL, path, "0.0001", path.parent, "ready")
-        confirmed.append(spender.stdout.readline().strip())
+        said = path.parent / f"ready{death}"
+        spender = child(SPEND_ALL, path, "0.0001", path.parent, said.name)
+        while not said.exists() or not said.read_text():
+            assert spender.exitcode is None
+            time.sleep(0.005)
         time.sleep(delays.uniform(0, 0.1))
         spender.kill()
-        confirmed += spender.communicate()[0].split()
+        assert ended(spender) == -signal.SIGKILL
+        confirmed += said.read_text().split()
         written = [entry.id for entry in ledger.status("skin").releases]
         assert set(confirmed) <= set(written) and len(written) <= len(confirmed) + death
 
