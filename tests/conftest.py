@@ -11,7 +11,6 @@ from platformdirs import user_cache_path
 from threadpoolctl import threadpool_limits
 
 from core.releases.forecast import one_trial, trial
-from core.sketches.linear import LinearSketch
 from tests.depth import DEEP, draws
 from tests.same_noise import pytest_configure  # noqa: F401  pytest looks for it here
 
@@ -44,21 +43,18 @@ def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
 
 
-_usual = trial._reference_trials.__wrapped__
+TRIAL_ROWS, TRIALS = one_trial.TRIAL_ROWS, trial._reference_trials
+"""How many random rows a forecast tries, and what keeps them: the usual ones, for tests of how good forecasts are."""
 
 
-@lru_cache(maxsize=1024)
-def _short_trials(sketch: LinearSketch, density: float | None) -> tuple[one_trial.Trial, ...]:
-    """What `releases.forecast.trial` keeps, kept apart from it, as other tests ask for trials of the usual size."""
-    return _usual(sketch, density)
-
-
-@pytest.fixture
-def short_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forecasts from fewer random rows, for who only shows them and does not say how good they are."""
-    if not DEEP:
-        monkeypatch.setattr(one_trial, "TRIAL_ROWS", 800)
-        monkeypatch.setattr(trial, "_reference_trials", _short_trials)
+@pytest.fixture(autouse=True, scope="session")
+def short_trials() -> Iterator[None]:
+    """Forecasts from fewer random rows; `tests/releases/forecast`, which says how good they are, has the usual."""
+    with pytest.MonkeyPatch.context() as patched:
+        if not DEEP:
+            patched.setattr(one_trial, "TRIAL_ROWS", 800)
+            patched.setattr(trial, "_reference_trials", lru_cache(maxsize=1024)(TRIALS.__wrapped__))
+        yield
 
 
 def pytest_sessionstart() -> None:

@@ -81,8 +81,3 @@ def refused(result: Result, code: int = 2) -> str:
     assert sentence.endswith(".")
     assert len(sentence) < 500
     return sentence
-
-
-@pytest.fixture(autouse=True)
-def forecasts_are_quick(short_trials):
-    """How good a forecast is, is tested in tests/releases/forecast."""

@@ -115,7 +115,7 @@ def test_an_archive_of_other_arrays_is_no_release():
 def test_members_that_no_release_has_are_refused():
     refused(zipped(members_of(GOOD) | {"../../etc/passwd": b"x"}), "no release has|more than")
     refused(zipped(members_of(GOOD) | {"extra.npy": npy(np.arange(3))}), "no release has")
-    refused(zipped({f"{i}.npy": b"" for i in range(60_000)}), "more than")
+    refused(zipped({f"{i}.npy": b"" for i in range(draws(5_000, 60_000))}), "more than")
     assert zipfile.ZipFile(io.BytesIO(zipped(members_of(GOOD)))).testzip() is None
 
 

@@ -85,11 +85,6 @@ def no_comparison_beside_tests(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def forecasts_are_quick(short_trials):
-    """How good a forecast is, is tested in tests/releases/forecast."""
-
-
-@pytest.fixture(autouse=True)
 def answers_are_quick(few_places, monkeypatch):
     """How good synthetic records and maps of groups are, is tested in tests/analysis."""
     monkeypatch.setattr(decision_map, "READS", READS if DEEP else READS / 25)

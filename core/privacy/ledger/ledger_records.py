@@ -129,6 +129,12 @@ def append_dataset(connection: sa.Connection, budget: Budget, name: str, unit: s
     connection.execute(sa.update(BOOK).values(datasets=count + 1, head=link))
 
 
+_BEFORE = DATASETS.alias()
+_LINK_BEFORE = sa.select(_BEFORE.c.link).where(_BEFORE.c.number == DATASETS.c.number - 1).scalar_subquery()
+_KNOWN = sa.select(DATASETS, _LINK_BEFORE.label("link_before")).where(DATASETS.c.name == sa.bindparam("name"))
+_MADE = sa.select(RELEASES).where(RELEASES.c.dataset == sa.bindparam("number")).order_by(RELEASES.c.number)
+
+
 def read_history(store: Store, connection: sa.Connection, name: str, lock: bool = False) -> History | None:
     """Return a data set with all its releases, every link checked; None for an unknown name.
 
@@ -137,17 +143,12 @@ def read_history(store: Store, connection: sa.Connection, name: str, lock: bool 
     lock : bool
         Keep other writers from this data set until the transaction ends.
     """
-    before = DATASETS.alias()
-    link_before = sa.select(before.c.link).where(before.c.number == DATASETS.c.number - 1).scalar_subquery()
-    question = sa.select(DATASETS, link_before.label("link_before")).where(DATASETS.c.name == name)
-    row = connection.execute(question.with_for_update(of=DATASETS) if lock else question).one_or_none()
+    row = connection.execute(_KNOWN.with_for_update(of=DATASETS) if lock else _KNOWN, {"name": name}).one_or_none()
     if row is None:
         return None
     dataset = _dataset(store, row, row.number, row.link_before or "")
     entries, link = [], row.link
-    releases = connection.execute(
-        sa.select(RELEASES).where(RELEASES.c.dataset == row.number).order_by(RELEASES.c.number)
-    ).all()
+    releases = connection.execute(_MADE, {"number": row.number}).all()
     for number, release in enumerate(releases, 1):
         entries.append(_entry(store, release, number, link))
         link = release.link

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,8 @@ def _sqlite() -> tuple[sa.Engine, dict[Any, Any]]:
 
 def sqlite_engine(path: Path) -> sa.Engine:
     shared, compiled = _sqlite()
-    pool = NullPool(lambda: _connect_sqlite(path), dialect=shared.dialect)
+    connect: Any = partial(_connect_sqlite, path)
+    pool = NullPool(connect, dialect=shared.dialect)
     engine = sa.Engine(pool, shared.dialect, shared.url, execution_options={"compiled_cache": compiled})
 
     @sa.event.listens_for(engine, "begin")
@@ -132,6 +133,17 @@ def _ask_after_a_while(connection: Any, record: Any, _: Any) -> None:
         raise sa.exc.DisconnectionError from error
 
 
+@cache
+def _empty() -> bytes:
+    """The file of a ledger in which nothing was ever promised."""
+    engine = sa.create_engine("sqlite://")
+    with engine.connect() as connection:
+        create_tables(connection)
+        connection.commit()
+        driven: Any = connection.connection.driver_connection
+        return bytes(driven.serialize())
+
+
 def create_file(path: Path) -> None:
     """Create an empty ledger in one step, readable by its owner alone.
 
@@ -140,12 +152,12 @@ def create_file(path: Path) -> None:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
-    os.close(handle)
     draft = Path(name)
     try:
-        engine = sqlite_engine(draft)
-        with engine.connect().execution_options(frostglass_writes=True) as connection, connection.begin():
-            create_tables(connection)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_empty())
+            file.flush()
+            os.fsync(handle)
         try:
             os.link(draft, path)
         except FileExistsError:

@@ -43,7 +43,7 @@ from core.sketches.part import Part
 from core.sketches.parts import Parts
 from core.sources import open_source
 from core.sources.source import Part as SourcePart
-from tests.depth import deep
+from tests.depth import deep, draws
 
 DOMAIN = Domain.of(x=(0, 10), y=(0, 10))
 LABELLED = Domain.of(x=(0, 10), y=(0, 10), city=["Bern", "Basel", "Chur"])
@@ -67,10 +67,10 @@ SKETCHES = [
 
 @pytest.fixture(scope="module")
 def address():
-    """The scheduler of two worker processes, which are started again when they die."""
+    """The scheduler of two worker processes, of quick tests one, which are started again when they die."""
     with dask.config.set(scheduler.OWN):
         cluster = LocalCluster(
-            n_workers=2,
+            n_workers=draws(1, 2),
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
