@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.classify.asked_groups import choose_decision, map_view, no_points_yet, points_view
+from core.ui.classify.asked_groups import choose_decision, has_map, map_view, no_points_yet, points_view
 from core.ui.classify.beside_model import beside_view, model_alone, open_groups
 from core.ui.frame.marks import choose_one
 from core.ui.frame.navigation import CLASSIFY
@@ -19,9 +19,10 @@ def classify(visitor: Session, opened: Opened) -> None:
     headline(opened)
     asked = choose_grouped(opened)
     with st.container(horizontal=True, gap="small"):
-        view = choose_one(
-            "View", [PLACES, POINTS, BESIDE], "classify-view", PLACES, silent=True, persist_state="session"
-        )
+        # A vector has no axes to draw a map on, so a file of vectors begins with points.
+        views = [PLACES, POINTS, BESIDE] if has_map(asked.release) else [POINTS, BESIDE]
+        key = "classify-view" if PLACES in views else "classify-view-of-vectors"
+        view = choose_one("View", views, key, views[0], silent=True, persist_state="session")
         rule, level = choose_decision(asked.release)
         st.space("stretch")
         about(visitor, opened, grouped)

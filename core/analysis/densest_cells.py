@@ -66,16 +66,8 @@ class _Cells:
 
 def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
     """Find a place that lies in as many of the rows' heaviest cells as possible."""
-    sketch = cast(Race, release.sketch)
-    if not sketch.has_cells:
-        raise RequestError("Only RACE releases have cells to intersect; find modes by search instead.")
-    box = Box.of(sketch)
-    if len(box.numeric) > MOST_NUMBERS:
-        raise RequestError(
-            f"Cells are intersected in at most {MOST_NUMBERS} numbers, as they need linear programs; find modes by "
-            "search instead."
-        )
-    rows, columns, counts = _heaviest_counters(release, sketch.columns)
+    sketch, box = cast(Race, release.sketch), Box.of(release.sketch)
+    rows, columns, counts = _heaviest_counters(release, box)
     cells = _half_spaces(sketch.columns, box, rows, columns, counts)
     heaviest = sketch.zeros()
     heaviest[rows, columns] = counts
@@ -106,8 +98,25 @@ def intersect_partitions(release: Release, level: float = 0.95) -> Intersection:
     )
 
 
-def _heaviest_counters(release: Release, columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def can_be_intersected(release: Release) -> bool:
+    """Whether there are cells to intersect, so that nobody is offered what would be refused."""
+    try:
+        _heaviest_counters(release, Box.of(release.sketch))
+    except RequestError:
+        return False
+    return True
+
+
+def _heaviest_counters(release: Release, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows that have cells of their own and a counter above noise; its column and value; the largest counter first."""
+    if not release.sketch.has_cells:
+        raise RequestError("Only RACE releases have cells to intersect; find modes by search instead.")
+    if len(box.numeric) > MOST_NUMBERS:
+        raise RequestError(
+            f"Cells are intersected in at most {MOST_NUMBERS} numbers, as they need linear programs; find modes by "
+            "search instead."
+        )
+    columns = cast(Race, release.sketch).columns
     own = ~columns.rehashed
     if own.sum() < FEWEST_ROWS:
         raise RequestError(

@@ -178,16 +178,16 @@ def asked_domain(release: Release) -> Domain:
 
 def decision_sentence(found: Classification) -> str:
     """What is said of the first place, in Markdown."""
-    name, share = found.labels[0], found.probabilities[0, found.codes[0]]
-    sure = percent(min(float(found.confidence[0]), NEARLY))
+    name, share = found.labels[0], percent(float(found.probabilities[0, found.codes[0]]))
+    sure = min(float(found.confidence[0]), NEARLY)
     if found.certain[0]:
         return (
-            f"Most like **{name}**: {percent(float(share))} likely. It is {sure} sure that the file would say the same "
+            f"Most like **{name}**: {share} likely. It is {percent(sure)} sure that the file would say the same "
             "without its noise."
         )
     return (
-        f"**Don't know.** Perhaps {name}, but the noise may have decided that: it is only {sure} sure that the file "
-        "would say the same without it."
+        f"**Don't know.** The noisy counts make {name} {share} likely, but the noise may have decided that: the chance "
+        f"that without it they name another is {percent(1 - sure)}."
     )
 
 

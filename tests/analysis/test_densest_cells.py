@@ -6,11 +6,19 @@ import pytest
 from scipy.stats import binom
 
 from core.analysis.box import Box
-from core.analysis.densest_cells import NOISE_CHANCE, _half_spaces, _heaviest_counters, intersect_partitions
+from core.analysis.densest_cells import (
+    NOISE_CHANCE,
+    _half_spaces,
+    _heaviest_counters,
+    can_be_intersected,
+    intersect_partitions,
+)
 from core.analysis.modes import find_modes
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
+from core.releases.release import load
+from core.sources.samples import RELEASES
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep
 from tests.sketches.hashed.slow_race import slow_column
@@ -25,7 +33,7 @@ def test_half_spaces_hold_exactly_the_points_of_the_heaviest_cells(kernel):
     points = clusters([[0.7, 0.2]], 3000)
     release = poured(domain, kernel, points, rows=64, epsilon=5)
     box = Box.of(release.sketch)
-    rows, columns, counts = _heaviest_counters(release, release.sketch.columns)
+    rows, columns, counts = _heaviest_counters(release, box)
     cells = _half_spaces(release.sketch.columns, box, rows, columns, counts)
     assert len(rows) > 20 and (np.diff(counts) <= 0).all()
     low, high = box.bounds
@@ -85,7 +93,7 @@ def test_noise_alone_is_refused_as_often_as_stated():
     for seed in range(runs):
         release = poured(box_of(2), Euclidean(0.05), np.zeros((0, 2)), rows=16, epsilon=0.01, seed=seed)
         try:
-            _heaviest_counters(release, release.sketch.columns)
+            _heaviest_counters(release, Box.of(release.sketch))
             stood_out += 1
         except RequestError as refusal:
             assert "no cell stands out" in str(refusal)
@@ -97,3 +105,15 @@ def test_too_many_numbers_are_refused():
     release = poured(domain, Euclidean(5.0), np.zeros((10, 65)), rows=16)
     with pytest.raises(RequestError, match="at most 64 numbers"):
         intersect_partitions(release)
+
+
+@pytest.mark.parametrize("name", ["city", "visits", "towns"])
+def test_cells_are_offered_exactly_where_they_answer(name):
+    """Modes offered "Ask the cells too" of grids and tables as well, where it was refused."""
+    made = load(RELEASES / f"{name}.npz")
+    try:
+        intersect_partitions(made)
+        answers = True
+    except RequestError:
+        answers = False
+    assert can_be_intersected(made) == answers

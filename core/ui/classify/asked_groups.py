@@ -24,14 +24,25 @@ from ...figures.class_figures import (
 )
 from ...figures.figure_axes import Axis
 from ...formatting.escapes import csv_of, in_html, in_markdown
-from ...formatting.numbers import listed, percent, plural
+from ...formatting.numbers import listed, percent, plural, several
 from ...releases.release import Release
 from ...sketches.classes import Classes
-from ...sources.public_tables import beside
+from ...sources import open_source
+from ...sources.public_tables import beside, read_queries
+from ...sources.samples import bundled_groups
 from ..frame.charts import BARE, for_screen, picture_config, show
 from ..frame.marks import Visibility, draw, main_action, mark, note, offer, refusals, side
 from ..frame.session import Opened
-from ..released.asked_points import LISTED, STRONG, AskedPoint, dropped_table, note_rest, read_table, value_field
+from ..released.asked_points import (
+    LISTED,
+    MOST_RECORDS,
+    STRONG,
+    AskedPoint,
+    dropped_table,
+    note_rest,
+    read_table,
+    value_field,
+)
 from ..released.chosen_view import choose_two, drawable, hold_others
 from ..released.public_answers import at_place, drawn_map
 from ..released.taking_along import take_along
@@ -74,14 +85,16 @@ def warn_of_largest(release: Release, rule: str, codes: np.ndarray) -> None:
         st.warning(drowned)
 
 
+def has_map(release: Release) -> bool:
+    """Whether a place of a file can be typed and its columns drawn: a long list of numbers has no axes."""
+    domain = asked_domain(release)
+    return len(drawable(domain)) == len(domain.columns)
+
+
 def map_view(opened: Opened, rule: str, level: float) -> None:
     say_decision(rule, level)
     domain = asked_domain(opened.release)
-    names = drawable(domain)
-    if len(names) < len(domain.columns):
-        st.info("A long list of numbers (a vector) has no axes to draw a map on. Bring vectors under **Your points**.")
-        return
-    if len(names) == 1:
+    if len(domain.columns) == 1:
         _one_column(opened, rule, level)
         return
     columns = choose_two(domain)
@@ -174,6 +187,7 @@ def table_of_map(drawn: DecisionMap) -> pd.DataFrame:
 
 SAVE = "Save the groups of your points"
 NO_TRUTH = "Nobody told"
+PUBLIC = 200  # Records of a sample, evenly from all of its file.
 
 
 def no_points_yet(*before: str) -> None:
@@ -185,12 +199,13 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
     say_decision(rule, level)
     mark(Visibility.PRIVATE, "Your points stay in this session; they are compared with the file, never added to it")
     dropped = dropped_table("points", asked_domain(opened.release).names, "classify-points")
-    if dropped is None:
+    public = _public_points(opened.release) if dropped is None else None
+    if dropped is None and public is None:
         note("A further column with the true groups lets you see how often the file is right.")
         no_points_yet()
         return
     try:
-        table = read_table(dropped, asked_domain(opened.release))
+        table = read_table(dropped, asked_domain(opened.release)) if public is None else public
         with st.spinner("Comparing …"):
             found = classify(opened.release, table, rule, level)
     except RequestError as error:
@@ -204,6 +219,20 @@ def points_view(opened: Opened, rule: str, level: float) -> None:
     st.dataframe(shown_groups(table, found), hide_index=True, key="classify-listed", alt="The points and their groups")
     note_rest(len(result))
     _save(opened, result)
+
+
+def _public_points(release: Release) -> pa.Table | None:
+    """Records of the bundled sample that a file is of, where there is one and the visitor wants them."""
+    names = asked_domain(release).names
+    of = next(
+        (one for one, _ in bundled_groups() if one.domain.names == names and one.label in release.domain.columns), None
+    )
+    if of is None or not st.toggle(
+        f"Take {PUBLIC} {several(of.domain.record)} of the sample, which are public", key="classify-public"
+    ):
+        return None
+    table = read_queries(open_source(of.path), asked_domain(release), MOST_RECORDS)
+    return table.take(np.linspace(0, table.num_rows - 1, PUBLIC).astype(np.int64))
 
 
 def with_groups(table: pa.Table, found: Classification) -> pd.DataFrame:

@@ -141,9 +141,10 @@ def _maps(picture: Picture, released: Mapping[str, np.ndarray], epsilon: float, 
                 draw(f'<p class="fg-map-title">{mark}{in_html(title)}</p>')
                 show(map_figure(x, y, values, ends, picture.answer), f"compare-map-{key}-figure", words)
                 if key != "exact":
-                    note(f"off by {percent(distance(picture.exact, values))}")
+                    note(f"off by {percent(distance(picture.exact, values))} over the whole map")
     least, most = (significant(end, 3) for end in ends)
     note(f"{x.title} across, {y.title} upwards. The colours of all maps go from {least} to {most} {picture.answer}.")
+    note("Over the whole map is over its empty places too; the curves above ask only where records are.")
 
 
 LEAST, MOST = Decimal("0.1"), Decimal(10)  # ε between which local reports are of use and a promise.

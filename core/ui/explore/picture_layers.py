@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from ...analysis.densest_cells import can_be_intersected
 from ...analysis.density import Curve, Heatmap
 from ...analysis.modes import Mode
 from ...domain import Categorical
@@ -77,7 +78,8 @@ def modes_view(opened: Opened) -> None:
     if opened.release.population is not None:
         note(MODES_OF_RECORDS)
     take_along(opened, "modes", lambda: table_of(found), (Modes(MOST_MODES),), label="Take the modes along")
-    _second_opinion(opened)
+    if can_be_intersected(opened.release):
+        _second_opinion(opened)
 
 
 def _say_how_many(found: tuple[Mode, ...]) -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.analysis.classification import classify
 from core.figures.answer_sentences import RULES, decision_sentence, rules
 from core.figures.figure_axes import View
+from core.formatting.numbers import percent
 from core.releases.release import load
 from core.sources.samples import bundled_groups, bundled_releases, sample
 from core.ui.classify.asked_groups import table_of_map, with_groups
@@ -96,10 +97,13 @@ def test_a_rule_that_says_the_largest_group_alone_is_warned_of(tmp_path):
     assert not app.exception and RULES["likelihood"][0] in said
 
 
-def test_vectors_have_no_map_and_say_where_to_go():
+def test_a_sample_of_vectors_opens_on_points_and_offers_its_own_and_no_dead_end():
+    """It opened on "One place", which said that vectors have none, and asked for a file that nobody has."""
     app = opened(groups_of("photographs"))
-    assert not app.exception
-    assert "no axes to draw a map on" in app.info[0].value
+    assert not app.exception and app.segmented_control(key="classify-view-of-vectors").value == "Your points" and not app.info
+    app.toggle(key="classify-public").set_value(True).run()
+    assert not app.exception and "points" in words(app) and len(app.dataframe[0].value) > 0
+    assert app.selectbox(key="classify-truth").value == "kind"
 
 
 @pytest.mark.parametrize(("one", "path"), bundled_groups(), ids=lambda value: getattr(value, "name", ""))
@@ -123,6 +127,17 @@ def test_sentences_say_what_the_noise_allows():
     said = {place: decision_sentence(classify(made, table.iloc[[place]])) for place in (sure, unsure)}
     assert said[sure].startswith(f"Most like **{found.labels[sure]}**") and "Don't know" not in said[sure]
     assert said[unsure].startswith("**Don't know.**") and found.labels[unsure] in said[unsure]
+
+
+def test_how_likely_and_how_sure_do_not_clash_where_the_noise_decides():
+    """It said "only 76% sure" beside a bar of "90% female", and not that one is of the counts and one of the noise."""
+    made, table = load(groups_of("heart")), pd.read_parquet(sample("heart").path)
+    place = np.flatnonzero(~classify(made, table).certain)[0]
+    found = classify(made, table.iloc[[place]])
+    likely, sure = found.probabilities[0, found.codes[0]], found.confidence[0]
+    said = decision_sentence(found)
+    assert f"The noisy counts make {found.labels[0]} {percent(float(likely))} likely" in said
+    assert f"without it they name another is {percent(1 - float(sure))}." in said
 
 
 def test_tables_to_take_along_hold_every_cell_and_every_point():
