@@ -8,7 +8,7 @@ import streamlit as st
 
 from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured
-from ...domain import Dates
+from ...domain import Coordinate, Cyclic, Dates
 from ...releases.release import Release
 from ...sketches.tables.table_axes import Axis
 from ..frame.marks import choose_one, note, offer, refusals
@@ -49,7 +49,7 @@ ASKED = {"How many people": "COUNT(*)", "The average of": "AVG", "The middle of"
 def _chosen(release: Release, key: str) -> str:
     """The question in SQL that four lists say: what, of which column, for each of which group, among whom."""
     axes = {axis.name: axis for axis in release.asked(LEVEL).axes}
-    ordered = [name for name, axis in axes.items() if not axis.categories]
+    ordered = sorted((name for name, axis in axes.items() if not axis.categories), key=lambda name: _placed(axes[name]))
     summed = [name for name in ordered if not isinstance(axes[name].column, Dates)]
     ways = [way for way in ASKED if way == "How many people" or (summed if way == "The total of" else ordered)]
     what, of, each, among = st.columns(4)
@@ -97,11 +97,16 @@ def first_question(release: Release) -> str:
     answers = release.asked(LEVEL)
     axes = answers.axes
     group = next((axis for axis in axes if axis.categories), axes[0])
-    numbers = [axis for axis in axes if not axis.categories and axis is not group]
+    numbers = [axis for axis in axes if not axis.categories and axis is not group and not _placed(axis)]
     number = next((axis for axis in numbers if measured(answers, [group.name, axis.name])), None)
     by = _quoted(group.name)
     mean = "" if number is None else f", AVG({_quoted(number.name)}) AS average"
     return f"SELECT {by}, COUNT(*) AS people{mean}\nFROM records\nGROUP BY {by}"
+
+
+def _placed(axis: Axis) -> bool:
+    """Whether a column says when or where, of which nobody wants the average before they ask for it."""
+    return isinstance(axis.column, (Coordinate, Cyclic, Dates))
 
 
 def _quoted(name: str) -> str:

@@ -9,7 +9,7 @@ from tests.ui.explore.visiting import explore, view
 
 def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     made = table_release()
-    assert first_question(made).startswith('SELECT "town", COUNT(*) AS people, AVG("since") AS average')
+    assert first_question(made).startswith('SELECT "town", COUNT(*) AS people, AVG("age") AS average')
     assert first_question(table_release(tables="singles")).startswith('SELECT "town", COUNT(*) AS people\n')
     app = view(explore(made.to_bytes(teaching=True)), "Ask")
     app.segmented_control(key=next(one.key for one in app.segmented_control if one.label == "How to ask")).set_value(
