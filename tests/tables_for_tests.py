@@ -64,3 +64,18 @@ def without_noise() -> TableAnswers:
     table = sketch.zeros()
     sketch.add(table, domain.encode_queries(inhabitants()))
     return TableAnswers(sketch.reading(table, 0.0, None, np.inf))
+
+
+def where_of(answers: TableAnswers, part: dict) -> dict[str, object]:
+    """Cells by the names of their columns as the condition of a question: categories, a stretch, or no value."""
+    axes = {axis.name: axis for axis in answers.axes}
+    return {name: _condition(axes[name], cells) for name, cells in part.items()}
+
+
+def _condition(axis, cells):
+    if axis.categories:
+        return [axis.categories[cell] for cell in cells]
+    if max(cells) >= axis.valued:
+        return None
+    ends = axis.edges()[min(cells)], axis.edges()[max(cells) + 1]
+    return tuple(axis.column.between(np.array(ends))) if isinstance(axis.column, Dates) else ends

@@ -5,6 +5,7 @@ Only what cannot be noise alone is coloured: teal where the first has more, anot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,19 +13,19 @@ import plotly.graph_objects as go
 
 from ..analysis.density import Curve, Heatmap
 from ..analysis.differences import CellDifferences, Strength
-from ..analysis.table_profile import words_for_cells
+from ..analysis.table_profile import words_for_cells, written
 from ..domain import Categorical, Domain, Ordered
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened, significant
 from ..runtime.array_types import Floats
+from ..sketches.tables.table_axes import Axis as Cells
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR
-from .figure_axes import Axis, apply
+from .figure_axes import Axis, apply, marked
 from .palette import FAINT, TEAL, faded
-from .table_figures import MAP_HEIGHT, cell_ticks, side_by_side, to_scale
 from .traces import ABOVE, band, bars, cells, laid_out, line, spread
 
-HEIGHT = 420
+HEIGHT, MAP_HEIGHT = 420, 460
 LESS, MORE = CLASS_COLOURS[1], TEAL.shape
 UNTOLD = "may be noise alone"
 SCALE = [[0.0, LESS], [0.5, faded(FAINT.shape, 0.05)], [1.0, MORE]]  # Colours from less to more.
@@ -115,7 +116,7 @@ GREY = faded(FAINT.shape, 0.3)
 def cell_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
     """More and less in colours, and grey where noise alone may have made the difference."""
     told = (found.low > 0.0) | (found.high < 0.0)
-    x, y = side_by_side(found.across), side_by_side(found.up)
+    x, y = _side_by_side(found.across), _side_by_side(found.up)
     words = _words(found, told, shares)
     most = float(np.abs(found.estimate[told]).max()) if told.any() else 1.0
     bar = {"orientation": "h", "thickness": 10, "len": 0.5, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"}
@@ -130,14 +131,37 @@ def cell_differences_figure(found: CellDifferences, title: str, shares: bool) ->
     untold = cells(x, y, np.where(told, np.nan, 0.0), **grey, **shown)
     figure = go.Figure([untold, cells(x, y, np.where(told, found.estimate, np.nan), **ends, **shown)])
     for axis, update in ((found.across, figure.update_xaxes), (found.up, figure.update_yaxes)):
-        update(**cell_ticks(axis), showgrid=False, zeroline=False, automargin=True, range=[-0.5, axis.valued - 0.5])
+        update(**_cell_ticks(axis), showgrid=False, zeroline=False, automargin=True, range=[-0.5, axis.valued - 0.5])
         update(title={"text": in_plotly(shortened(axis.name)), "standoff": 16})
     return laid_out(figure, MAP_HEIGHT, margin={"r": 12, "t": COLOUR_BAR, "pad": 0})
 
 
+def _side_by_side(axis: Cells) -> Axis:
+    """The cells of a column side by side, each as wide as any other."""
+    return Axis(axis.name, np.arange(axis.valued, dtype=np.float64), -0.5, axis.valued - 0.5)
+
+
+def _cell_ticks(axis: Cells) -> dict:
+    """Marks of cells that stand side by side: their categories, or where some of them begin."""
+    if axis.categories:
+        every = marked(axis.categories[: axis.valued])
+        labels = [in_plotly(shortened(category, 16)) for category in axis.categories[: axis.valued : every]]
+        return {"tickmode": "array", "tickvals": np.arange(axis.valued)[::every], "ticktext": labels}
+    every = max(1, math.ceil(axis.valued / 6))
+    some = np.arange(0, axis.valued + (0 if axis.steps is not None else 1), every)
+    if axis.of_single_values:
+        return {"tickmode": "array", "tickvals": some, "ticktext": [written(axis, axis.edges()[i]) for i in some]}
+    return {"tickmode": "array", "tickvals": some - 0.5, "ticktext": [written(axis, axis.edges()[i]) for i in some]}
+
+
 def place_differences_figure(found: CellDifferences, title: str, shares: bool) -> go.Figure:
-    """Differences over longitude and latitude, as a map."""
-    return to_scale(cell_differences_figure(found, title, shares), found.across, found.up)
+    """Differences over longitude and latitude, as a map: a kilometre as long either way."""
+    figure, across, up = cell_differences_figure(found, title, shares), found.across, found.up
+    middle = math.radians((up.low + up.high) / 2.0)
+    ratio = (up.high - up.low) / up.valued
+    ratio /= math.cos(middle) * (across.high - across.low) / across.valued
+    figure.update_yaxes(scaleanchor="x", scaleratio=ratio, constrain="domain")
+    return figure.update_xaxes(constrain="domain")
 
 
 def strength_words(row: Strength) -> tuple[str, str, str]:

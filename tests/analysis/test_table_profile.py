@@ -7,12 +7,11 @@ import pytest
 from core import release
 from core.analysis import table_profile
 from core.domain import Dates, Domain
-from core.errors import RequestError
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.tables.tables import Tables
 from tests.depth import draws
-from tests.tables_for_tests import COLUMNS, TOWNS, inhabitants, table_release, without_noise
+from tests.tables_for_tests import COLUMNS, TOWNS, inhabitants, table_release, where_of, without_noise
 
 NAMES = [column.name for column in COLUMNS]
 PART = {"town": (2,)}
@@ -34,27 +33,29 @@ def exact_shares(axis, data) -> np.ndarray:
 @pytest.mark.parametrize("part", [{}, PART])
 def test_without_noise_shares_and_numbers_are_those_of_the_data(part):
     answers, data = without_noise(), inhabitants()
+    where, axes = where_of(answers, part), {axis.name: axis for axis in answers.axes}
     data = data[data.town == "Paris"] if part else data
     for name in NAMES[2:4]:
-        found = table_profile.profile(answers, name, part)
-        assert np.allclose(found.share, exact_shares(found.axis, data)) and not found.missing
-        assert np.allclose(found.low, found.high)
-        exact = dict(zip(("25% below", "median", "75% below"), data[name].quantile([0.25, 0.5, 0.75]), strict=True))
-        exact["mean"] = data[name].mean()
-        for number in found.numbers:
-            near = 1e-9 if name == "age" and not part else float(np.diff(found.axis.edges()).max())
-            assert number.low - near <= exact[number.name] <= number.high + near
-    (missing,) = table_profile.profile(answers, "school", part).numbers
-    assert missing.share and missing.estimate == pytest.approx((data.school == "none").mean())
-    assert table_profile.everyone(answers, part).estimate == pytest.approx(len(data))
+        found = answers.shares(name, where=where)
+        assert np.allclose(found.estimate, exact_shares(axes[name], data)) and np.allclose(found.low, found.high)
+        near = 1e-9 if name == "age" and not part else float(np.diff(axes[name].edges()).max())
+        for share in (0.25, 0.5, 0.75):
+            row = answers.quantile(name, share, where=where).iloc[0]
+            assert row.low - near <= data[name].quantile(share) <= row.high + near
+        row = answers.mean(name, where=where).iloc[0]
+        assert row.low - near <= data[name].mean() <= row.high + near
+    missing = answers.shares("school", where=where).set_index("school").loc["none"]
+    assert missing.estimate == pytest.approx((data.school == "none").mean())
+    assert answers.count(where).estimate[0] == pytest.approx(len(data))
 
 
 def test_a_stretch_of_dates_is_a_part():
     answers, data = without_noise(), inhabitants()
     (since,) = (axis for axis in answers.axes if axis.name == "since")
     inside = np.isin(cells(since, data.since), (2, 3, 4))
-    found = table_profile.profile(answers, "town", {"since": (2, 4)})
-    assert np.allclose(found.share, exact_shares(found.axis, data[inside]))
+    found = answers.shares("town", where=where_of(answers, {"since": (2, 4)}))
+    (town,) = (axis for axis in answers.axes if axis.name == "town")
+    assert np.allclose(found.estimate, exact_shares(town, data[inside]))
     words = table_profile.words_for_cells(since, (2, 4))
     first, last = data.since[inside].min(), data.since[inside].max()
     begins, ends = map(pd.Timestamp, words.split(" to "))
@@ -66,12 +67,13 @@ def test_intervals_of_the_overview_hold_as_often_as_they_say():
     data, held = inhabitants(), []
     for seed in range(draws(4, 40)):
         answers = table_release(seed=seed).asked()
+        axes = {axis.name: axis for axis in answers.axes}
         for part, people in (({}, data), (PART, data[data.town == "Paris"])):
+            where = where_of(answers, part)
             for name in NAMES[1:] if not part else NAMES[2:]:
-                found = table_profile.profile(answers, name, part)
-                exact = exact_shares(found.axis, people)
+                found, exact = answers.shares(name, where=where), exact_shares(axes[name], people)
                 held += ((found.low <= exact) & (exact <= found.high)).tolist()
-            (mean, *_) = table_profile.profile(answers, "pay", part).numbers
+            mean = answers.mean("pay", where=where).iloc[0]
             held.append(mean.low <= people.pay.mean() <= mean.high)
     assert 0.9 < np.mean(held)
 
@@ -87,29 +89,19 @@ def test_pairs_are_ranked_with_the_noise_taken_off():
     assert exact["low"] == pytest.approx(exact["estimate"]) == exact["high"]
 
 
-def test_what_was_not_measured_is_said_in_one_sentence():
-    answers = table_release(tables="singles").asked()
-    assert table_profile.profile(answers, "age", PART).missing == "Not measured together with town."
-    assert not table_profile.profile(answers, "age", {}).missing and answers.strengths().empty
-    pairs = table_release(places=True).asked()
+def test_what_was_measured_together_and_which_columns_are_places():
+    answers, pairs = table_release(tables="singles").asked(), table_release(places=True).asked()
+    assert table_profile.measured(answers, ["age"]) and not table_profile.measured(answers, ["age", "town"])
+    assert answers.strengths().empty
     assert table_profile.place_columns(pairs) == ("lon", "lat") and table_profile.place_columns(answers) is None
     assert not table_profile.measured(pairs, ["lon", "lat", "town"])
-    few = table_profile.profile(pairs, "town", {"age": (11,)})
-    assert few.missing == "Too few people are left to be told from none."
 
 
-def test_parts_are_checked_and_said_in_words():
-    answers = without_noise()
-    assert table_profile.cells_of(answers, {"town": [2, 0, 2], "age": []}) == {"town": (0, 2)}
-    for part in ({"town": [3]}, {"nobody": [0]}):
-        with pytest.raises(RequestError, match="no such part"):
-            table_profile.cells_of(answers, part)
-    axes = {axis.name: axis for axis in answers.axes}
+def test_cells_are_said_in_words():
+    axes = {axis.name: axis for axis in without_noise().axes}
     assert table_profile.words_for_cells(axes["town"], (0, 2)) == f"{TOWNS[0]} or {TOWNS[2]}"
     assert table_profile.words_for_cells(axes["age"], (0,)) == "0 to 9"
     assert table_profile.words_for_cells(axes["since"], (0,)) == "2021-01-01 to 2021-03-31"
-    found = table_profile.together(answers, "town", "school", {})
-    assert found.share.shape == (3, 3) and found.share.sum() == pytest.approx(1)
 
 
 def test_what_is_surely_strongest_comes_first():

@@ -126,7 +126,7 @@ def test_three_decisions_take_an_export_to_an_explored_overview(visit, ledger):
     visit.click("button", "Yes, release it")
     wait_for(visit, "It is released")
     visit.click("button", "Explore it")
-    visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+    visit.page.wait_for_selector(".inside .card")
     visit.settle()
     assert all(words in visit.text for words in ("Zweigstelle", "Zentrum", "Ausleihdatum", "Ermäßigt", "yes"))
     assert visit.page.evaluate("clicks") == 8 and visit.errors == []

@@ -2,7 +2,7 @@
 import { SHADES, element } from "./canvas.js";
 import { bandWords, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, titleOf, told, valueWords } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
-import { csvOf } from "./take.js";
+import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
 import { strongestFirst } from "../../../readers/javascript/tables.js";
 /** @import { Tables } from "../../../readers/javascript/tables.js" */
@@ -129,8 +129,11 @@ const plainTable = (title, heads, rows) => element("div", { class: "wide", tabin
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {
-  /** @param {Tables} tables Of the file; `facts` say how they are called. */
-  constructor(facts, tables, name) {
+  /**
+   * @param {Tables} tables Of the file; `facts` say how they are called.
+   * @param {((view: string) => void) | null} heard Inside another program hears of each view; else the address keeps it.
+   */
+  constructor(facts, tables, name, heard = null) {
     Object.assign(this, { tables, facts });
     this.name = name;
     this.counted = facts.counted;
@@ -140,7 +143,7 @@ export class Overview {
     }
     // What is drawn when it comes into view; cards look after themselves.
     this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() } };
-    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map() });
+    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), heard, listening: new AbortController() });
     this.build();
   }
 
@@ -199,8 +202,9 @@ export class Overview {
     this.clear = button("Everyone", "Give up what is picked", () => this.change(() => this.picked.clear()), { hidden: true });
     this.guessing = button("Best guesses", "Guess what was not counted together", () => this.change(() => { this.guesses = !this.guesses; }), { hidden: true });
     this.keep = button("Keep view", "Add this view to those that are presented", () => this.keepView());
-    return element("div", { class: "tools", role: "group", "aria-label": "Views" }, this.clear, this.guessing, this.keep,
-      button("Present", "Show one view after the other, by arrow keys", () => this.present(0)), button("Link", "Copy a link to this view", () => this.copy()));
+    const own = this.heard ? [button("Numbers (CSV)", "Save what all pictures show", () => save(`${this.name}-overview.csv`, "text/csv", this.csv))]
+      : [this.keep, button("Present", "Show one view after the other, by arrow keys", () => this.present(0)), button("Link", "Copy a link to this view", () => this.copy())];
+    return element("div", { class: "tools", role: "group", "aria-label": "Views" }, this.clear, this.guessing, ...own);
   }
 
   buildMap({ columns, lines }) {
@@ -227,16 +231,18 @@ export class Overview {
       }
     }, { rootMargin: "200px" });
     const sized = new ResizeObserver(() => { this.measure(); this.soon(true); });
-    this.read(location.hash);
+    const { signal } = this.listening;
+    signal.addEventListener("abort", () => { seen.disconnect(); sized.disconnect(); });
+    if (!this.heard) this.read(location.hash);
     for (const part of this.cards.slice(0, 9)) part.seen = true;
     this.inView.map.seen = true;
     this.update(true);
     for (const part of parts.keys()) if (part) seen.observe(part);
     sized.observe(this.grid);
     setTimeout(() => this.rank().then(() => { this.startPairs(); this.startGroups(); this.update(true); }), 0);
-    addEventListener("hashchange", () => { if (location.hash !== this.written) { this.read(location.hash); this.update(true); } });
-    addEventListener("keydown", (event) => this.key(event));
-    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => { this.measure(); this.update(true, true); });
+    if (!this.heard) addEventListener("hashchange", () => { if (location.hash !== this.written) { this.read(location.hash); this.update(true); } });
+    addEventListener("keydown", (event) => this.key(event), { signal });
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => { this.measure(); this.update(true, true); }, { signal });
   }
 
   /** How wide each picture may be, all asked before anything is drawn. */
@@ -263,7 +269,7 @@ export class Overview {
     this.pairList = element("div", { class: "picture-list" });
     this.pairPlace = element("div", { class: "pair" });
     const shown = this.strengths.slice(0, 10);
-    this.pairButtons = shown.map((one) => element("button", { type: "button", class: "pair-row", onclick: () => this.change(() => { this.pair = one.columns; }) }));
+    this.pairButtons = shown.map((one) => element("button", { type: "button", class: "pair-row", onclick: () => this.change(() => { this.pair = [...one.columns]; }) }));
     const names = ({ columns }) => columns.map((place) => this.axes[place].name).join(" · ");
     shown.forEach((one, i) => this.pairButtons[i].append(element("span", { class: "name" }, names(one)), element("span", { class: "value" }, `${one.est.toFixed(2)}`),
       meter(one), element("span", { class: "unseen" }, ` very likely ${one.low.toFixed(2)} to ${one.high.toFixed(2)}`)));
@@ -301,7 +307,7 @@ export class Overview {
       const one = at(event);
       if (one) said.textContent = `${one.columns.map((place) => this.axes[place].name).join(" and ")}: ${one.est.toFixed(2)}`;
     });
-    svg.addEventListener("click", (event) => { const one = at(event); if (one) this.change(() => { this.pair = one.columns; }); });
+    svg.addEventListener("click", (event) => { const one = at(event); if (one) this.change(() => { this.pair = [...one.columns]; }); });
     return element("div", { class: "matrix-place" }, svg, said);
   }
 
@@ -603,6 +609,10 @@ export class Overview {
   }
 
   write() {
+    if (this.heard) {
+      this.heard(this.view);
+      return;
+    }
     const parts = [...(this.view ? [`view=${this.view}`] : []), ...(this.views.length ? [`show=${this.views.join("~")}`] : [])];
     this.keep.textContent = this.views.length ? `Keep view (${this.views.length})` : "Keep view";
     if (!this.view && !this.views.length && !location.hash.includes("view=")) return;
@@ -651,12 +661,13 @@ export class Overview {
   }
 
   key(event) {
-    const typing = event.target.closest?.("input, select, textarea");
+    const [target] = event.composedPath();
+    const typing = target.closest?.("input, select, textarea");
     if (event.key === "Escape" && !typing) {
       if (this.before) this.endShow();
       else if (this.only) this.change(() => { this.only = ""; });
       else if (this.picked.size) this.change(() => this.picked.clear());
-    } else if (this.before && !typing && !event.target.closest?.(".picture")) {
+    } else if (this.before && !typing && !target.closest?.(".picture")) {
       if (["ArrowRight", "PageDown", " "].includes(event.key)) this.present(this.at + 1);
       else if (["ArrowLeft", "PageUp"].includes(event.key)) this.present(this.at - 1);
       else return;

@@ -6,7 +6,7 @@ import { SHADES, element } from "./canvas.js";
 import { beginning, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
-const SVG = document.querySelector(".mark").namespaceURI; // no address stands in the page, this one neither
+const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI; // no address stands in the page, this one neither
 export const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
 
 /** An element of a drawing; every text becomes a text and nothing else. */
@@ -34,7 +34,7 @@ const textWidth = (() => {
   };
 })();
 
-const FONT = '14px "Frostglass Sans", "Source Sans 3", system-ui, sans-serif';
+const FONT = '14px "Frostglass Sans", "Source Sans", "Source Sans 3", system-ui, sans-serif';
 const cutTo = (words, width) => {
   if (textWidth(words, FONT) <= width) return words;
   let end = words.length;
@@ -207,7 +207,7 @@ export class Picture {
       }
       if (seen !== everyone && everyone.est[cell] > 0) {
         const at = this.at(everyone.est[cell]).toFixed(1);
-        d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${row ? "L" : "M"}${start} ${at}h${wide}`;
+        d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${d.ghost ? "L" : "M"}${start} ${at}h${wide}`;
       }
       if (this.rows) put(this.values[row], kind === "unknown" ? "" : shareDigits(seen, cell));
     });

@@ -145,6 +145,12 @@ FONTS_LICENCE = (
 # The decoder, which is a package of its own; the page draws what it decodes.
 READER = APP / "readers" / "javascript"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?:[^"]*/)?([a-z_]+\.js)";\n', re.MULTILINE)
+# Where a table is drawn inside another program, such as the app; `inside.js` says what is handed over.
+INSIDE_PLACE = '<div class="inside"></div>'
+# What stays in place keeps clear of the app's menu, which does so too, and on a phone of all of its head.
+BESIDE_MENU = (
+    ".bar-top { padding-right: 2.4rem; } @media (max-width: 768px) { .bar-top { top: 3.6rem; padding-right: 0; } }"
+)
 MOST_BYTES = 24 << 20  # The largest file that a page carries along.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; font-src data:; base-uri 'none'; "
@@ -334,9 +340,18 @@ def _document(words: Shared, metadata: Iterable[str], sections: list[str], paylo
 @cache
 def script(entry: str = "page.js") -> str:
     """A module and all that it imports as one script: each after those that it needs, in one scope."""
+    return f'(() => {{\n"use strict";\n{_parts(entry)}\n}})();'
+
+
+def inside_script() -> str:
+    """A module that draws a released table inside another program's page; its default export is that of `inside.js`."""
+    return f"{_parts('inside.js')}\nexport default inside;"
+
+
+def _parts(entry: str) -> str:
     parts: dict[str, str] = {}
     _take(entry, parts)
-    return '(() => {\n"use strict";\n' + "\n".join(parts.values()) + "\n})();"
+    return "\n".join(parts.values())
 
 
 def _take(name: str, parts: dict[str, str]) -> None:
@@ -348,8 +363,29 @@ def _take(name: str, parts: dict[str, str]) -> None:
     parts[name] = re.sub("^export ", "", IMPORT.sub("", text), flags=re.MULTILINE)
 
 
+def inside_style() -> str:
+    """The page's style sheet for a part of another page, which has fonts of its own and says whether it is dark."""
+    rules = re.sub(r"(:root|\bbody) \{", ":host {", _rules()).replace("color-scheme: light dark; ", "")
+    return f"{rules}{BESIDE_MENU}\n"
+
+
+def inside(release: Release, data: bytes, name: str, identity: str, question: str = "") -> dict[str, str]:
+    """What `inside.js` draws a released table from: of a file with several questions, that of one of them.
+
+    `identity`: of the file and what is asked of it; it tells one drawing from another.
+    """
+    facts = json.dumps(_facts(Subject("", release, question), 1.0), allow_nan=False).encode()
+    packed = _base64(gzip.compress(facts, 6, mtime=0))
+    return {"identity": identity, "name": name, "facts": packed, "file": _base64(data)}
+
+
 @cache
 def _style() -> str:
+    return f"{FONTS_LICENCE}\n{''.join(_faces())}{_rules()}"
+
+
+@cache
+def _rules() -> str:
     shades = " ".join(
         f".c-shade-{index} {{ color: light-dark({light}, {dark}); }}"
         for index, (light, dark) in enumerate(zip(LIGHT_SHADES, DARK_SHADES, strict=True))
@@ -358,7 +394,7 @@ def _style() -> str:
         f"--{name}: light-dark({one.light}, {one.dark}); --{name}-shape: {one.shape}; " for name, one in COLOURS.items()
     )
     rules = (FOLDER / "share.css").read_text(encoding="utf-8").strip()
-    return f"{FONTS_LICENCE}\n{''.join(_faces())}:root {{ {named}}}\n{shades}\n{rules}\n"
+    return f":root {{ {named}}}\n{shades}\n{rules}\n"
 
 
 def _faces() -> Iterator[str]:

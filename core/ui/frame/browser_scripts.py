@@ -132,7 +132,7 @@ def mend_roles() -> None:
 
 
 # Of Streamlit's program in the browser, those that most pages need and Home does not.
-PARTS = ("PlotlyChart", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
+PARTS = ("PlotlyChart", "BidiComponent", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
 LATEST = 3000  # Milliseconds after which a browser that is never idle begins nevertheless.
 
 

@@ -14,7 +14,6 @@ from ...analysis.decision_map import DecisionMap, decision_map
 from ...analysis.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
 from ...analysis.other_columns import FEWEST_PLACES, densest_place
 from ...analysis.product_sums import correlations
-from ...analysis.table_profile import profile
 from ...domain import Vector
 from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
@@ -24,7 +23,6 @@ from ...figures.release_pictures import MOST_NAMED, picture_figure
 from ...figures.report.label import PrivacyLabel, privacy_label
 from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
-from ...figures.table_figures import column_figure, column_in_words
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...releases.engine.building import TableBuilder
 from ...releases.release import Release
@@ -36,6 +34,7 @@ from ..frame.navigation import CLASSIFY, EXPLORE, LEDGER
 from ..frame.session import Opened, Session
 from ..frame.visiting import stranger
 from ..released.chosen_view import choose_question
+from ..released.public_answers import show_table
 from .release_task import ReleaseSession, ReleaseTask
 
 PLACES = 300
@@ -141,17 +140,13 @@ MAP_SIZE = 48
 def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figure, str, str] | None:
     """A figure over the first one or two columns that can be an axis, its words, and what is to be said below it.
 
-    None where there is no picture.
+    None where there is no picture; tables are drawn in the browser.
 
     Parameters
     ----------
     name : str
         Of the released file, by which the picture is remembered.
     """
-    if release.sketch.asked_for == "tables":
-        answers = release.asked()
-        first = profile(answers, answers.axes[0].name, {})
-        return column_figure(first, first), column_in_words(first), ""
     if release.sketch.asked_for == "products":
         found = correlations(release)
         return correlation_figure(found), correlations_in_words(found), ""
@@ -204,10 +199,12 @@ def show_result(visitor: Session, desk: ReleaseSession) -> None:
     with main, rail(Visibility.PUBLIC, "file", "Public: this file may be handed out"):
         note(f"{_contents(label)}, released {day(label.created)}.")
         asked = choose_question(opened)
-        if asked.release.sketch.asked_for == "tables" and (words := left_out_in_words(asked.release)):
+        tables = asked.release.sketch.asked_for == "tables"
+        if tables and (words := left_out_in_words(asked.release)):
             note(words)
-        drawn = release_picture(asked.identity, asked.release, lowered(_contents(label)))
-        if drawn is not None:
+        if tables:
+            show_table(asked, "release-picture", alone=True)
+        elif (drawn := release_picture(asked.identity, asked.release, lowered(_contents(label)))) is not None:
             figure, words, below = drawn
             show(figure, "release-picture", words)
             if below:

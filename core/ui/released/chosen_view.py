@@ -31,6 +31,7 @@ PAIRS, TWO, THREE, ONE = "All pairs", "Two columns", "Three columns", "One colum
 # Keys of the choices, and their names in the address.
 VIEW, SHOW, ACROSS, UP, DEEP, LAYERS, HELD = "view", "show", "x", "y", "z", "layers", "held"
 POPULATION, YES = "population", "yes"  # In the address, where bands are for more than the records.
+PART = "part"  # In the address: what is picked in the overview of a table, as `overview.js` writes it.
 CHOSEN = "explore-chosen"  # Set in the run after a kind of picture was chosen otherwise than in its field.
 FILE = "explore-file-shown"  # The file that the choices were made for.
 LAST = "explore-last"  # The last choices by key.
@@ -205,7 +206,8 @@ def start_with(opened: Opened, view: str) -> None:
     if len(names) > 1:
         starts |= {SHOW: PAIRS if len(names) > 2 else TWO, ACROSS: names[0], UP: names[1]}
     st.session_state.pop(LAST, None)
-    st.query_params.pop(POPULATION, None)  # that the other file is a sample says nothing of this one
+    for name in (POPULATION, PART):  # what was said or picked of the other file means nothing of this one
+        st.query_params.pop(name, None)
     for key, start in starts.items():
         st.session_state.pop(key, None)
         if key in st.query_params:

@@ -31,6 +31,7 @@ from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.figure_axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
+from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style
 from ...geometry.kernels import stationary
 from ...releases.release import Release
 from ...runtime.threads import one_thread
@@ -254,3 +255,27 @@ def closeness(identity: str, _release: Release) -> str:
         f"The sum is the number of {counted} close by. It was released with noise, so it is known only up to the "
         "interval, and it may even fall below zero where nobody is."
     )
+
+
+TABLE = st.components.v2.component("frostglass_table", html=INSIDE_PLACE, css=inside_style(), js=inside_script())
+
+
+def show_table(opened: Opened, key: str, view: str = "", alone: bool = False) -> str:
+    """Draw a released table in the visitor's browser, where every picture answers what is picked in another.
+
+    `view`: what is picked and which pictures, as `overview.js` writes it, to begin with. `alone`: draw the first
+    picture and nothing else. What comes back is the view that the visitor has come to since.
+    """
+    handed_over = _handed_over(opened.identity, opened.release, opened)
+    found = TABLE(
+        key=f"{key}-{opened.identity}",
+        data={**handed_over, "view": view, "alone": alone},
+        default={"view": view},
+        on_view_change=lambda: None,  # the view is what it gives back
+    )
+    return found.view if isinstance(found.view, str) else ""
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _handed_over(identity: str, _release: Release, _opened: Opened) -> dict[str, str]:
+    return inside(_release, _opened.data, _opened.stem, identity, _opened.question or "")

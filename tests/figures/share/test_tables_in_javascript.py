@@ -13,7 +13,6 @@ from playwright._impl._driver import compute_driver_executable
 
 from core import Budget, Domain, load
 from core.analysis.beyond_records import for_population
-from core.analysis.table_profile import where_of
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.dates import STEPS
 from core.figures.share.shared_page import READER
@@ -22,7 +21,7 @@ from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.best_guess import BestGuess
 from core.sketches.tables.tables import Tables
-from tests.tables_for_tests import inhabitants, table_release
+from tests.tables_for_tests import inhabitants, table_release, where_of
 
 KNOWN = Path(__file__).parents[2] / "known_releases"
 NODE = str(compute_driver_executable()[0])

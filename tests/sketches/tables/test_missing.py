@@ -22,6 +22,7 @@ from core.sketches.part import Part
 from core.sketches.parts import Parts
 from core.sketches.tables.table_answers import TableAnswers, TableGuess
 from core.sketches.tables.tables import Tables
+from tests.tables_for_tests import where_of
 
 DOMAIN = Declaration.of("""
 columns:
@@ -71,10 +72,10 @@ def test_those_without_a_value_are_counted_and_no_mean_or_quantile_has_them(answ
         assert answers.count({name: None}).estimate[0] == pytest.approx(data[name].isna().sum())
         if name != "city":
             assert answers.count({name: (None, None)}).estimate[0] == pytest.approx(data[name].notna().sum())
-            found = table_profile.profile(answers, name, {})
-            assert len(found.share) == found.axis.valued == found.axis.cells - 1
-            (missing,) = (number for number in found.numbers if number.name == "missing")
-            assert missing.share and missing.estimate == pytest.approx(data[name].isna().mean())
+            (axis,) = (axis for axis in answers.axes if axis.name == name)
+            shares = answers.shares(name).estimate
+            assert len(shares) == axis.cells == axis.valued + 1
+            assert shares.iloc[-1] == pytest.approx(data[name].isna().mean())
     for where, some in (({}, data), ({"age": (20, 40)}, data[data.age.between(20, 39)])):
         exact = {"age": some.age.mean(), "pay": some.pay.mean()}
         for name, mean in exact.items():
@@ -130,13 +131,12 @@ def test_sql_refuses_what_nobody_is(made):
 
 def test_a_part_of_those_without_a_value_can_be_pointed_at(answers):
     (age,) = (axis for axis in answers.axes if axis.name == "age")
-    part = {"age": (age.valued,)}
-    assert table_profile.words_for_cells(age, part["age"]) == "missing"
+    where = where_of(answers, {"age": (age.valued,)})
+    assert table_profile.words_for_cells(age, (age.valued,)) == "missing"
     data = people()
-    assert table_profile.everyone(answers, part).estimate == pytest.approx(data.age.isna().sum())
-    found = table_profile.profile(answers, "city", part)
-    assert found.share[0] == pytest.approx((data[data.age.isna()].city == "Bern").mean())
-    assert table_profile.together(answers, "age", "pay", {}).share.shape == (9, age.valued)
+    assert answers.count(where).estimate[0] == pytest.approx(data.age.isna().sum())
+    shares = answers.shares("city", where=where).estimate
+    assert shares[0] == pytest.approx((data[data.age.isna()].city == "Bern").mean())
 
 
 def test_a_release_remembers_it_and_draws_records_that_miss_values(made, tmp_path):

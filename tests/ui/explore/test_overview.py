@@ -1,40 +1,50 @@
-"""The overview of a released table without a browser: a part is chosen by its fields, and shown everywhere."""
+"""The overview of a released table without a browser: what is handed to what draws it, and what comes back of it."""
 
-import re
+import base64
+import gzip
+import json
 
 from tests.tables_for_tests import table_release
-from tests.ui.explore.visiting import explore, field, shown
+from tests.ui.explore.visiting import explore, shown, view
 
 
-def people(app) -> int:
-    return int(re.search(r"· ([\d,]+) records", shown(app))[1].replace(",", ""))
+def handed_over(app) -> dict:
+    """What the component that draws the table gets."""
+    (drawn,) = app.get("bidi_component")
+    return json.loads(drawn.proto.json or drawn.proto.mixed.json)
 
 
-def test_a_table_opens_as_an_overview_and_a_part_is_shown_everywhere():
-    app = explore(table_release(places=True).to_bytes(teaching=True))
-    assert not app.exception
-    text = shown(app)
-    assert "Everyone" in text and abs(people(app) - 4000) < 100
-    assert text.count("<table") == 6 and "median" in text and "2022-" in text
-    assert "Records that miss a value of since, town, age, pay or 2 more were left out" in text
-    assert [one.value for one in app.header] == ["Where", "Which columns go together"]
-    assert "of everyone go together:" in text and "more than noise alone would show" in text
-    field(app.selectbox, "Column").set_value("town").run()
-    before = shown(app)
-    app.pills[0].set_value([2]).run()
-    assert not app.exception and "town: Paris" in shown(app) and people(app) < 2200
-    assert shown(app).split("Paris", 1)[1] != before.split("Everyone", 1)[1]
-    assert "places were not measured together with town" in shown(app)
-    field(app.selectbox, "Column").set_value("age").run()
-    field(app.select_slider, "From … to").set_value((3, 5)).run()
-    assert "age: 30 to 59" in shown(app) and "town: Paris" not in shown(app)
-    next(button for button in app.button if button.label == "Show all").click().run()
-    assert not app.exception and "Everyone" in shown(app)
+def test_a_table_is_handed_over_whole_and_its_view_is_kept_in_the_address():
+    made = table_release(places=True)
+    file = made.to_bytes(teaching=True)
+    app = explore(file)
+    given = handed_over(app)
+    assert not app.exception and given["name"] == "people" and given["view"] == ""
+    assert base64.b64decode(given["file"]) == file
+    facts = json.loads(gzip.decompress(base64.b64decode(given["facts"])))
+    assert [axis["name"] for axis in facts["axes"]] == list(made.domain.names) and facts["map"] is not None
+    assert "Records that miss a value of since, town, age, pay or 2 more were left out" in shown(app)
 
 
-def test_what_was_not_measured_together_is_greyed_with_a_word():
-    app = explore(table_release(tables="singles").to_bytes(teaching=True))
-    assert not app.exception and "No two columns were measured together." in shown(app)
-    field(app.selectbox, "Column").set_value("town").run()
-    app.pills[0].set_value([0]).run()
-    assert not app.exception and shown(app).count("Not measured together with town.") == 4
+def linked(file: bytes, part: str):
+    """The file as somebody opens it who followed a link to a view."""
+    app = explore()
+    app.query_params["part"] = part
+    app.file_uploader[0].set_value(("people.npz", file, "application/octet-stream"))
+    return app.run()
+
+
+def test_a_link_leads_to_its_view_and_says_how_surely_the_pair_in_it_goes_together():
+    app = linked(table_release(places=True).to_bytes(teaching=True), "1:0;pair:1.2")
+    assert not app.exception and handed_over(app)["view"] == "1:0;pair:1.2"
+    assert "town and age of everyone: χ² with noise is" in shown(app)
+    view(view(app, "Ask"), "Overview")
+    assert handed_over(app)["view"] == "1:0;pair:1.2" and "χ²" in shown(app)
+
+
+def test_a_view_that_nobody_could_come_to_says_nothing_of_columns_that_were_not_counted_together():
+    singles = table_release(tables="singles").to_bytes(teaching=True)
+    for forged in ("pair:1.2", "pair:9.1", "pair:1.1", "x" * 5000):
+        app = linked(singles, forged)
+        assert not app.exception and "χ²" not in shown(app) and len(handed_over(app)["view"]) < 5000
+    assert "No two columns were measured together." in shown(app)

@@ -108,7 +108,7 @@ NAMED = {
     "stSliderThumbValue": 1,
     "stWidgetLabel": 2,
 }
-OVERRULED = 16
+OVERRULED = 15
 
 
 def rules() -> str:

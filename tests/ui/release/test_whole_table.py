@@ -35,8 +35,9 @@ def test_several_columns_begin_with_the_whole_table_and_one_button_makes_it(ledg
     assert "Release for" in at.button(key="release").label
     confirmed(at)
     assert not at.exception and "It is released" in [one.value for one in at.header]
+    assert '"alone": true' in at.get("bidi_component")[0].proto.json
     at.switch_page("pages/explore.py").run()
-    assert not at.exception and "Which columns go together" in [one.value for one in at.header]
+    assert not at.exception and '"alone": false' in at.get("bidi_component")[0].proto.json
 
 
 def test_the_owner_may_name_columns_to_count_the_others_by(ledger):
