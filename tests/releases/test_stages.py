@@ -142,3 +142,18 @@ def test_what_suits_a_spread_but_not_the_total_is_made_for_ordinary_records(tmp_
     known = spread_first(records(0.1), Budget("0.8"), 4000, payer, made)
     assert known.spread is None and len(known.costs) == 1 and payer.has_room_for(made(known).cost)
     assert payer.spent is False and payer.gone == payer.before == known.costs[0].epsilon
+
+
+def test_what_others_spent_while_records_were_read_left_no_room_and_nothing_is_bought_for_it(tmp_path):
+    """Room is asked for again after the reading: a spread beside which the table has no room is money for nothing."""
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.register("people", "1.5")
+    payer = LedgerAccount(ledger, "people", Budget(1), "record")
+    buying = Purchasing(PurchasePlan([Spread(BOX)], Known(Budget(1), 4000), priced), records(0.1), payer)
+    for _ in buying:
+        pass
+    assert buying.buys
+    moved = Sensitivity(1, 1)
+    ledger.spend("people", Cost.of([(moved, calibrate(moved, Fraction("0.7")))], "0.7"), {"mechanism": "other"})
+    known = buying.finish().known
+    assert known.spread is None and not known.costs and len(ledger.status("people").releases) == 1
