@@ -38,15 +38,18 @@ from ..releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from ..releases.discovery import discover, release_after
 from ..releases.discovery_stage import Discovery
 from ..releases.job import release
+from ..releases.living_release import go_on
 from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
+from ..sketches.factorisation import Factor
 from ..sketches.grids.histogram import Histogram
 from ..sketches.hashed.features import Features
 from ..sketches.hashed.race import Race
+from ..sketches.living import Living
 from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
@@ -174,6 +177,22 @@ def classes(budget: Budget) -> Iterator[Trial]:
     yield bought("classes", Classes(LABELLED, "class", _race(POINTS)), budget)
 
 
+def living(budget: Budget) -> Iterator[Trial]:
+    """A first period that pays for all, and the others one after the other: weighted sums of bands, and of a tree."""
+    for name, weights in (("bands", Factor(3, band=3, power=50)), ("a tree", Factor(3, branches=2, weights=(100, 70)))):
+        sketch = Living(LABELLED, "class", _race(POINTS)).weighted(weights, released=1)
+
+        def made(records: pd.DataFrame, world: World, sketch: Living = sketch) -> object:
+            book = Ledger(str(world.ledger))
+            found = release(sketch, records, budget, ledger=book, dataset=NAME)
+            for period in range(2, sketch.periods + 1):
+                found = go_on(found, records, period, ledger=book, dataset=NAME)
+            found.save(world.out / "release.npz")
+            return found.manifest
+
+        yield Trial(said(f"living, {name}", budget), LABELLED, budget, made)
+
+
 def owners(budget: Budget) -> Iterator[Trial]:
     """Several records a person."""
     unit = PrivacyUnit("id", 3)
@@ -296,7 +315,21 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
             yield Trial(said(f"{name} before a release", budget), domain, budget, followed, pairs, alone=True)
 
 
-PURCHASES = (counts, fittings, bounds, centres, quantiles, tables, parts, classes, owners, kinds, discoveries, merged)
+PURCHASES = (
+    counts,
+    fittings,
+    bounds,
+    centres,
+    quantiles,
+    tables,
+    parts,
+    classes,
+    living,
+    owners,
+    kinds,
+    discoveries,
+    merged,
+)
 
 
 def purchases(budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:

@@ -266,6 +266,24 @@ def _calibrated_rho(
     return proven
 
 
+ROUNDING = 1 / 12  # Variance of what is lost where a weighted sum of noisy tables is rounded to whole numbers.
+
+
+def weighed(scale: NoiseScale, spread: float) -> NoiseScale:
+    """One draw of noise of the kind and the variance of a weighted sum of draws, rounded to a whole number.
+
+    It says how far a sum of released tables may be off, and hides nothing: that was done when they were released.
+    """
+    variance = scale.variance * spread + ROUNDING
+    if scale.distribution == "discrete_gaussian":
+        parameter = variance
+    elif scale.block is None:  # 1/(2 sinh²(1/2b)) is the variance of Laplace noise
+        parameter = 0.5 / math.asinh(math.sqrt(0.5 / variance))
+    else:
+        parameter = math.sqrt(variance / (scale.block + 1))
+    return NoiseScale(scale.distribution, round_up(Fraction(parameter)), scale.block)
+
+
 def round_up(value: Fraction) -> Fraction:
     """Round up to a few significant decimal digits: a short fraction, and never less noise than was asked for."""
     places = min(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(value)), 30)

@@ -17,7 +17,7 @@ from ..errors import RequestError
 from ..runtime.checks import exact_fields, field_names
 from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
-from .calibration import NoiseScale, parse_fraction
+from .calibration import NoiseScale, parse_fraction, weighed
 from .events import Event, Gaussian, event_of, pure_sum, total_rho
 from .neighbours import Neighbours, PrivacyUnit, Sensitivity
 from .zcdp import largest_rho
@@ -196,6 +196,17 @@ class PrivacyRecord:
         if total_rho(others) > 16 * Fraction(largest_rho(float(left), float(self.delta))):
             return False
         return keeps_promise(events, self.epsilon, self.delta)
+
+    def weighed(self, spread: float) -> PrivacyRecord:
+        """The same promise with the noise of a weighted sum of tables that have this noise each.
+
+        Parameters
+        ----------
+        spread : float
+            The variance of the sum in units of theirs.
+        """
+        noise, count_noise = (tuple(weighed(one, spread) for one in each) for each in (self.noise, self.count_noise))
+        return replace(self, noise=noise, count_noise=count_noise)
 
     def merged(self, other: PrivacyRecord) -> PrivacyRecord:
         """The promise of two releases whose tables are added.

@@ -20,6 +20,7 @@ from ..runtime.environment import SOFTWARE
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
+from ..sketches.living import Living
 from ..sketches.parts import Parts
 from . import file
 from .comparison import Comparison
@@ -131,6 +132,8 @@ class Release(Questions):
     @cached_property
     def _everyone(self) -> tuple[float, float]:
         """Number of all records and its deviation: by the release itself and by a count bought before it."""
+        if self.sketch.asked_for == "periods":
+            return self.run()._everyone
         shape, (counts, error) = self.sketch.count_shape, self._own
         known = float(np.sum(np.maximum(1.0, counts) if shape else counts)), error * math.prod(shape) ** 0.5
         for before in (self.found_before, self.counted_before):
@@ -272,6 +275,26 @@ class Release(Questions):
         if noisy is not None and one.total_variance(mine.counter_variance) <= mine.count_variance:
             return replace(own, counted=None, privacy=replace(mine, count_noise=()))
         return replace(own, counted=count if one.count_shape else int(count), privacy=mine)
+
+    def run(self, first: str | int | None = None, last: str | int | None = None) -> Release:
+        """The records of some periods of a living release one after the other, as a release of their own.
+
+        Its noise is stated as that of one draw with the variance that it has; the promise is that of all periods.
+
+        Parameters
+        ----------
+        first, last : str | int | None
+            Names of periods, such as "2024-03", or their numbers from 1 on; None is the first and the last there is.
+        """
+        if self.sketch.asked_for != "periods":
+            raise RequestError("The release tells no periods apart: it was made all at once.")
+        living = cast(Living, self.sketch)
+        weights, spread = living.reading(living.place_of(first or 1), living.place_of(last or living.released))
+        counters = np.rint(np.tensordot(weights, np.asarray(self.counters), 1)).astype(np.int64)
+        count = None if self.counted is None else int(np.rint(weights @ self.counted))
+        return replace(
+            self, sketch=living.inner, counters=counters, counted=count, privacy=self.privacy.weighed(spread)
+        )
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.

@@ -13,6 +13,7 @@ import core.cli.output
 import core.releases.bounds_and_centre
 import core.releases.fitting
 import core.releases.job
+import core.releases.living_release
 import core.releases.seal
 import core.sketches.tables.chosen
 import core.sources.copies
@@ -27,12 +28,16 @@ from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
 from core.releases.payment import LedgerAccount
+from core.sketches.factorisation import WHOLE, Factor
+from core.sketches.living import ByPeriod, Living
 from core.sources.copies import is_utf8
 from core.ui.release.release_task import ReleaseTask
 
 PURE, DELTA = BUDGETS[0], BUDGETS[1]
 QUICK = 2
 """Pairs of a trial in the quick tests."""
+SOME = 4
+"""Pairs with a record in each of three periods."""
 
 
 def sound(trials, most=QUICK):
@@ -176,6 +181,48 @@ def test_classes_whose_counts_are_exact_are_found(monkeypatch):
     monkeypatch.setattr(core.releases.seal, "add_noise", but_counts)
     trial = first(purchase_trials.centres(PURE), "classes of directions")
     assert found(trial)
+
+
+@pytest.mark.parametrize(("norm", "budget"), [("l1", PURE), ("l2_squared", DELTA)])
+def test_weighted_sums_of_periods_that_are_paid_for_as_one_period_are_found(monkeypatch, norm, budget):
+    monkeypatch.setattr(Factor, norm, WHOLE if norm == "l1" else WHOLE**2 // 2)
+    assert found(first(purchase_trials.living(budget), "bands"), SOME)
+
+
+def test_a_period_that_is_drawn_twice_is_found(monkeypatch):
+    honest = purchase_trials.go_on
+
+    def twice(made, records, period, **more):
+        honest(made, records, period)  # without the ledger, which would refuse it
+        return honest(made, records, period, **more)
+
+    monkeypatch.setattr(purchase_trials, "go_on", twice)
+    assert any("promise" in one or "paid" in one for one in found(first(purchase_trials.living(PURE), "tree"), SOME))
+
+
+def test_noise_of_an_earlier_period_that_is_used_again_is_found(monkeypatch):
+    honest, kept = core.releases.living_release.add_noise, []
+
+    def again(table, scale, source=None, out=None):
+        exact = table.copy()
+        if not kept:
+            kept.append(honest(table, scale, source, out) - exact)
+        np.copyto(out, exact + kept[0])
+        return out
+
+    monkeypatch.setattr(core.releases.living_release, "add_noise", again)
+    assert found(first(purchase_trials.living(PURE), "bands"), SOME)
+
+
+def test_a_record_that_counts_in_two_periods_is_found(monkeypatch):
+    honest = Living.encode
+
+    def doubled(sketch, batch):
+        points = honest(sketch, batch).points
+        return ByPeriod((*points, *((period + 1, own) for period, own in points if period + 1 < sketch.released)))
+
+    monkeypatch.setattr(Living, "encode", doubled)
+    assert found(first(purchase_trials.living(PURE), "bands"), SOME)
 
 
 def test_records_left_in_a_temporary_file_are_found(monkeypatch):

@@ -24,6 +24,7 @@ from core.releases.release import Release, load
 from core.releases.seal import seal
 from core.runtime.counter_tables import array
 from core.sketches.linear import LinearSketch
+from core.sketches.living import ByPeriod
 from core.sketches.parts import Encodings
 from core.sketches.registry import sketch_from_parameters
 
@@ -58,7 +59,7 @@ def adversarial(sketch: LinearSketch) -> np.ndarray | Sets | Encodings:
     corners = np.where(random.random((CORNERS, len(low))) < 0.5, low, high)
     inside = random.uniform(low, high, (INSIDE, len(low)))
     natural = sketch.domain.decode_points(np.vstack((low, high, corners, inside)), sketch.metric)
-    if sketch.parts:
+    if sketch.parts or sketch.asked_for == "periods":
         return sketch.encode(pa.RecordBatch.from_pandas(natural))
     return np.asfortranarray(np.clip(sketch.domain.encode_queries(natural, sketch.metric), low, high))
 
@@ -66,7 +67,7 @@ def adversarial(sketch: LinearSketch) -> np.ndarray | Sets | Encodings:
 def some(records: np.ndarray | Sets | Encodings, places: list[int] | np.ndarray) -> np.ndarray | Sets | Encodings:
     """The records at these places, in the layout that sketches take."""
     chosen = records[np.asarray(places, dtype=np.int64)]
-    return chosen if isinstance(chosen, (Sets, Encodings)) else np.asfortranarray(chosen)
+    return chosen if isinstance(chosen, (Sets, Encodings, ByPeriod)) else np.asfortranarray(chosen)
 
 
 def check_additivity(sketch: LinearSketch, records: np.ndarray | Sets) -> None:

@@ -13,7 +13,9 @@ from core.lab.published.exponential_sum import ExponentialSum
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.mst import SpanningTree
 from core.sketches.distances.directions import Directions
+from core.sketches.grids.histogram import Histogram
 from core.sketches.linear import LinearSketch
+from core.sketches.living import Living
 from core.sketches.registry import cards
 from tests.sketches.checking import check_mechanism
 
@@ -27,11 +29,12 @@ OTHERS: dict[str, Callable[[], LinearSketch]] = {
     "counts": lambda: CountsAndSums(PLACES, levels=4),
     "poles": lambda: Directions(PLACES, pole=(1.0, 0.5)),
     "cliques": lambda: MeasuredCliques(MIXED, Gaussian(1.5), (4, 3, 2), ((0,), (1,), (0, 2)), (16, 16, 32), 5),
+    "periods": lambda: Living(MIXED, "c", Histogram(MIXED.without("c"), Gaussian(1.5), (4, 3)), band=2, released=3),
     "tree": lambda: SpanningTree(MIXED, Gaussian(1.5), (4, 3, 2), ((0, 2), (1, 2)), seed=5),
 }
-ELSEWHERE = ("tree", "cliques", "intervals", "parts-3")
+ELSEWHERE = ("tree", "cliques", "intervals", "parts-3", "periods")
 """Those whose own tests look at answers: two fit a model for seconds, one is rough where all are at corners, and one
-has parts that are asked by themselves.
+has parts that are asked by themselves, and one is asked for runs of periods.
 """
 
 

@@ -14,6 +14,7 @@ Whoever can write to the ledger can read the data anyway; the ledger keeps hones
 """
 
 import getpass
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -41,7 +42,7 @@ from .ledger_records import (
 )
 from .ledger_store import Store
 from .ledger_tables import BOOK
-from .log import Did, Log, append, last
+from .log import Did, Line, Log, append, last
 
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 
@@ -253,6 +254,41 @@ class Ledger:
             tape.paid(cost)
         return entry
 
+    def drawn(self, name: str, seed: str) -> int:
+        """How many periods of a living release were drawn, by its seed; 0 where the data set has not paid for it."""
+        with self._store.reading() as connection:
+            return _drawn(self._history(connection, name), self.log.lines(), seed)[0]
+
+    def go_on(self, name: str, seed: str, after: int, until: int) -> None:
+        """Write down that further periods of a living release are drawn, once; only draw their noise afterwards.
+
+        The price of all periods was written down with the first ones, so nothing is spent; what has to be ruled out is
+        that a period is drawn twice.
+
+        Parameters
+        ----------
+        name, seed : str, str
+            The data set, and the digits of the release's seed, which its entry notes.
+        after, until : int
+            How many periods are drawn already, and how many will be.
+
+        Raises
+        ------
+        RequestError
+            When the data set has not paid for such a release, or other periods were drawn than the caller knows of.
+        """
+        with self._store.writing() as connection:
+            history = self._history(connection, name, lock=True)
+            known, entry = _drawn(history, self.log.lines_of(connection), seed)
+            if entry is None:
+                raise RequestError(f"The data set {name!r} has not paid for this living release.")
+            if known != after or until <= after:
+                raise RequestError(
+                    f"The ledger says that {known:,} periods of this release were drawn, and this would go on after "
+                    f"{after:,}; a period is never drawn twice."
+                )
+            append(connection, self.who, Did.CONTINUED, {"dataset": name, "entry": entry, "periods": until})
+
     def _admit(self, connection: sa.Connection, history: History, cost: Cost, note: dict[str, Any]) -> None:
         """Refuse, in the transaction that would pay, what the budget allows and somebody else has to allow too."""
 
@@ -268,6 +304,17 @@ class Ledger:
                 "may ever spend."
             )
         return history
+
+
+def _drawn(history: History, lines: Iterable[Line], seed: str) -> tuple[int, str | None]:
+    """How many periods of a living release were drawn, and the entry that paid for them; None where there is none."""
+    for entry in history.entries:
+        facts = entry.note.get("parameters")
+        if entry.note.get("mechanism") == "living" and isinstance(facts, dict) and str(facts.get("seed")) == seed:
+            further = (line.about for line in lines if line.did == Did.CONTINUED)
+            until = [int(about["periods"]) for about in further if about.get("entry") == entry.id]
+            return max([int(facts["released"]), *until]), entry.id
+    return 0, None
 
 
 def _user() -> str:

@@ -37,6 +37,7 @@ class Did(StrEnum):
     APPROVED = "approved"
     DECLINED = "declined"
     RELEASED = "released"
+    CONTINUED = "continued"
     MERGED = "merged"
     DOWNLOADED = "downloaded"
 
@@ -44,7 +45,7 @@ class Did(StrEnum):
 ABOUT = frozenset(
     {
         "dataset", "columns", "mechanism", "epsilon", "delta", "neighbours", "unit", "entry", "file", "files",
-        "request", "role",
+        "request", "role", "periods",
     }
 )  # fmt: skip
 """What may be said about it: public facts of these names alone, so that no value of the data finds a place."""
@@ -82,12 +83,12 @@ class Log:
     def lines(self, after: int = 0) -> list[Line]:
         """All lines, or those after one, checked against the chain and the count."""
         with self._store.reading() as connection:
-            return self._lines(connection, after)
+            return self.lines_of(connection, after)
 
     def verify(self) -> int:
         """Check the whole log against its chain, and against what the ledger has noted of it; the number of lines."""
         with self._store.reading() as connection:
-            lines = self._lines(connection, 0)
+            lines = self.lines_of(connection)
             links = {line.number: line.link for line in lines} | {0: ""}
             named = {line.about.get("entry") for line in lines if line.did == Did.RELEASED}
             for link, note in connection.execute(sa.select(RELEASES.c.link, RELEASES.c.note)).all():
@@ -99,7 +100,8 @@ class Log:
                     raise self._store.damaged("its log lacks what was there when a release was made")
         return len(lines)
 
-    def _lines(self, connection: sa.Connection, after: int) -> list[Line]:
+    def lines_of(self, connection: sa.Connection, after: int = 0) -> list[Line]:
+        """The same by an open connection."""
         tables = LogTables(connection)
         if not tables.exist:
             return []
