@@ -3,6 +3,7 @@
 # make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
 # make lock   bring requirements.txt and requirements-dev.txt up to the ranges of pyproject.toml; UPGRADE=1 to the newest
+# make types  check the types of the shared page and of the JavaScript reader; needs npm, and a network the first time
 # make docs   set up and write the papers, tutorials, mechanisms and reference as a site: build/site/index.html
 # make sbom   set up and write what the app is made of, as CycloneDX: build/sbom.json
 # make papers set up and run the papers' experiments again; OPTIONS likewise; what was stopped goes on
@@ -15,7 +16,7 @@ PORT ?= 8501
 # What Python compiles is kept, whatever the shell wants: each process of a test would compile everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-deep chromium style bench lock papers docs sbom clean
+.PHONY: app test test-deep chromium style types bench lock papers docs sbom clean
 
 app: $(VENV)/.app
 	$(BIN)/python -m core app --port=$(PORT)
@@ -31,6 +32,9 @@ chromium:
 style:
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
+
+types:
+	npx --yes --package typescript@5 tsc --project readers/javascript
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)

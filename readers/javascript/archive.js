@@ -79,8 +79,9 @@ export const readArchive = async (bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const members = directory(view);
     if (!members.has("manifest") || members.get("manifest").size > 4 * MOST_MANIFEST + 256) throw new ReaderError(DAMAGED);
-    const text = parsed(await content(view, members.get("manifest")));
+    const text = String(parsed(await content(view, members.get("manifest"))));
     const manifest = JSON.parse(text, (key, value) => (key === "__proto__" ? undefined : value));
+    /** @type {Record<string, any>} */
     const arrays = {};
     for (const [name, member] of members) {
       if (name !== "manifest") arrays[name] = parsed(await content(view, member));

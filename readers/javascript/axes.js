@@ -23,8 +23,8 @@ import { ReaderError } from "./archive.js";
 
 const MOST_VALUES = 2 ** 40, FEWEST = 3, DAY = 86400, MOST_AXIS_CELLS = 1 << 16;
 /** Where a calendar may be cut, from the finest: the seconds of a unit, about, how many of them, and the unit. */
-const CALENDAR = [...[[1, [1, 5, 15, 30]], [60, [1, 5, 15, 30]], [3600, [1, 2, 3, 6, 12]], [DAY, [1]]].flatMap(([seconds, each]) => each.map((every) => [seconds, every, ""])),
-  [7 * DAY, 1, "week"], [7 * DAY, 2, "week"], ...[1, 2, 3, 6].map((every) => [30 * DAY, every, "month"]), ...[1, 2, 5, 10, 20, 50, 100].map((every) => [365 * DAY, every, "year"])];
+const CALENDAR = /** @type {[number, number, string][]} */ ([...[1, 5, 15, 30].map((every) => [1, every, ""]), ...[1, 5, 15, 30].map((every) => [60, every, ""]), ...[1, 2, 3, 6, 12].map((every) => [3600, every, ""]), [DAY, 1, ""],
+  [7 * DAY, 1, "week"], [7 * DAY, 2, "week"], ...[1, 2, 3, 6].map((every) => [30 * DAY, every, "month"]), ...[1, 2, 5, 10, 20, 50, 100].map((every) => [365 * DAY, every, "year"])]);
 
 /** @returns {Steps | null} */
 const stepsOf = (column) => {

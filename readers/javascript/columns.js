@@ -13,7 +13,26 @@ const moment = (text) => {
   return new Date(`${day}T00:00Z`).toISOString().startsWith(day) ? seconds : NaN;
 };
 
-class Column {
+/** The coordinate of an amount: its doublings of the finest one, the rest of one by a parabola instead of the logarithm. */
+export const placeOfAmount = ({ finest }, amount) => {
+  const times = 1 + Math.min(Math.abs(amount) / finest, 2 ** 1000);
+  let whole = Math.floor(Math.log2(times));
+  whole += Number(2 ** (whole + 1) <= times) - Number(2 ** whole > times);
+  const rest = times / 2 ** whole - 1;
+  return Math.sign(amount) * (whole + (rest + (11 / 32) * (rest * (1 - rest))));
+};
+
+/** The amount at a coordinate. */
+export const amountAt = ({ finest }, place) => {
+  const size = Math.min(Math.abs(place), 1000);
+  const [whole, once] = [Math.floor(size), 1 + 11 / 32];
+  const rest = (once - Math.sqrt(once * once - (11 / 8) * (size - whole))) / (11 / 16);
+  return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * finest;
+};
+
+export class Column {
+  categories; codes; east; kind; length; name; north; south; step; west; written;
+
   constructor(facts) {
     Object.assign(this, facts);
     this.isScalar = SCALARS.includes(facts.kind);
@@ -80,22 +99,13 @@ class Column {
     return gaps.every((gap) => gap === gaps[0]) ? gaps[0] : 0;
   }
 
-  /** The coordinate of an amount: its doublings of the finest one, the rest of one by a parabola instead of the logarithm. */
+  /** The coordinate of a number, and the other way round. */
   placed(number) {
-    if (!this.finest) return number;
-    const times = 1 + Math.min(Math.abs(number) / this.finest, 2 ** 1000);
-    let whole = Math.floor(Math.log2(times));
-    whole += (2 ** (whole + 1) <= times) - (2 ** whole > times);
-    const rest = times / 2 ** whole - 1;
-    return Math.sign(number) * (whole + (rest + (11 / 32) * (rest * (1 - rest))));
+    return this.finest ? placeOfAmount(this, number) : number;
   }
 
-  /** The number of a coordinate. */
   natural(place) {
-    if (!this.finest) return place;
-    const [whole, once] = [Math.floor(Math.abs(place)), 1 + 11 / 32];
-    const rest = (once - Math.sqrt(once * once - (11 / 8) * (Math.abs(place) - whole))) / (11 / 16);
-    return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * this.finest;
+    return this.finest ? amountAt(this, place) : place;
   }
 
   /** The number at a share of the way between the bounds. */

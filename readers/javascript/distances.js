@@ -126,6 +126,7 @@ class Strategy {
 
 /** Mean squares of what the closest spline misses: of evenly spread records and queries, and at the query itself. */
 const missedBy = (profile, cells) => {
+  /** @type {(count: number) => [number, Float64Array][]} */
   const splineAt = (count) => Array.from({ length: count }, (_, i) => [(i + 0.5) / count, solveGram(innerProducts(profile, cells, (i + 0.5) / count))]);
   let even = 0;
   const few = splineAt(QUERIES_PER_CELL * Math.min(cells, 32));
@@ -147,6 +148,8 @@ const missedBy = (profile, cells) => {
 
 /** A number between bounds, measured by a strategy. */
 class NumericBlock {
+  factor; length; low; place; profile; strategy;
+
   constructor(place, low, length, norm, strategy, weight, missed) {
     [this.profile, this.factor] = profileNamed(norm).stretched(length);
     Object.assign(this, { place, low, length, strategy, weight });
@@ -234,6 +237,8 @@ class NumericBlock {
 
 /** One of K categories: the count of all and of each, in shares of the least variance. */
 class CategoryBlock {
+  a; b; count; distance; place; weight;
+
   constructor(place, count, distance, weight) {
     Object.assign(this, { place, count, distance, weight, rows: count + 1, rounding: 0 });
     this.gain = 1 / (weight * PLACES) ** 2;
@@ -282,6 +287,8 @@ const withNormal = (estimate, variances, level) => {
 };
 
 export class Distance {
+  domain; metric;
+
   constructor({ norm = "l1", strategy, weights }, domain) {
     Object.assign(this, { domain, answers: "distance", metric: "l1" });
     const [low, high] = domain.bounds("l1");
@@ -342,6 +349,8 @@ const middleOf = (domain) => {
 
 /** Straight-line distances as averages over random directions. */
 export class ProjectedDistance {
+  domain; groups; metric;
+
   constructor({ radius, inner, groups, directions: count, seed }, domain) {
     if (!(groups >= 2 && groups <= 64 && count >= 1 && groups * count * domain.dimensions <= 1 << 24)) throw new ReaderError("The file states directions that no release has.");
     Object.assign(this, { domain, groups, answers: "distance", metric: "l2" });
@@ -399,6 +408,8 @@ export class ProjectedDistance {
 
 /** Squared distances, from how many records there are, their sum, and the sum of their squared lengths. */
 export class Moments {
+  countWeight; domain; metric; radius; squareWeight;
+
   constructor({ radius, centre, count_weight: countWeight, square_weight: squareWeight }, domain) {
     Object.assign(this, { domain, radius, countWeight, squareWeight, answers: "distance", metric: "l2" });
     this.origin = centre ?? middleOf(domain);
@@ -438,6 +449,8 @@ export class Moments {
 
 /** Sums of cosines of the angles between records and a query, seen from a centre. */
 export class Directions {
+  domain; metric; pole;
+
   constructor({ centre, projection, pole }, domain) {
     Object.assign(this, { domain, pole, answers: "cosine", metric: "l2" });
     this.origin = centre ?? middleOf(domain);

@@ -349,7 +349,10 @@ export class Histogram {
       peak: mean(found.map(({ off }) => off)), share: A_CELL / mean(found.map(({ truth }) => truth)) };
   }
 
-  /** The values of a column, encoded, along the axis that it is. */
+  /**
+   * The values of a column, encoded, along the axis that it is.
+   * @returns {[number, number[]]}
+   */
   along(name, values) {
     const at = this.domain.names.indexOf(name);
     const { count, coordinates } = this.domain.only([name]).encode({ [name]: values }, this.metric);
@@ -378,7 +381,9 @@ export class Histogram {
 
   /** Estimates at all combinations of drawn values, the first column fastest; columns neither drawn nor held are averaged over. */
   answerAcross(table, variance, drawn, held) {
-    const lists = new Map(Object.entries({ ...held, ...drawn }).map(([name, values]) => this.along(name, name in drawn ? values : [values])));
+    /** @type {Map<number, number[]>} */
+    const lists = new Map();
+    for (const [name, values] of Object.entries({ ...held, ...drawn })) lists.set(...this.along(name, name in drawn ? values : [values]));
     const rows = (term) => this.axes.map((_, a) => (lists.has(a) ? lists.get(a).map((value) => this.rowAt(a, term, value)) : [this.meanRow(a, term)]));
     if (!this.terms) throw new ReaderError("A table of so few values is asked value by value.");
     const found = this.read(table, variance, this.terms.map(({ weight }, t) => ({ weight, rows: rows(t) })));

@@ -65,10 +65,10 @@ const addedUp = (values, margin, length) => {
 };
 
 /** Values made to have margins by factors, from the first margin to the last. */
-const scaledTo = (values, margins, each = () => {}) => {
+const scaledTo = (values, margins, each = null) => {
   for (const [margin, wanted] of margins) {
     const have = addedUp(values, margin, wanted.length);
-    each(have, wanted);
+    each?.(have, wanted);
     for (let i = 0; i < values.length; i++) values[i] *= have[margin[i]] > 0 ? wanted[margin[i]] / have[margin[i]] : 0;
   }
   return values;
@@ -94,6 +94,8 @@ const movedTo = (found, variances, margins) => {
 
 /** What is most likely of the tables of a release; kept, as all of them are asked again and again. */
 export class Guesses {
+  axes; kept; tables;
+
   /** @param {Tables} tables */
   constructor(tables) {
     Object.assign(this, { tables, axes: tables.axes, kept: new Map() });

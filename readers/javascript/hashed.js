@@ -137,6 +137,8 @@ export const upperProduct = (a, b) => {
 
 /** What every sketch of rows in groups shares: the spread of the groups is the error. */
 export class Grouped {
+  domain; groups; rows; seed;
+
   constructor(parameters, domain) {
     const { rows, groups, kernel } = parameters;
     if (!(Number.isInteger(rows) && rows > 0 && rows <= 1_000_000 && Number.isInteger(groups) && groups > 0 && groups <= rows)) {
@@ -157,7 +159,7 @@ export class Grouped {
   }
 
   answer(table, records, points, variance, level) {
-    return this.answerOf(this.groupEstimates(table, records, points), level);
+    return this.answerOf(/** @type {any} */ (this).groupEstimates(table, records, points), level);
   }
 
   /** The mean of independent estimates, and how far off it is by their spread. */

@@ -8,7 +8,7 @@ export class Products {
     this.domain = domain;
     this.answers = "products";
     /** Each coordinate: its column, its category, and the middle and half of the bounds that it is between. */
-    this.terms = [{ column: "", category: "", middle: 0, half: 1, group: 0, squared: true }];
+    this.terms = [{ column: "", category: "", middle: 0, half: 1, group: "", squared: true }];
     domain.columns.forEach((column, c) => {
       const categories = column.kind === "ordered" ? null : column.categories;
       for (let k = 0; k < (categories?.length ?? column.width); k++) {

@@ -55,6 +55,8 @@ const sketchOf = (mechanism, parameters, domain) => {
 
 /** One population that is asked: a sketch with its noisy counters. */
 class Population {
+  countVariance; counted; recordsError; table; variance;
+
   constructor(sketch, table, { counted, variance, countVariance, before }) {
     Object.assign(this, { sketch, table, counted, variance, countVariance, before });
     if (table.length !== productOf(sketch.shape)) throw new ReaderError("The table of the file has another size than its manifest says.");
@@ -75,6 +77,8 @@ const besideBought = (known, error, before) => {
 
 /** A release that is asked; of several questions one of its `parts` is, and of several classes one of them or all. */
 export class Release {
+  domain; facts; manifest; sketch; slabs;
+
   constructor(manifest, domain, sketch, slabs, facts) {
     Object.assign(this, { manifest, domain, sketch, slabs, facts });
     this.columns = domain.columns;

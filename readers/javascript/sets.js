@@ -5,6 +5,7 @@ import { ReaderError } from "./archive.js";
 
 const WORD = (1n << 64n) - 1n, MOST_HASHED = 256;
 const [P1, P2, P3, P4, P5] = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n];
+/** @type {(word: bigint, by: bigint) => bigint} */
 const rotated = (word, by) => ((word << by) | (word >> (64n - by))) & WORD;
 const rounded64 = (lane, word) => (rotated((lane + word * P2) & WORD, 31n) * P1) & WORD;
 
@@ -49,6 +50,8 @@ const mixed64 = (word) => {
 };
 
 export class MinHash extends Grouped {
+  longest; thrown; width;
+
   constructor(parameters, domain) {
     super(parameters, domain);
     Object.assign(this, { width: parameters.width, longest: parameters.longest, thrown: parameters.scheme === "one-permutation" });

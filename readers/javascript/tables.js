@@ -103,6 +103,7 @@ class Contrasts {
 
   constructor(cells, bits) {
     this.cells = cells;
+    /** @type {{first: number, middle: number, last: number, p: number, length: number, left: number, right: number, square: number}[]} */
     this.splits = [];
     for (const todo = [[0, cells]]; todo.length;) {
       const [first, last] = todo.pop();
@@ -112,7 +113,7 @@ class Contrasts {
       while (prime * prime <= whole && whole % prime) prime++;
       if (whole % prime) prime = whole;
       const middle = first + (whole / prime) * (prime - 1);
-      this.splits.push({ first, middle, last, p: prime - 1, length: Math.sqrt(whole * (prime - 1)) });
+      this.splits.push({ first, middle, last, p: prime - 1, length: Math.sqrt(whole * (prime - 1)), left: 1, right: 1, square: 1 });
       todo.push([first, middle], [middle, last]);
     }
     const near = this.suitable([...new Set(this.splits.map(({ length }) => length))], bits);
@@ -247,6 +248,7 @@ export class Tables {
   }
 
   read(which) {
+    /** @type {[number, Float64Array][]} */
     const known = this.told.get(which.join()).map((block) => {
       let values = this.values(block);
       if (this.contrasts) {

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import zipfile
 from datetime import date
@@ -218,6 +219,13 @@ def test_hostile_files_are_refused_in_one_sentence(tmp_path):
     for name, said in zip(HOSTILE, answers, strict=True):
         assert list(said) == ["refused"], name
         assert said["refused"].endswith(".") and "\n" not in said["refused"], name
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="needs TypeScript's tsc, which `make types` fetches")
+def test_the_modules_of_the_reader_and_of_the_page_name_what_there_is():
+    done = subprocess.run(["tsc", "--project", str(READER)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[:4000]
 
 
 def test_a_question_that_makes_no_sense_is_refused_in_one_sentence():

@@ -6,6 +6,8 @@ const KEY_STEP = 1 / 40;
 const CLICK = 5;
 
 export class AskedChart extends Chart {
+  onBox; onPoint;
+
   /** `onPoint` is called with a place, `onBox` with two ends an axis. */
   constructor(canvas, { onPoint, onBox }) {
     super(canvas);
@@ -71,7 +73,10 @@ export class AskedChart extends Chart {
     this.draw();
   }
 
-  /** Of categories a box holds whole ones. */
+  /**
+   * Of categories a box holds whole ones.
+   * @param {number[]} ends
+   */
   whole([low, high], column) {
     return column.kind === "category" ? [Math.round(low) - 0.5, Math.round(high) + 0.5] : [low, high];
   }
@@ -113,7 +118,11 @@ export class AskedChart extends Chart {
     this.draw();
   }
 
-  /** A window of the same length inside the bounds; a hundredth of them at least. */
+  /**
+   * A window of the same length inside the bounds; a hundredth of them at least.
+   * @param {number[]} ends
+   * @returns {[number, number]}
+   */
   inside([low, high], side) {
     const [least, most] = endsOf(side === "x" ? this.across : this.up);
     const length = Math.min(Math.max(high - low, (most - least) / 100), most - least);

@@ -11,6 +11,7 @@ export const coloursNow = () => {
     return getComputedStyle(probe).color;
   };
   const names = ["ink", "faint", "teal", "amber", "hairline", "paper"];
+  /** @type {Record<string, any>} */
   const found = Object.fromEntries(names.map((name) => [name, read(`c-${name}`)]));
   found.shades = Array.from({ length: SHADES }, (_, i) => components(read(`c-shade-${i}`)));
   found.shape = read("c-teal-shape");

@@ -6,6 +6,8 @@ import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js"
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
+  decoder; held; x; y;
+
   constructor(canvas) {
     this.canvas = canvas;
     this.point = this.box = null;

@@ -15,7 +15,7 @@ import { openRelease } from "../../../readers/javascript/release.js";
  *   parentElement: ParentNode, setStateValue: (name: string, value: string) => void}} given
  */
 export const inside = async ({ data, parentElement, setStateValue }) => {
-  const place = parentElement.querySelector(".inside");
+  const place = /** @type {any} */ (parentElement.querySelector(".inside")); // with what is kept on it between runs
   place.tell = (view) => setStateValue("view", view); // of this run: it knows whom to tell
   const end = () => place.isConnected || place.end?.(); // a run that comes late ends nothing that is on show
   if (place.identity === data.identity) return end;

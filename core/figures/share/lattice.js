@@ -4,6 +4,8 @@ import { endsOf, nearest } from "./numbers.js";
 import { transposed } from "../../../readers/javascript/arrays.js";
 
 export class Lattice {
+  answers; columns; error; kept; pictures; reach; records;
+
   constructor(facts) {
     Object.assign(this, facts);
     this.exact = false;

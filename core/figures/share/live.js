@@ -1,11 +1,14 @@
 // What a release says at any place, asked of its counters themselves by the reader.
 import { Lattice } from "./lattice.js";
-import { amountAt, endsOf, nearest } from "./numbers.js";
+import { endsOf, nearest } from "./numbers.js";
+import { amountAt } from "../../../readers/javascript/columns.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
 const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64;
 
 export class Live {
+  answers; columns; nearest; reach; readings; records; suited;
+
   /** `facts`: of one population, whose `release` the reader opened. */
   constructor(facts, release) {
     Object.assign(this, facts);
@@ -95,7 +98,7 @@ export class Live {
       return new Lattice({ ...this, pictures: {}, kept: { [`${x},${y}`]: this.picture(x, y, window, [96, 96], {}) } }).box(ends, x, y);
     }
     const { sketch, population } = this.release;
-    const inside = new Map(Object.entries(ends).map(([place, side]) => this.sides(sketch, this.columns[place], side)));
+    const inside = new Map(Object.entries(ends).map(([place, side]) => /** @type {[number, any]} */ (this.sides(sketch, this.columns[place], side))));
     const { estimate, error } = sketch.inBox(population.table, population.variance, inside);
     const reach = this.reach * error[0];
     return { estimate: estimate[0], low: estimate[0] - reach, high: estimate[0] + reach, error: error[0] };

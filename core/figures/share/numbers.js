@@ -1,4 +1,5 @@
 // Numbers as people should read them: with the digits that their error supports, and no more.
+import { amountAt } from "../../../readers/javascript/columns.js";
 
 const signed = (text) => text.replace("-", "\u2212");
 const grouped = (value, digits) =>
@@ -10,7 +11,7 @@ const digitsOf = (value, error, towards) => {
   if (!(error > 0)) return significant(value, 12);
   if (!Number.isFinite(error)) return "unknown";
   const exponent = Math.floor(Math.log10(error));
-  const place = exponent + (10 ** (exponent + 1) <= error) - (10 ** exponent > error);
+  const place = exponent + Number(10 ** (exponent + 1) <= error) - Number(10 ** exponent > error);
   const whole = towards(place < 0 ? value * 10 ** -place : value / 10 ** place);
   return place >= 0 ? grouped(whole * 10 ** place, 0) : grouped(whole / 10 ** -place, Math.min(20, -place));
 };
@@ -43,19 +44,6 @@ export const placeWords = (column, value) => {
   return `${Math.abs(value) < 10000 ? text.replaceAll(",", "") : text} ${column.unit}`.trim();
 };
 
-/** The amount at a place on the scale of doublings, and the place of an amount: `Doublings` of the library. */
-export const amountAt = (column, place) => {
-  const size = Math.min(Math.abs(place), 1000), whole = Math.floor(size), once = 1 + 11 / 32;
-  const rest = (once - Math.sqrt(once * once - (11 / 8) * (size - whole))) / (11 / 16);
-  return Math.sign(place) * (2 ** whole * (1 + rest) - 1) * column.finest;
-};
-export const placeOfAmount = (column, amount) => {
-  const times = 1 + Math.abs(amount) / column.finest;
-  let whole = Math.floor(Math.log2(times));
-  whole += (2 ** (whole + 1) <= times) - (2 ** whole > times);
-  const rest = times / 2 ** whole - 1;
-  return Math.sign(amount) * (whole + rest + (11 / 32) * rest * (1 - rest));
-};
 const amountWords = (column, place) => `${significant(amountAt(column, place), 3)} ${column.unit}`.trim();
 
 export const dateWords = (column, value) => {
@@ -70,6 +58,7 @@ export const dateNumber = (column, text) => {
 };
 
 export const nearest = (column, value) => Math.min(column.categories.length - 1, Math.max(0, Math.round(value)));
+/** @returns {[number, number]} */
 export const endsOf = (column) =>
   column.kind === "category" ? [-0.5, column.categories.length - 0.5] : [column.low, column.high];
 export const titleOf = (column) => (column.unit ? `${column.name} (${column.unit})` : column.name);
@@ -116,8 +105,8 @@ export const told = (low) => low > 0;
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
 /** Days from one moment to another as people say them: "2024", "March 2024", "3 to 9 March 2024". */
-const daysWords = (first, last) => {
-  const [a, b] = [first, last].map((seconds) => new Date(1000 * seconds));
+const daysWords = (...moments) => {
+  const [a, b] = moments.map((seconds) => new Date(1000 * seconds));
   const [days, month, year] = [(one) => one.getUTCDate(), (one) => one.getUTCMonth(), (one) => one.getUTCFullYear()];
   const ends = days(a) === 1 && new Date(b.getTime() + 86400000).getUTCDate() === 1;
   const said = (one, parts) => [parts > 2 && days(one), parts > 1 && MONTHS[month(one)], year(one)].filter(Boolean).join(" ");

@@ -17,6 +17,8 @@ export const pick = (label, options, value, changed) => {
 
 /** One column: its sentence, its picture, its numbers, and a table behind them. */
 class Card {
+  axis; everyone; found; kind; overview; place; seen; stale;
+
   constructor(overview, place) {
     const axis = overview.axes[place];
     Object.assign(this, { overview, place, axis, stale: true, seen: false });
@@ -129,6 +131,8 @@ const plainTable = (title, heads, rows) => element("div", { class: "wide", tabin
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {
+  facts; heard; kept; listening; picked; steps; tables;
+
   /**
    * @param {Tables} tables Of the file; `facts` say how they are called.
    * @param {((view: string) => void) | null} heard Inside another program hears of each view; else the address keeps it.
@@ -142,6 +146,7 @@ export class Overview {
       if (axis.kind === "date") axis.words = axis.words.map((words, i) => (i < axis.valued ? stretchWords(axis, i, i) : words));
     }
     // What is drawn when it comes into view; cards look after themselves.
+    /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, stale?: boolean}>} */
     this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() } };
     Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), heard, listening: new AbortController() });
     this.build();
@@ -222,7 +227,10 @@ export class Overview {
 
   /** Draw what is in view first, the rest when it comes into view. */
   start() {
-    const parts = new Map([...this.cards.map((card) => [card.whole, card]), [this.pairs, this.inView.pairs], [this.grid.querySelector(".map"), this.inView.map]]);
+    /** @type {Map<Element, any>} */
+    const parts = new Map();
+    for (const card of this.cards) parts.set(card.whole, card);
+    parts.set(this.pairs, this.inView.pairs).set(this.grid.querySelector(".map"), this.inView.map);
     const seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const part = parts.get(target);
@@ -364,7 +372,8 @@ export class Overview {
     else if (kind === "guess") reason.replaceChildren(element("strong", {}, "Best guess"), ": these columns were not counted together.");
   }
 
-  cellTip(seen, [across, up], x, y) {
+  cellTip(seen, places, x, y) {
+    const [across, up] = places;
     return `${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareWords(seen, y * this.axes[across].cells + x)}`;
   }
 

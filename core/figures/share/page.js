@@ -7,10 +7,11 @@ import { modelView, regressionsView } from "./forms.js";
 import { Lattice } from "./lattice.js";
 import { groupsView, listView, markTops, samplesButton } from "./lists.js";
 import { Live } from "./live.js";
-import { dateNumber, dateWords, endsOf, listed, nearest, percent, placeOfAmount, placeWords, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { dateNumber, dateWords, endsOf, listed, nearest, percent, placeWords, rounded, roundedRange, significant, titleOf } from "./numbers.js";
 import { Overview, pick } from "./overview.js";
 import { tableOf, takeAlong } from "./take.js";
 import { inflated } from "../../../readers/javascript/archive.js";
+import { placeOfAmount } from "../../../readers/javascript/columns.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
 /** An answer at a point in words. */
@@ -38,6 +39,8 @@ const boxWords = (decoder, { estimate, low, high, error, most, blurred }) => {
 
 /** The fields above a picture: who, columns, bandwidth, columns held at a value. */
 class Controls {
+  changed; subjects;
+
   constructor(subjects, start, changed) {
     Object.assign(this, { subjects, changed, held: {} });
     this.bar = element("div", { class: "fields controls" });
@@ -355,8 +358,8 @@ const start = async () => {
 };
 
 // On paper everything is as wide as a page and dark on light, also what a canvas has painted already.
-for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
-  addEventListener(event, () => document.documentElement.classList.toggle("printing", printing));
+for (const event of ["beforeprint", "afterprint"]) {
+  addEventListener(event, () => document.documentElement.classList.toggle("printing", event === "beforeprint"));
 }
 /** One picture alone, for a frame in another page: "true" is the first one, else a column's name or place, "map", "pairs", "groups" or "numbers". */
 const embed = (asked, overview) => {

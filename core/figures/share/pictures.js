@@ -55,7 +55,9 @@ export const bandAt = ({ est, low, high }, i, level) =>
 
 /** A picture of one column: what is drawn is the share of each cell, of everyone and of a part. */
 export class Picture {
-  /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string}} asks */
+  asks; axis; drawn; everyone; kind; room; tall; unfolded;
+
+  /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string, said: (words: string) => void}} asks */
   constructor(axis, asks) {
     Object.assign(this, { axis, asks, chosen: [], cursor: -1, tall: false });
     this.svg = drawing("svg", { "aria-hidden": "true" });
@@ -107,8 +109,7 @@ export class Picture {
     this.width = width;
     this.height = this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("height", this.height);
+    for (const [name, value] of Object.entries({ width, height: this.height })) this.svg.setAttribute(name, String(value));
     this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i], FONT)))) : 40;
     this.plot = this.rows ? { left: this.names, right: width - 58, top: 0, bottom: this.height } : { left: this.names, right: width - 8, top: 8, bottom: this.height - 26 };
     this.top = null;
@@ -352,7 +353,8 @@ export class Picture {
     this.asks.picked(this.chosen, true);
   }
 
-  pick([first, last], done) {
+  pick(ends, done) {
+    const [first, last] = ends;
     const cells = this.order.slice(first, last + 1);
     if (!done && cells.length === this.chosen.length && cells.every((one, i) => one === this.chosen[i])) return;
     this.chosen = cells;
@@ -397,7 +399,9 @@ export class Picture {
 
 /** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
 export class CellPicture {
-  /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string}} asks */
+  across; asks; map; room; up;
+
+  /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string, said: (words: string) => void}} asks */
   constructor(across, up, asks, map = null) {
     Object.assign(this, { across, up, asks, map, box: null });
     this.svg = drawing("svg", { "aria-hidden": "true" });
@@ -529,7 +533,8 @@ export class CellPicture {
     this.asks.picked(box, false);
   }
 
-  showTip([x, y]) {
+  showTip(at) {
+    const [x, y] = at;
     this.tip.textContent = this.asks.tip(x, y);
     this.tip.hidden = false;
     this.tip.style.left = `${Math.min(Math.max(this.x(x + 0.5) - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;

@@ -1,6 +1,7 @@
 // Taking things along: files that the page holds or makes, saved by the browser alone.
 import { element } from "./canvas.js";
-import { amountAt, dateWords, nearest } from "./numbers.js";
+import { dateWords, nearest } from "./numbers.js";
+import { amountAt } from "../../../readers/javascript/columns.js";
 
 export const save = (name, mime, content) => {
   const address = URL.createObjectURL(new Blob([content], { type: mime }));
