@@ -94,6 +94,22 @@ export interface Sums {
   readonly error: number;
 }
 
+/** Two releases of the same question: the first less the second, with the noise of both in every band. */
+export class Comparison {
+  /** Refuses, in a sentence, what cannot be compared. */
+  constructor(first: Release, second: Release);
+  answer(queries: Queries, level?: number): Differences;
+  /** Of tables: shares of all records in every cell of some columns. */
+  table(kept: readonly number[], level?: number): Differences;
+  mean(place: number, level?: number): Differences;
+}
+
+/** Differences of shares or averages, and what each of the two releases says. */
+export interface Differences extends Banded {
+  readonly one: Banded;
+  readonly other: Banded;
+}
+
 /** What is wrong with a file or a question, in one sentence. */
 export class ReaderError extends Error {}
 

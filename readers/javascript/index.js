@@ -1,2 +1,3 @@
 export { openRelease as open, Release } from "./release.js";
+export { Comparison } from "./compared.js";
 export { ReaderError, readArchive } from "./archive.js";

@@ -113,7 +113,7 @@ export class Release {
     if (!(place in this.slabs)) throw new ReaderError("The release has no such class.");
     const { counted, variance, countVariance } = this.facts;
     return new Release(this.manifest, this.domain, this.sketch, [this.slabs[place]],
-      { counted: counted && [counted[place]], variance, countVariance });
+      { ...this.facts, counted: counted && [counted[place]], variance, countVariance, before: undefined, classes: [] });
   }
 
   /** One of several questions, by its name. */
@@ -190,7 +190,7 @@ const slabsAdded = (slabs) => {
 
 /** A release of one question, whose table may have a slab a class. */
 const single = (manifest, domain, { mechanism, parameters }, table, counted, noise, countNoise, before) => {
-  const facts = { counted, variance: added(noise), countVariance: added(countNoise), before, laplace: noise.some(({ distribution }) => distribution === "discrete_laplace") };
+  const facts = { counted, variance: added(noise), countVariance: added(countNoise), before, mechanism, parameters, laplace: noise.some(({ distribution }) => distribution === "discrete_laplace") };
   if (mechanism !== "classes") return new Release(manifest, domain, sketchOf(mechanism, parameters, domain), [table], facts);
   const label = domain.columns.find(({ name }) => name === parameters?.label);
   if (!label?.categories || label.categories.length > MOST_CLASSES) throw new ReaderError("The file names no classes.");

@@ -2,17 +2,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { open, ReaderError } = await import(pathToFileURL(process.argv[2]));
+const { Comparison, open, ReaderError } = await import(pathToFileURL(process.argv[2]));
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, part, group, bandwidth, queries, sums }) => {
+const answered = async ({ file, part, group, bandwidth, queries, sums, other, compared }) => {
   if (!opened.has(file)) opened.set(file, open(new Uint8Array(readFileSync(file))));
   let release = await opened.get(file);
   if (part) release = release.part(part);
   if (group) release = release.ofClass(group);
   if (bandwidth) release = release.smoothed(bandwidth);
   const facts = { records: release.records, error: plain([release.recordsError])[0] };
+  if (other) {
+    const difference = new Comparison(release, await open(new Uint8Array(readFileSync(other))));
+    return compared.map(([name, ...rest]) => Object.fromEntries(["est", "low", "high"].map((end) => [end, plain(difference[name](...rest)[end])])));
+  }
   if (sums) {
     const { terms, matrix, error } = release.sums();
     return { names: terms.map(({ column, category }) => [column, category]), matrix: matrix.map(plain), deviation: error };

@@ -17,6 +17,7 @@ import core
 from core.analysis.product_sums import Sums
 from core.domain import Domain, Numeric
 from core.geometry import kernels
+from core.releases.comparison import Comparison
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
@@ -24,6 +25,8 @@ from core.sources.samples import FOLDER as SAMPLES
 from tests.depth import sampled
 from tests.known_releases.make import FOLDER as KNOWN
 from tests.known_releases.make import queries_of
+from tests.releases_for_tests import small_release
+from tests.tables_for_tests import table_release
 
 NODE = Path(playwright.__file__).parent / "driver" / "node"
 READER = Path(core.__file__).parents[1] / "readers" / "javascript"
@@ -219,6 +222,44 @@ def test_hostile_files_are_refused_in_one_sentence(tmp_path):
     for name, said in zip(HOSTILE, answers, strict=True):
         assert list(said) == ["refused"], name
         assert said["refused"].endswith(".") and "\n" not in said["refused"], name
+
+
+def saved(folder: Path, *releases: core.Release) -> list[Path]:
+    places = [folder / f"{place}.npz" for place in range(len(releases))]
+    for place, release in zip(places, releases, strict=True):
+        release.save(place, teaching=not release.private)
+    return places
+
+
+def same_differences(said: dict, found: object) -> None:
+    for end, name in (("est", "estimate"), ("low", "low"), ("high", "high")):
+        expected = np.asarray(getattr(found, name), float)
+        np.testing.assert_allclose(numbers(said[end]), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_what_two_releases_differ_by_has_the_bands_of_python(tmp_path):
+    near = [small_release(records=records) for records in (400, 900)]
+    first, second = saved(tmp_path, *near)
+    queries = queries_of(near[0].domain)
+    (said,) = ask({"file": first, "other": str(second), "compared": [["answer", queries]]})
+    same_differences(said[0], Comparison(*near).answer(queries))
+    tables = [table_release(seed=seed) for seed in (1, 2)]
+    first, second = saved(tmp_path, *tables)
+    names = [axis.name for axis in tables[0].sketch.axes]
+    asked = [["table", [1]], ["table", [0, 1]], ["mean", names.index("age")]]
+    (said,) = ask({"file": first, "other": str(second), "compared": asked})
+    compared = Comparison(*tables)
+    expected = compared.table(names[1]), compared.table(*names[:2]), compared.mean("age")
+    for found, wanted in zip(said, expected, strict=True):
+        same_differences(found, wanted)
+
+
+def test_releases_that_mean_different_things_are_not_compared(tmp_path):
+    made = small_release()
+    first, second, third = saved(tmp_path, made, small_release(kernel=kernels.Laplacian(3.0)), table_release())
+    said = ask(*({"file": first, "other": str(other), "compared": []} for other in (first, second, third)))
+    assert said[0]["refused"].startswith("These are the same release")
+    assert "kernels or bandwidths are others" in said[1]["refused"] and "the second of" in said[2]["refused"]
 
 
 @pytest.mark.deep
