@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -102,18 +103,21 @@ def against_a_crowd(domain: Domain, neighbours: Neighbours) -> Pair:
 def of_method(method: str, budget: Budget, domain: Domain) -> Trial:
     """The training of a method by its name, paid for in a ledger and kept in a file.
 
+    Two classes are told apart by straight lines; more of them, and numbers, by curves and waves where a method bends.
+
     Raises
     ------
     RequestError
         When it cannot keep such a promise.
     """
-    check_promise(trainer_of(method, domain, LABEL), budget)
+    trainer = trainer_of(method, domain, LABEL)
+    check_promise(trainer, budget)
+    curves, waves = (1, 2) if trainer.bends and len(trainer.categories) != 2 else (0, 0)
 
     def made(records: pd.DataFrame, world: World) -> object:
         # Scores are compared by what is released, so few records are planned for.
-        model = train(
-            records, LABEL, domain, budget, method, records=RECORDS, ledger=str(world.ledger), dataset="made up"
-        )
+        paid: dict[str, Any] = {"ledger": str(world.ledger), "dataset": "made up"}
+        model = train(records, LABEL, domain, budget, method, records=RECORDS, curves=curves, waves=waves, **paid)
         model.save(world.out / "model.json")
         return model.rows
 

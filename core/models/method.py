@@ -36,6 +36,7 @@ FINE = 1 << 24  # What 1 counts where a model is judged by public records.
 # squared length of noise by squared records (made-up records of 3 and 10 columns, 1,000 to 18,000 of them, at pure 1
 # and at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring.
 SAMPLING, NOISE, LITTLE_LOST = 0.5, 200.0, 0.005
+SAMPLING_OF_WAVES, WAVES = 0.05, (32, 64, 128)  # And how many waves are tried.
 # The same of what is explained of a number, of which curves may bring tenths.
 LITTLE_EXPLAINED = 0.02
 MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
@@ -111,8 +112,8 @@ class Trained(Task, Fitted[Model]):
 
     def _check(self) -> None:
         super()._check()
-        if self.curves and not self.bends:
-            raise RequestError(f"The method {self.name!r} takes straight lines alone; leave curves out.")
+        if (self.curves or self.waves) and not self.bends:
+            raise RequestError(f"The method {self.name!r} takes straight lines alone; leave curves and waves out.")
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
@@ -137,17 +138,37 @@ class Trained(Task, Fitted[Model]):
         """
         best, straight = self, self.noise(budget) if self.bends else 0.0
         for halvings in range(1, MOST_HALVINGS + 1) if self.bends else ():
-            try:
-                found = replace(self, curves=halvings).for_records(budget, records)
-                noise = found.noise(budget)
-            except RequestError:
-                break
-            more = (found.width - self.width) * self.rows
-            cost = SAMPLING * more / records + NOISE * (noise**2 - straight**2) / records**2
-            if not 0 < more or cost > self.little_lost or records * found.width > MOST_HELD:
+            found = self._no_dearer(best, straight, SAMPLING, budget, records, curves=halvings)
+            if found is None:
                 break
             best = found
         return best
+
+    def waved_for(self, budget: Budget, records: float) -> Self:
+        """The same with as many waves as cost no more than curves may (`curved_for`), where there are several columns.
+
+        They are short, so what they let in is noise first, and of luck little (`SAMPLING_OF_WAVES`).
+        """
+        best, without = self, self.noise(budget) if self.bends else 0.0
+        for waves in WAVES if self.bends and len(self.features.columns) > 1 else ():
+            found = self._no_dearer(best, without, SAMPLING_OF_WAVES, budget, records, waves=waves)
+            if found is None:
+                break
+            best = found
+        return best
+
+    def _no_dearer(
+        self, best: Self, without: float, sampling: float, budget: Budget, records: float, **bends: Any
+    ) -> Self | None:
+        """The best with other bends; None where they cost too much beside this one, whose noise is known."""
+        try:
+            found = replace(best, **bends).for_records(budget, records)
+            noise = found.noise(budget)
+        except RequestError:
+            return None
+        more = (found.width - self.width) * self.rows
+        cost = sampling * more / records + NOISE * (noise**2 - without**2) / records**2
+        return found if 0 < more and cost <= self.little_lost and records * found.width <= MOST_HELD else None
 
     @abstractmethod
     def _beside(self, plan: Any, share: Fraction) -> Any:
@@ -200,7 +221,7 @@ class Trained(Task, Fitted[Model]):
     @property
     def task(self) -> Task:
         """What is predicted from what, without the method's own parameters: what the file of a model knows."""
-        return Task(self.domain, self.label, self.radius, curves=self.curves)
+        return Task(self.domain, self.label, self.radius, curves=self.curves, waves=self.waves)
 
 
 @dataclass(frozen=True)

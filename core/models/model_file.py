@@ -25,6 +25,11 @@ from .training_task import Task
 
 FORMAT, FORMAT_VERSION = "frostglass-model", 1
 BITS = 20  # Coefficients are whole multiples of 2^-20 times the model's scale.
+# What stands in its card of waves.
+WAVES = (
+    "Beside what each column adds it has {:,} waves, cosines and sines of weighted sums of all columns at public "
+    "random weights, for what columns say only together; a curve or a coefficient is the mean over all other columns."
+)
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether anyone is among the records",
     Neighbours.REPLACE_ONE: "what anyone's record says",
@@ -102,6 +107,13 @@ class ModelFile(ABC):
     def intercepts(self) -> np.ndarray:
         """Float64 (rows,)."""
         return self.weights[:, 0] + self.weights[:, 1:] @ self.task.reading[1]
+
+    @cached_property
+    def without_waves(self) -> tuple[np.ndarray, np.ndarray]:
+        """What `slopes` and `intercepts` are where waves of all columns are left out, which add what they say apart."""
+        told, added = self.task.reading
+        lines = self.weights[:, 1 : self.task.lines + 1]
+        return lines @ told[:, : self.task.lines].T, self.weights[:, 0] + lines @ added[: self.task.lines]
 
     @property
     def to_natural(self) -> float:
@@ -181,6 +193,7 @@ class ModelFile(ABC):
             f"It predicts {self.subject} from {', '.join(self.features.names)}.",
             *kept,
             *self.about(),
+            *([WAVES.format(self.task.waves)] if self.task.waves else []),
             "Its coefficients have noise: what a single one says of a column may be the noise's.",
             "Queries outside the public bounds are judged as if they were on them.",
             "It says how records like these tend to be, and must not alone decide about a person.",

@@ -22,8 +22,9 @@ import numpy as np
 
 from ..domain import Categorical, Column, Cyclic, Ordered
 from ..runtime.environment import SOFTWARE, check_extra
+from .bending import height, lines_beside_waves, tents
 from .linear_models import LinearModel, Model, NumberModel
-from .training_task import tents
+from .training_task import Task
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
 TINY = float(np.finfo(float).tiny)
@@ -41,9 +42,7 @@ def to_onnx(model: Model) -> bytes:
     onnx = package()
     _ = model.to_bytes()  # which refuses what is not private
     graph = Graph()
-    halvings = model.task.halvings()
-    features = graph.together([graph.column(one, halvings[one.name]) for one in model.features.columns])
-    scores = _scores(graph, model, features)
+    scores = _scores(graph, model, _bent(graph, model.task))
     rows = len(model.task.categories) if isinstance(model, LinearModel) else 0
     outputs = _classes(graph, model, scores) if isinstance(model, LinearModel) else _number(graph, model, scores)
     made = onnx.helper.make_model(
@@ -93,22 +92,20 @@ class Graph:
         self.nodes.append(onnx.helper.make_node(operation, list(names), [result], domain=domain, **attributes))
         return result
 
-    def column(self, column: Column, halvings: int) -> str:
-        """The coordinates of a column between -1 and 1 with their tents, or one 1 among zeros: double (n, ...)."""
+    def column(self, column: Column) -> str:
+        """The coordinates of a column between -1 and 1, or one 1 among zeros: double (n, ...)."""
         if isinstance(column, Cyclic):
             places = self.constant(column.circle / column.radius)
-            numbers = self.do("MatMul", self._chosen(column.name, column.categories), places)
-        elif isinstance(column, Categorical) and not isinstance(column, Ordered):
+            return self.do("MatMul", self._chosen(column.name, column.categories), places)
+        if isinstance(column, Categorical) and not isinstance(column, Ordered):
             return self._chosen(column.name, column.categories)
-        elif isinstance(column, Ordered):
+        if isinstance(column, Ordered):
             places = self.constant(np.asarray(column.places, np.float64)[:, None])
-            numbers = self._between(self.do("MatMul", self._chosen(column.name, column.categories), places), column)
-        else:
-            numbers = self._between(self._input(column.name, "DOUBLE", column.width), column)
-        return self._curved(numbers, column.width, halvings) if halvings else numbers
+            return self._between(self.do("MatMul", self._chosen(column.name, column.categories), places), column)
+        return self._between(self._input(column.name, "DOUBLE", column.width), column)
 
-    def _curved(self, numbers: str, width: int, halvings: int) -> str:
-        """Each number followed by its tents; see `training_task.curved`."""
+    def curved(self, numbers: str, width: int, halvings: int) -> str:
+        """Each number followed by its tents; see `bending.curved`."""
         tops, steep, heights = (self.constant(one) for one in tents(halvings))
         each = self.do("Reshape", numbers, self.constant(np.array([-1, width, 1], np.int64)))
         off = self.do("Mul", self.do("Abs", self.do("Sub", each, tops)), steep)
@@ -137,6 +134,21 @@ class Graph:
         offset = self.do("Sub", numbers, self.constant((low + high) / 2.0))
         share = self.do("Div", offset, self.constant((high - low) / 2.0))
         return self.do("Max", self.do("Min", share, self.constant(1.0)), self.constant(-1.0))
+
+
+def _bent(graph: Graph, task: Task) -> str:
+    """Features as `Task.vectors` has them, without the 1 in front: double (n, width)."""
+    straight, lines = [graph.column(one) for one in task.features.columns], []
+    for column, numbers in zip(task.features.columns, straight, strict=True):
+        halvings = task.halvings()[column.name]
+        lines.append(graph.curved(numbers, column.width, halvings) if halvings else numbers)
+    if not task.waves:
+        return graph.together(lines)
+    angles = graph.constant(np.ascontiguousarray(2.0 * np.pi * task.frequencies.T))
+    turned = graph.do("MatMul", graph.together(straight), angles)
+    waves = graph.together([graph.do("Cos", turned), graph.do("Sin", turned)])
+    scaled = graph.do("Mul", waves, graph.constant(height(task.waves, task.corner)))
+    return graph.together([graph.do("Mul", graph.together(lines), graph.constant(lines_beside_waves())), scaled])
 
 
 def _scores(graph: Graph, model: Model, features: str) -> str:

@@ -82,8 +82,10 @@ class Offer:
 
     @property
     def bent(self) -> str:
-        """What its curves are, as a clause; "" of straight lines."""
-        return f"numbers have curves of {(1 << self.trainer.curves) + 1} knots" if self.trainer.bent.any() else ""
+        """What its curves and waves are, as a clause; "" of straight lines."""
+        curves = f"numbers have curves of {(1 << self.trainer.curves) + 1} knots" if self.trainer.bent.any() else ""
+        waves = f"{self.trainer.waves} waves look at all columns together" if self.trainer.waves else ""
+        return ", and ".join(part for part in (curves, waves) if part)
 
     @property
     def reason(self) -> str:
@@ -111,13 +113,15 @@ class Chosen:
         return self.trainer.cost(self.budget)
 
 
-def trainer_of(method: str, domain: Domain, label: str, radius: float | None = None, curves: int = 0) -> Trainer:
+def trainer_of(
+    method: str, domain: Domain, label: str, radius: float | None = None, curves: int = 0, waves: int = 0
+) -> Trainer:
     """The trainer of a name; RequestError where there is none of this name or it cannot predict such a column."""
     known = _methods(Task(domain, label))
     if method not in known:
         goal = "classes" if Task(domain, label).categories else "numbers"
         raise RequestError(f"There is no method {str(method)!r} for {goal}; there are {', '.join((AUTO, *known))}.")
-    return cast(Trainer, known.named(method)(domain, label, radius, curves=curves))
+    return cast(Trainer, known.named(method)(domain, label, radius, curves=curves, waves=waves))
 
 
 def _methods(task: Task) -> Registry[Any]:
@@ -133,11 +137,13 @@ def offers(
     composable: bool = False,
     records: float = USUAL_RECORDS,
     curves: int | None = None,
+    waves: int | None = None,
 ) -> list[Offer]:
     """The methods that keep a promise, the best first, by what each gets right of reference populations.
 
-    Those within a hundredth of the best count as alike, as a rehearsal cannot tell them apart: of them, first comes
-    what solves its problem where its noise is below a thousandth of the records, otherwise what has the least noise.
+    Those within a hundredth of the best count as alike, as a rehearsal cannot tell them apart. Of them first comes what
+    bends most, as that costs little where lines are straight and brings much where they are not; of those that bend
+    alike what solves its problem where its noise is below a thousandth of the records, otherwise what has the least.
     Where a rehearsal would take too long a method is behind the others. Of methods that predict numbers the best is
     what explains most of how reference records differ; what bends may explain a little less of straight shapes.
 
@@ -158,12 +164,18 @@ def offers(
     RequestError
         When the column cannot be predicted.
     """
-    task = Task(domain, label, radius, curves=0 if curves is None else curves)
+    task = Task(domain, label, radius, curves=curves or 0, waves=waves or 0)
     found = []
     for kind in _methods(task).values():
-        if kind.suits(task, budget) and (kind.composable or not composable) and (kind.bends or not curves):
+        if kind.suits(task, budget) and (kind.composable or not composable) and (kind.bends or not (curves or waves)):
             straight = kind(domain, label, radius).for_records(budget, records)
-            bent = straight.curved_for(budget, records) if curves is None else _with(straight, curves, budget, records)
+            bent = (
+                straight.curved_for(budget, records)
+                if curves is None
+                else _with(straight, budget, records, curves=curves)
+            )
+            if waves or (waves is None and curves is None):
+                bent = bent.waved_for(budget, records) if waves is None else _with(bent, budget, records, waves=waves)
             found.append((straight, Offer(bent, bent.noise(budget))))
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
@@ -172,20 +184,21 @@ def offers(
     tried = [replace(offer, rehearsal=rehearse_training(one, budget, round(records))) for one, offer in found]
     best = max((one.rehearsal.right for one in tried if one.rehearsal is not None), default=0.0)
 
-    def rank(offer: Offer) -> tuple[float, float]:
+    def rank(offer: Offer) -> tuple[float, ...]:
         right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
         if not task.categories:
             bands = WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0
             return 0.0, -right - bands - (LITTLE_LOST if offer.bent else 0.0)  # all shapes are straight
         if right < best - ALIKE:
             return 2.0, -right
-        return (0.0 if offer.trainer.solves and offer.noise < LITTLE * records else 1.0), offer.noise
+        little = offer.trainer.solves and offer.noise < LITTLE * records
+        return 0.0, -offer.trainer.waves, -offer.trainer.curves, 0.0 if little else 1.0, offer.noise
 
     return sorted(tried, key=rank)
 
 
-def _with(straight: Trainer, curves: int, budget: Budget, records: float) -> Trainer:
-    return replace(straight, curves=curves).for_records(budget, records) if curves else straight
+def _with(trainer: Trainer, budget: Budget, records: float, **bends: Any) -> Trainer:
+    return replace(trainer, **bends).for_records(budget, records) if any(bends.values()) else trainer
 
 
 @lru_cache(maxsize=256)
@@ -228,7 +241,8 @@ def forecast_curve(
     for budget in budgets:
         first = offers(domain, label, budget, radius, composable=True, records=records)[0]
         if first.rehearsal is None:
-            first = replace(first, rehearsal=rehearse_training(replace(first.trainer, curves=0), budget, records))
+            straight = replace(first.trainer, curves=0, waves=0)
+            first = replace(first, rehearsal=rehearse_training(straight, budget, records))
         best.append((budget, first))
     return best
 
@@ -242,6 +256,7 @@ def training_plan(
     radius: float | None = None,
     records: float | None = None,
     curves: int | None = None,
+    waves: int | None = None,
     composable: bool = True,
 ) -> PurchasePlan[Chosen]:
     """What is bought first, and what is trained: a count where the method follows from how many records there are.
@@ -252,10 +267,19 @@ def training_plan(
     def made(known: Known) -> Chosen:
         if method == AUTO:
             found = tuple(
-                offers(domain, label, known.left, radius, composable=composable, records=known.records, curves=curves)
+                offers(
+                    domain,
+                    label,
+                    known.left,
+                    radius,
+                    composable=composable,
+                    records=known.records,
+                    curves=curves,
+                    waves=waves,
+                )
             )
             return Chosen(found[0].trainer, known.left, found)
-        trainer = trainer_of(method, domain, label, radius, curves or 0)
+        trainer = trainer_of(method, domain, label, radius, curves or 0, waves or 0)
         return Chosen(trainer if records is None else trainer.for_records(known.left, records), known.left)
 
     stages = [Count(domain)] if method == AUTO and records is None else []
@@ -304,6 +328,7 @@ def train(
     radius: float | None = None,
     records: int | None = None,
     curves: int | None = None,
+    waves: int | None = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     **reading: Unpack[FileReading],
@@ -328,6 +353,9 @@ def train(
     curves : int | None
         How often the bounds of a number are halved by the knots of its curve, 0 for straight lines. None leaves it to
         the forecast of "auto"; a method that is named has straight lines then.
+    waves : int | None
+        How many waves of all columns together stand beside them, for what columns say only together; None leaves it to
+        the forecast of "auto" where that chooses curves too.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
     **reading : FileReading
@@ -335,6 +363,14 @@ def train(
     """
     payer = payer_of(ledger, dataset, budget, domain.unit)
     plan = training_plan(
-        domain, label, budget, method, radius=radius, records=records, curves=curves, composable=payer is not None
+        domain,
+        label,
+        budget,
+        method,
+        radius=radius,
+        records=records,
+        curves=curves,
+        waves=waves,
+        composable=payer is not None,
     )
     return train_by(plan, open_source(data, **reading), payer)

@@ -3,21 +3,8 @@
 z = (1, numbers between -1 and 1, categories as one 1 among zeros), as in `core.sketches.sums_of_products`. A record
 whose numbers and categories are longer than a public radius is shortened to it; the 1 in front is not.
 
-**Curves.** What a model adds up may bend: a number v is then read as v itself and as tents, which stand side by side
-in levels. Level l = 1, 2, ... L has 2^(l-1) of them, as wide as the bounds together, each of height 2^(-(l-1)/2).
-Weights of v and of all tents are every continuous line with 2^L + 1 knots at equal distances, but for its constant,
-which the 1 in front has; lower levels have the longer coordinates, so what is smooth is learnt first.
-
-*They are no longer than numbers are.* At v one tent a level, at most, is above 0. With t_1 = 1 - |v|, its share of its
-height is t_l with t_(l+1) = 1 - |2 t_l - 1|. So v² + t_1² = 1 - 2 t_1 (1 - t_1). As T = 1 - |2t - 1| is twice the
-smaller of t and 1 - t, 2t(1 - t) = T - T²/2 = (T² + 2T(1 - T))/2, and by doing this again and again
-
-    v² + Σ_l 2^(-(l-1)) t_l² = 1 - 2^(-(L-1)) 2 t_L (1 - t_L) <= 1.
-
-The squared length of a record's features is thus at most what it is in a corner of the bounds, however often they are
-halved: each number adds no more than 1. The radius, and every sensitivity that is proved from it, is the same for
-curves as for straight lines; records are shortened to it all the same (`whole_vectors`), so it holds whatever rounds.
-Every coordinate is a function of one number of one record, element by element.
+What a model adds up may bend: coordinates are then lines with curves and waves beside them (`bending`), which are no
+longer together, so the radius and every sensitivity that is proved from it are the same.
 """
 
 from __future__ import annotations
@@ -35,13 +22,16 @@ from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
 from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sketches.sums_of_products import Products
+from .bending import curved, frequencies, knots, lines_beside_waves, mean_waves, waved
 
 if TYPE_CHECKING:
     from ..sources import Source
 
 MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 4_000
-MOST_HALVINGS = 5
+MOST_HALVINGS, MOST_WAVES = 5, 1_000
+DRAWN = 3  # Halvings of the knots by which waves are told.
+BENDS = ("curves", "waves")  # Parameters that files of straight lines do not have.
 RADIUS = Number("The radius of the features", 1e-3, 1e3)
 
 
@@ -59,6 +49,8 @@ class Task(Validated):
         A public length of the coordinates between -1 and 1; None is that of a corner of the bounds.
     curves : int
         How often the bounds of a number are halved by the knots of its curve; 0 for a straight line.
+    waves : int
+        How many waves of all columns together stand beside them; 0 where each column adds something of its own alone.
 
     Raises
     ------
@@ -70,6 +62,7 @@ class Task(Validated):
     label: str = parameter(Text("The column to predict"))
     radius: Resolved[float] = parameter(RADIUS, None)
     curves: int = parameter(Whole("How often a curve halves the bounds", 0, MOST_HALVINGS), 0, kw_only=True)
+    waves: int = parameter(Whole("The number of waves", 0, MOST_WAVES), 0, kw_only=True)
     described: ClassVar[str] = "task"
 
     def _check(self) -> None:
@@ -81,7 +74,7 @@ class Task(Validated):
             raise RequestError("A model predicts one column of the domain from at least one other.")
         if self.width >= MAX_COORDINATES:
             raise RequestError(f"A model takes at most {MAX_COORDINATES - 1:,} coordinates.")
-        self._settle(radius=min(self.radius or math.inf, math.sqrt(self._corner)))
+        self._settle(radius=min(self.radius or math.inf, math.sqrt(self.corner)))
 
     @cached_property
     def features(self) -> Domain:
@@ -90,15 +83,13 @@ class Task(Validated):
 
     def written(self) -> dict[str, Any]:
         """As files of earlier versions have it, where no line bends."""
-        facts = super().written()
-        return facts if self.curves else {name: fact for name, fact in facts.items() if name != "curves"}
+        without = {name for name in BENDS if not getattr(self, name)}
+        return {name: fact for name, fact in super().written().items() if name not in without}
 
     @classmethod
     def read(cls, value: object) -> dict[str, Any]:
-        """What `written` wrote down; straight lines where nothing is said of curves."""
-        if isinstance(value, dict) and "curves" not in value:
-            value = value | {"curves": 0}
-        return super().read(value)
+        """What `written` wrote down; straight lines where nothing is said of curves and waves."""
+        return super().read(dict.fromkeys(BENDS, 0) | value if isinstance(value, dict) else value)
 
     @cached_property
     def flat(self) -> Domain:
@@ -119,12 +110,27 @@ class Task(Validated):
         return Products(self.flat)
 
     @cached_property
-    def bent(self) -> np.ndarray:
-        """Which of those coordinates have a curve, bool (d,): numbers with a value between the ends of their bounds."""
+    def _bendable(self) -> np.ndarray:
+        """Which of those coordinates are numbers with a value between the ends of their bounds, bool (d,)."""
         low, high = self.flat.bounds()
         spacings = np.asarray(self.flat.spacings)
         several = (spacings == 0.0) | (2.0 * spacings <= high - low)
-        return np.array(self.encoding.layout.squared)[1:] & several & (self.curves > 0)
+        return np.array(self.encoding.layout.squared)[1:] & several
+
+    @property
+    def bent(self) -> np.ndarray:
+        """Which of those coordinates have a curve, bool (d,)."""
+        return self._bendable & (self.curves > 0)
+
+    @property
+    def drawn(self) -> np.ndarray:
+        """Which of those coordinates are told by knots: numbers with a curve, or with waves, bool (d,)."""
+        return self._bendable & (self.curves + self.waves > 0)
+
+    @property
+    def _knots(self) -> np.ndarray:
+        """The knots that drawn numbers are told by."""
+        return knots(max(self.curves, DRAWN) if self.waves else self.curves)
 
     def halvings(self) -> dict[str, int]:
         """How often the knots of each column halve its bounds."""
@@ -134,13 +140,30 @@ class Task(Validated):
     @cached_property
     def width(self) -> int:
         """How many coordinates features have."""
-        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1)
+        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1) + 2 * self.waves
+
+    @property
+    def lines(self) -> int:
+        """How many of them are of lines, categories and curves, which come first; the others are waves."""
+        return self.width - 2 * self.waves
+
+    @cached_property
+    def _groups(self) -> tuple[int, ...]:
+        """Of each coordinate before any of them bends the column whose category it is, from 1; 0 of numbers."""
+        layout = self.encoding.layout
+        return tuple(0 if number else group for number, group in zip(layout.squared, layout.groups, strict=True))[1:]
+
+    @cached_property
+    def frequencies(self) -> np.ndarray:
+        """Turns that each wave takes a unit of each coordinate before any of them bends, float64 (waves, d)."""
+        return frequencies(self.waves, self._groups)
 
     def vectors(self, points: np.ndarray) -> np.ndarray:
         """Features that are encoded by their domain, (n, d), as (1, coordinates between -1 and 1), (n, width + 1)."""
         vectors = self.encoding.vectors(points)
-        if not self.bent.any():
+        if not self.bent.any() and not self.waves:
             return vectors
+        vectors = np.clip(vectors, -1.0, 1.0)  # queries may be outside the bounds, and a wave has no end there
         ends = np.cumsum(np.where(self.bent, 1 << self.curves, 1))
         found = np.empty((len(vectors), self.width + 1))
         found[:, 0] = vectors[:, 0]
@@ -149,6 +172,9 @@ class Task(Validated):
                 found[:, end + 1 - (1 << self.curves) : end + 1] = curved(column, self.curves)
             else:
                 found[:, end] = column
+        if self.waves:
+            found[:, 1 : ends[-1] + 1] *= lines_beside_waves()
+            found[:, ends[-1] + 1 :] = waved(vectors[:, 1:], self.frequencies, self.corner)
         return found
 
     @cached_property
@@ -156,10 +182,10 @@ class Task(Validated):
         """What can be said of features: a line's slope, a category, or a knot of a curve as if it were a category."""
         found: list[Term] = []
         columns = [column for column in self.flat.columns for _ in range(column.width)]
-        for term, bent, column in zip(terms_of(self.flat), self.bent, columns, strict=True):
-            if bent:
+        for term, drawn, column in zip(terms_of(self.flat), self.drawn, columns, strict=True):
+            if drawn:
                 told = getattr(column, "text", "{:.6g}".format)  # of dates
-                texts = [told(term.middle + term.half * knot) for knot in knots(self.curves).tolist()]
+                texts = [told(term.middle + term.half * knot) for knot in self._knots.tolist()]
                 found += [Term(term.name, text, 0.0, 1.0, f"{term.name} = {text}") for text in texts]
             else:
                 found.append(term)
@@ -169,10 +195,10 @@ class Task(Validated):
     def curves_of(self) -> dict[str, tuple[list[int], np.ndarray]]:
         """Of each number with a curve: the places of its knots among `terms`, and where they are in its own unit."""
         found, place = {}, 0
-        for term, bent in zip(terms_of(self.flat), self.bent, strict=True):
-            several = (1 << self.curves) + 1 if bent else 1
-            if bent:
-                places = term.middle + term.half * knots(self.curves)
+        for term, drawn in zip(terms_of(self.flat), self.drawn, strict=True):
+            several = len(self._knots) if drawn else 1
+            if drawn:
+                places = term.middle + term.half * self._knots
                 found[term.name] = list(range(place, place + several)), places
             place += several
         return found
@@ -183,22 +209,51 @@ class Task(Validated):
 
         A slope is of a number in its own unit, and a knot is told from the mean of its curve's knots. Where there are
         curves a category is told from the mean of its column's, as what all of them add alike nobody can tell from the
-        intercept.
+        intercept. Waves are told by what they are on average over all other columns (`mean_waves`).
         """
         blocks, offsets = [], []
-        for term, bent in zip(terms_of(self.flat), self.bent, strict=True):
-            block = curved(knots(self.curves), self.curves) if bent else np.array([[1.0 / term.half]])
-            offset = block.mean(axis=0) if bent else np.array([-term.middle / term.half])
-            blocks.append(block - offset if bent else block)
+        for term, bent, drawn in zip(terms_of(self.flat), self.bent, self.drawn, strict=True):
+            at = self._knots if drawn else np.array([1.0 / term.half])
+            block = curved(at, self.curves) if bent else at[:, None]
+            offset = block.mean(axis=0) if drawn else np.array([-term.middle / term.half])
+            blocks.append(block - offset if drawn else block)
             offsets.append(offset)
         told, added = block_diag(*blocks), np.concatenate(offsets)
+        if self.curves or self.waves:
+            for own in self._categories_of_columns():
+                mean = told[own].mean(axis=0)
+                told[own] -= mean
+                added += mean
+        if not self.waves:
+            return told, added
+        waves, everywhere = self._waves_told()
+        lines = lines_beside_waves()
+        return np.hstack((told * lines, waves)), np.concatenate((added * lines, everywhere))
+
+    def _waves_told(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the weights of waves say of `terms`, float64 (terms, 2 waves), and of the intercept."""
+        terms = terms_of(self.flat)
+        ends = np.array([-1.0, 1.0])
+        places = [
+            self._knots if drawn else np.ones(1) if term.category else ends
+            for term, drawn in zip(terms, self.drawn, strict=True)
+        ]
+        blocks, everywhere = mean_waves(places, self.frequencies, self._groups, self.corner)
+        for place, (term, drawn) in enumerate(zip(terms, self.drawn, strict=True)):
+            if drawn:
+                blocks[place] = blocks[place] - blocks[place].mean(axis=0)
+            elif not term.category:
+                blocks[place] = (blocks[place][1:] - blocks[place][:1]) / (2.0 * term.half)
+        told = np.concatenate(blocks)
+        for own in self._categories_of_columns():
+            told[own] -= told[own].mean(axis=0)
+        return told, everywhere
+
+    def _categories_of_columns(self) -> list[np.ndarray]:
+        """The places among `terms` of the categories of each column."""
         columns = np.array([term.column if term.category else "" for term in terms_of(self.flat)])
-        for column in set(columns.tolist()) - {""} if self.curves else ():
-            own = np.flatnonzero(np.array([term.column == column for term in self.terms]))
-            mean = told[own].mean(axis=0)
-            told[own] -= mean
-            added += mean
-        return told, added
+        every = np.array([term.column for term in self.terms])
+        return [np.flatnonzero(every == column) for column in sorted(set(columns.tolist()) - {""})]
 
     @cached_property
     def _columns(self) -> list[Column]:
@@ -206,7 +261,7 @@ class Task(Validated):
         return [column for column in self.features.columns for _ in range(column.width)]
 
     @property
-    def _corner(self) -> int:
+    def corner(self) -> int:
         """Squared length of a corner of the bounds, without the 1 in front."""
         return self.encoding.layout.numbers + self.encoding.layout.labels
 
@@ -314,25 +369,6 @@ class Task(Validated):
     def longest(self, unit: int) -> int:
         """The largest squared length of what `gather` gives, in units, the 1 in front included."""
         return unit**2 + longest_features(self.radius, unit)
-
-
-def knots(halvings: int) -> np.ndarray:
-    """Where a curve may bend, both ends of the bounds among them, float64 (2^halvings + 1,) between -1 and 1."""
-    return np.linspace(-1.0, 1.0, (1 << halvings) + 1)
-
-
-def tents(halvings: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the tops of all tents are, one over half their width, and their heights: float64 (2^halvings - 1,) each."""
-    levels = np.concatenate([np.full(1 << level, level) for level in range(halvings)])
-    places = np.concatenate([np.arange(1 << level) for level in range(halvings)])
-    return (2.0 * places + 1.0) / 2.0**levels - 1.0, 2.0**levels, 2.0 ** (-levels / 2.0)
-
-
-def curved(numbers: np.ndarray, halvings: int) -> np.ndarray:
-    """Numbers between -1 and 1 (n,) with their tents, float64 (n, 2^halvings); see the module."""
-    tops, steep, heights = tents(halvings)
-    shares = np.maximum(0.0, 1.0 - np.abs(numbers[:, None] - tops) * steep)
-    return np.column_stack((numbers, shares * heights))
 
 
 def longest_features(radius: float, unit: int) -> int:

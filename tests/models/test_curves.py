@@ -1,4 +1,4 @@
-"""Curves: no longer than straight lines are, a function of one record each, stored, read, drawn and asked alike."""
+"""Curves and waves: no longer than straight lines are, a function of one record each, stored, read, asked alike."""
 
 import json
 
@@ -9,9 +9,10 @@ import pytest
 from core import Budget, Domain, Ledger, RequestError, load_model, train
 from core.domain import Numeric
 from core.figures.model_figures import coefficients_in_words, curves_figure, curves_in_words
+from core.models.bending import curved, frequencies, knots, mean_waves, tents, wave, waved
 from core.models.linear_models import LinearModel, NumberModel
 from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, training_plan
-from core.models.training_task import MOST_HALVINGS, Task, curved, knots, tents
+from core.models.training_task import MOST_HALVINGS, Task
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 
@@ -131,10 +132,12 @@ def test_columns_without_a_value_between_their_ends_stay_straight():
 def test_every_method_takes_curves_or_says_that_it_takes_none(method):
     domain, label = (PLANE, "kind") if method in METHODS else (GROWTH, "z")
     if (METHODS if method in METHODS else NUMBER_METHODS)[method].bends:
-        assert trainer_of(method, domain, label, curves=1).task.curves == 1
+        task = trainer_of(method, domain, label, curves=1, waves=3).task
+        assert (task.curves, task.waves) == (1, 3)
     else:
-        with pytest.raises(RequestError, match="straight lines alone"):
-            trainer_of(method, domain, label, curves=1)
+        for bends in ({"curves": 1}, {"waves": 1}):
+            with pytest.raises(RequestError, match="straight lines alone"):
+                trainer_of(method, domain, label, **bends)
 
 
 def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path):
@@ -149,20 +152,21 @@ def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path
 
 @pytest.mark.parametrize(
     ("method", "label", "curves"),
-    [("descent", "kind", 2), ("newton", "kind", 2), ("boosted", "z", 2), ("descent", "z", 0)],
+    [("descent", "kind", 2), ("newton", "kind", 2), ("boosted", "z", 2), ("descent", "z", 0), ("descent", "kind", -8)],
 )
 def test_bands_hold_what_there_would_be_without_noise(method, label, curves):
     domain, count, runs = (PLANE if label == "kind" else GROWTH), 1_500, 30
     frame = valley(count)
     frame["z"] = np.clip(np.abs(np.asarray(frame["x"])) + frame["y"] / 4, 0, 10)
-    trainer = trainer_of(method, domain, label, curves=curves)
+    trainer = trainer_of(method, domain, label, curves=max(curves, 0), waves=max(-curves, 0))
     records = trainer.gather(open_source({name: frame[name] for name in domain.names}), trainer.unit)
     plan = trainer._planned(DELTA)
     made = [trainer._trained(*records, DELTA, plan, SeededSource(run)) for run in range(runs)]
     slopes, reach = (np.array([getattr(one, name) for one in made]) for name in ("slopes", "bands"))
     held = np.abs(slopes - slopes.mean(axis=0)) <= reach
     assert held.mean() > 0.87  # of 95 in 100, with thirty draws of few coefficients
-    assert np.median(reach.mean(axis=0) / slopes.std(axis=0)) < 3.5 * 1.96  # and are not much wider than they must be
+    # And they are not much wider than they must be, but where waves are still on their way, which is taken for noise.
+    assert np.median(reach.mean(axis=0) / slopes.std(axis=0)) < (3.5 if curves >= 0 else 8.0) * 1.96
 
 
 def test_bands_are_in_the_file_and_a_forged_one_is_refused():
@@ -214,3 +218,85 @@ def test_how_far_off_it_is_stands_beside_always_guessing_the_mean(method):
     assert "where always guessing the mean would be 2." in " ".join(model.card())
     assert model.goal.half * model.of_mean == pytest.approx(frame["z"].std(), rel=0.1)
     assert NumberModel.from_dict(model.to_dict()).of_mean == model.of_mean
+
+
+def alike(count: int, seed: int = 0) -> dict[str, object]:
+    """A class by whether two columns lie on the same side of their middles, which no sum of curves tells."""
+    random = np.random.default_rng(seed)
+    x, y = random.uniform(-4, 4, (2, count))
+    kind = np.where(x * y > 0, "yes", "no")
+    return {"x": x, "y": y + 4, "town": random.choice(["Basel", "Bern"], count), "kind": kind}
+
+
+def test_a_cosine_is_a_cosine_and_the_same_whoever_is_beside_it():
+    turns = np.random.default_rng(0).normal(0, 20, 10_000)
+    assert np.abs(wave(turns) - np.cos(2 * np.pi * turns)).max() < 1e-11  # which the argument's own digits leave
+    assert (wave(turns)[77:78] == wave(turns[77:78])).all() and np.abs(wave(turns)).max() <= 1.0
+
+
+@pytest.mark.parametrize("waves", [1, 2, 40])
+@pytest.mark.parametrize("radius", [None, 0.7])
+def test_records_with_waves_are_within_the_radius_that_sensitivities_are_proved_from(radius, waves):
+    task, unit = Task(PLANE, "kind", radius, curves=3, waves=waves), 1 << 13
+    assert task.radius == Task(PLANE, "kind", radius).radius
+    corners = {"x": [-4.0, 4.0, 0.0, 9.0], "y": [8.0, 0.0, 4.0, -9.0], "town": ["Bern"] * 4, "kind": ["no"] * 4}
+    for frame in (corners, alike(2_000)):
+        units, _ = task.gather(open_source(frame), unit)
+        assert units.shape[1] == task.width + 1 == 2 * 8 + 2 + 2 * waves + 1
+        assert int((units**2).sum(axis=1).max()) <= task.longest(unit)
+    longest = np.sqrt((task.vectors(task.features.encode_queries(pd.DataFrame(corners), "l2"))[:, 1:] ** 2).sum(axis=1))
+    assert longest.max() <= np.sqrt(task.corner) * (1 + 1e-12)  # before anything is shortened
+    whole, _ = task.gather(open_source(alike(300)), unit)
+    alone, _ = task.gather(open_source({name: values[7:8] for name, values in alike(300).items()}), unit)
+    assert (whole[7] == alone[0]).all()  # bit for bit, whoever is beside it
+
+
+def test_what_columns_say_only_together_is_learnt_by_what_auto_takes_and_by_no_sum_of_curves():
+    """An exclusive or of two columns was answered at chance."""
+    count, asked = 4_000, alike(2_000, 9)
+    first = offers(PLANE, "kind", DELTA, records=count)[0]
+    assert first.trainer.waves > 0 and "waves look at all columns together" in first.reason
+    right = {}
+    for waves in (first.trainer.waves, 0):
+        trainer = trainer_of("descent", PLANE, "kind", curves=2, waves=waves)
+        model = trainer.fit(open_source(alike(count)), DELTA, noise_source=SeededSource(2))
+        told = np.array(PLANE.categories_of("kind"))[model.codes(pd.DataFrame(asked).drop(columns="kind"))]
+        right[bool(waves)] = np.mean(told == asked["kind"])
+    assert right[True] > 0.88 > 0.76 > right[False]  # three of four corners are the most that a sum tells
+
+
+def test_waves_are_as_many_as_records_and_epsilon_pay_for():
+    def waves(records: int, budget: Budget, domain: Domain = PLANE, **said: int) -> int:
+        return offers(domain, "kind", budget, composable=True, records=records, **said)[0].trainer.waves
+
+    assert waves(300, Budget("0.1", "1e-6")) == 0 == waves(300, Budget("0.1"))
+    assert waves(1_000, DELTA) <= waves(4_000, DELTA) <= waves(30_000, DELTA) and waves(30_000, DELTA) >= 64
+    assert waves(30_000, DELTA, Domain.of(x=(0, 1), kind=["no", "yes"])) == 0  # of one column a curve says all
+    assert waves(30_000, DELTA, curves=0) == 0 and waves(3_000, DELTA, waves=7) == 7
+
+
+def test_a_model_with_waves_is_read_back_and_says_what_they_are():
+    model = train(alike(500), "kind", PLANE, DELTA, "descent", waves=6, records=500)
+    again = load_model(model.to_bytes())
+    assert again.task.waves == 6 and again.task.curves == 0 and again.to_dict() == model.to_dict()
+    assert any("6 waves" in sentence for sentence in model.card())
+    asked = pd.DataFrame(alike(20)).drop(columns="kind")
+    assert (again.decision(asked) == model.decision(asked)).all()
+    with pytest.raises(RequestError, match="a coefficient for every coordinate"):
+        LinearModel.from_dict(model.to_dict() | {"task": model.to_dict()["task"] | {"waves": 5}})
+
+
+def test_a_curve_of_a_model_with_waves_is_the_mean_over_all_other_columns():
+    random, groups = np.random.default_rng(1), (0, 0, 1, 1, 1)
+    speeds = frequencies(9, groups)
+    records = np.zeros((200_000, 5))
+    records[:, :2] = random.uniform(-1, 1, (200_000, 2))
+    records[np.arange(200_000), 2 + random.integers(0, 3, 200_000)] = 1.0
+    told, everywhere = mean_waves([np.array([-0.5, 0.5])] * 2 + [np.ones(1)] * 3, speeds, groups, 3.0)
+    assert waved(records, speeds, 3.0).mean(axis=0) == pytest.approx(everywhere, abs=5e-3)
+    fixed = records.copy()
+    fixed[:, 1] = 0.5
+    assert waved(fixed, speeds, 3.0).mean(axis=0) == pytest.approx(told[1][1], abs=5e-3)
+    fixed = records.copy()
+    fixed[:, 2:] = (0.0, 1.0, 0.0)
+    assert waved(fixed, speeds, 3.0).mean(axis=0) == pytest.approx(told[3][0], abs=5e-3)

@@ -80,10 +80,12 @@ def test_the_graph_of_one_class_for_everyone_says_it(shares):
         (COUNTS, "x", "poisson", 0.8),
     ],
 )
-@pytest.mark.parametrize("curves", [0, 2])
-def test_the_graph_predicts_what_the_model_predicts(domain, label, method, radius, curves):
-    straight = method == "products"  # which takes no curves
-    model = train(records(), label, domain, Budget(5, "1e-5"), method, radius=radius, curves=0 if straight else curves)
+@pytest.mark.parametrize(("curves", "waves"), [(0, 0), (2, 0), (1, 5)])
+def test_the_graph_predicts_what_the_model_predicts(domain, label, method, radius, curves, waves):
+    if method == "products":  # which takes neither
+        curves = waves = 0
+    budget = Budget(5, "1e-5")
+    model = train(records(), label, domain, budget, method, radius=radius, curves=curves, waves=waves)
     graph = onnx.load_from_string(to_onnx(model))
     asked = records()
     found = reference.ReferenceEvaluator(graph).run(None, inputs(asked, model.features))

@@ -130,6 +130,14 @@ const termValue = (fields, values, column, category, knot = {}) => {
   return Math.min(Math.max(values[column], field.low), field.high);
 };
 
+/** What waves of all columns together add to each score: cosines and sines at public frequencies. */
+const wavesOf = (waves, fields, values) => {
+  const places = waves.terms.map((term) => Math.min(1, Math.max(-1, (termValue(fields, values, term.column, term.category) - term.middle) / term.half)));
+  const angles = waves.speeds.map((speeds) => 2 * Math.PI * dot(speeds, places));
+  const heights = [...angles.map(Math.cos), ...angles.map(Math.sin)];
+  return waves.weights.map((row) => dot(row, heights));
+};
+
 /** Probabilities of the classes that a linear model gives a record. */
 const probabilities = (model, values) => {
   let coordinates = model.terms.map((term) =>
@@ -137,7 +145,8 @@ const probabilities = (model, values) => {
   const length = Math.hypot(...coordinates);
   const factor = model.radius === null ? 1 : Math.min(1, model.radius / Math.max(length, 1e-300));
   coordinates = [1, ...coordinates.map((one) => one * factor)];
-  const scores = model.rows.map((row) => dot(row, coordinates));
+  const together = model.waves ? wavesOf(model.waves, model.fields, values) : [];
+  const scores = model.rows.map((row, place) => dot(row, coordinates) + (together[place] ?? 0));
   if (scores.length === 1) return [expit(-scores[0]), expit(scores[0])];
   const logs = model.link === "multinomial" ? scores : scores.map((score) => Math.log(Math.max(expit(score), 2.2250738585072014e-308)));
   const most = Math.max(...logs);
@@ -148,7 +157,7 @@ const probabilities = (model, values) => {
 /** What a regression predicts of a record, inside the bounds of what is predicted. */
 const predicted = (target, fields, values) => {
   const moved = target.terms.reduce((sum, [column, category], place) =>
-    sum + target.moves[place] * termValue(fields, values, column, category, target.knots?.[place]), target.intercept);
+    sum + target.moves[place] * termValue(fields, values, column, category, target.knots?.[place]), target.intercept + (target.waves ? wavesOf(target.waves, fields, values)[0] : 0));
   return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);
 };
 

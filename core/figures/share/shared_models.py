@@ -7,10 +7,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ...analysis.product_sums import Sums, Term
+from ...analysis.product_sums import Sums, Term, terms_of
 from ...analysis.regression import Regression, regression
 from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
 from ...errors import RequestError
+from ...models.bending import height
 from ...models.linear_models import LinearModel, NumberModel
 from ...models.training_task import Task
 from ...releases.release import Release
@@ -21,10 +22,11 @@ MOST_TARGETS = 30
 
 def model_facts(model: LinearModel) -> dict[str, Any]:
     """A trained model: without fields where it asks for what a form has none for."""
-    terms, rows, bent = model.task.terms, model.weights, model.task.curves > 0
+    terms, rows, bent = model.task.terms, model.weights, model.task.curves + model.task.waves > 0
     if bent:  # a knot has a share of its own in a record, and everything adds up
         halves, middles = (np.array([getattr(term, name) for term in terms]) for name in ("half", "middle"))
-        rows = np.column_stack((model.intercepts + model.slopes @ middles, model.slopes * halves))
+        slopes, intercepts = model.without_waves
+        rows = np.column_stack((intercepts + slopes @ middles, slopes * halves))
     named = model.categories[1:] if len(model.rows) == 1 else model.categories
     tables = [reaches(model, row) for row in range(len(named))]
     return {
@@ -34,6 +36,7 @@ def model_facts(model: LinearModel) -> dict[str, Any]:
         "categories": list(model.categories),
         "radius": None if bent else model.task.radius,
         "fields": [] if bent and _shortens(model) else _fields(model.features),
+        "waves": _waves(model),
         "terms": [_term(term) | knot for term, knot in zip(terms, _knots(model), strict=True)],
         "rows": rows.tolist(),
         "banded": model.bands is not None,
@@ -58,6 +61,16 @@ def _carrying(table: pd.DataFrame) -> list[list[Any]]:
 def _shortens(model: LinearModel | NumberModel) -> bool:
     """Whether records are shortened to a radius that was chosen, so that what columns add does not add up."""
     return model.task.radius < Task(model.task.domain, model.task.label).radius
+
+
+def _waves(model: LinearModel | NumberModel) -> dict[str, Any] | None:
+    """Of each wave its turns a unit of each coordinate, and what its cosine and sine weigh in each row of scores."""
+    task = model.task
+    if not task.waves:
+        return None
+    weights = model.weights[:, task.lines + 1 :] * (height(task.waves, task.corner) * model.to_natural)
+    inputs = [_term(term) for term in terms_of(task.flat)]
+    return {"terms": inputs, "speeds": task.frequencies.tolist(), "weights": weights.tolist()}
 
 
 def _knots(model: LinearModel | NumberModel) -> list[dict[str, Any]]:
@@ -85,6 +98,7 @@ def _curves(model: LinearModel | NumberModel, row: int) -> list[dict[str, Any]]:
 def number_facts(model: NumberModel) -> dict[str, Any]:
     """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong."""
     table, goal = model.coefficients(), model.goal
+    slopes, intercepts = (one[0] * model.to_natural for one in model.without_waves)
     every = table.iloc[1:]
     bent = [place for places, _ in model.task.curves_of.values() for place in places]
     straight = every.drop(every.index[bent])
@@ -92,7 +106,7 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
     ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in straight.itertuples()]
     target = {
         "name": model.named,
-        "intercept": float(table.estimate.iloc[0]),
+        "intercept": float(intercepts) + (0.0 if model.counts else goal.middle),
         "low": goal.middle - goal.half,
         "high": goal.middle + goal.half,
         "link": model.kind,
@@ -101,7 +115,8 @@ def number_facts(model: NumberModel) -> dict[str, Any]:
         "mean_off": None if model.of_mean is None else goal.half * model.of_mean,
         "terms": [[row.column, row.category] for row in every.itertuples()],
         "knots": _knots(model),
-        "moves": every.estimate.tolist(),
+        "moves": slopes.tolist(),
+        "waves": _waves(model),
         "rows": [[name, row.estimate, *end] for name, row, end in zip(names, straight.itertuples(), ends, strict=True)],
         "curves": _curves(model, 0),
     }
