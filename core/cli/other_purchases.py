@@ -152,6 +152,16 @@ def train(
             "nine knots. Without it auto takes what pays for so many records, and others straight lines.",
         ),
     ] = None,
+    waves: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=0,
+            max=1_000,
+            help="How many waves of all columns together stand beside them, for what columns say only together. "
+            "Without it auto takes what pays for so many records where it chooses curves too.",
+        ),
+    ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Train a model under a promise: it is a file of plain numbers that anyone may ask for ever.
@@ -179,7 +189,9 @@ def train(
         if chosen:
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
-            plan = training_plan(domain, target, budget, method, radius=feature_radius, records=records, curves=curves)
+            plan = training_plan(
+                domain, target, budget, method, radius=feature_radius, records=records, curves=curves, waves=waves
+            )
             with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:
                 model = train_by(plan, opened, payer, _announced)
                 written.write(model.to_bytes())

@@ -26,7 +26,7 @@ from ..runtime import archives
 from ..runtime.checks import check_number, exact_fields
 from ..sketches.answers import check_level
 from .model_file import FIELDS, REACH, ModelFile, later_fields, shortened
-from .training_task import MAX_COORDINATES, Task
+from .training_task import MAX_COORDINATES, MOST_WAVES, Task
 
 CALIBRATED = "calibrated on public records"  # The detail that says on how many.
 KINDS = ("logistic", "multinomial", "one-vs-rest", "svm")
@@ -352,8 +352,8 @@ def model_of(facts: object) -> Model:
 
 
 def most_bytes(task: Task, halvings: int = 0) -> int:
-    """Bytes of a model's file at most, whose lines bend so often: room is taken before it is paid for."""
-    width = min(MAX_COORDINATES, task.width << halvings) + 1
+    """Bytes of a model's file at most, with so many curves and any waves: room is taken before it is paid for."""
+    width = min(MAX_COORDINATES, (task.width << halvings) + 2 * MOST_WAVES) + 1
     numbers = width * (max(1, len(task.categories)) + 1) + min(width, MOST_IN_FILE) ** 2
     return A_NUMBER * numbers + 4 * len(archives.dumps(task.domain.to_dict())) + BESIDE_THE_NUMBERS
 

@@ -11,8 +11,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import playwright
 import pytest
+from playwright._impl._driver import compute_driver_executable
 
 from core import Budget, Domain, RequestError
 from core.analysis.beyond_records import for_population
@@ -21,8 +23,11 @@ from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
 from core.figures.passport.described import read_public
 from core.figures.report.exploration import Modes
 from core.figures.share.page_sections import steps_html
-from core.figures.share.shared_page import script, share_html, short_title
+from core.figures.share.shared_models import model_facts, number_facts
+from core.figures.share.shared_page import FOLDER, script, share_html, short_title
 from core.geometry import kernels
+from core.models.linear_models import LinearModel, NumberModel
+from core.models.training_task import Task
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
@@ -221,3 +226,28 @@ def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     node = Path(playwright.__file__).parent / "driver" / "node"
     done = subprocess.run([str(node), "--check", str(path)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr[-800:]
+
+
+@pytest.mark.parametrize("waves", [0, 5])
+@pytest.mark.parametrize("label", ["kind", "x"])
+def test_the_form_of_a_model_predicts_as_in_python_with_curves_and_waves(label, waves):
+    random, domain = np.random.default_rng(3), Domain.of(x=(-2, 6), y=(0, 9), town=["Bern", "Basel"], kind=list("abc"))
+    task = Task(domain, label, curves=2, waves=waves)
+    rows = random.integers(-(2**20), 2**20, (task.rows, task.width + 1))
+    kind = LinearModel if label == "kind" else NumberModel
+    made = kind(task, "multinomial" if label == "kind" else "number", 1.0, rows, Budget(1), "a method", "A theorem.")
+    facts = model_facts(made) if label == "kind" else number_facts(made)
+    asked = {"x": 4.7, "y": 1.25, "town": 1} if label == "kind" else {"y": 1.25, "town": 1, "kind": 2}
+    named = {name: [domain.categories_of(name)[one] if isinstance(one, int) else one] for name, one in asked.items()}
+    code = "".join((FOLDER / f"{name}.js").read_text() for name in ("forms",)) + (
+        "const dot = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);"
+        "const [facts, values] = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
+        "console.log(JSON.stringify(facts.kind === 'model' ? probabilities(facts, values)"
+        " : [predicted(facts.targets[0], facts.fields, values)]))"
+    )
+    node = str(compute_driver_executable()[0])
+    run = subprocess.run([node, "-e", code], input=json.dumps([facts, asked]), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    queries = pd.DataFrame(named)
+    expected = made.probabilities(queries)[0] if label == "kind" else made.numbers(queries)
+    assert json.loads(run.stdout) == pytest.approx(expected, abs=2e-4)  # Python rounds numbers before they bend
