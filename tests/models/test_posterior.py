@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from core import Budget, Domain, train
+from core import Budget, Domain, PrivacyUnit, train
 from core.errors import RequestError
 from core.models import posterior
 from core.models.certified_logistic import Solver, is_positive_definite, wide_products
@@ -63,6 +63,18 @@ def test_no_record_moves_what_is_bought_by_more_than_one(people, other):
             largest = task._largest(solver, sums, 5, plan, SeededSource(1))
         places.append(round(math.log(largest) / math.log(1.25)))
     assert 0 <= eigenvalues[1] - eigenvalues[0] <= 1 and abs(places[1] - places[0]) <= 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_several_records_of_a_person_and_replaced_ones_are_as_many_steps(method):
+    """Replacing one is a step away and a step back: noise that hides both is that of half of epsilon, and of less δ."""
+    one = method(replace(LINE, unit=PrivacyUnit("id", 1)), "y")
+    three = method(replace(LINE, unit=PrivacyUnit("id", 3)), "y")
+    for task, relation, steps in ((one, "replace_one", 2), (three, "add_remove", 3), (three, "replace_one", 6)):
+        plan, each = task._planned(Budget(1, "1e-6", relation)), 1.0 / steps
+        delta = 1e-6 / sum(math.exp(each * place) for place in range(steps))  # of group privacy
+        alone = one._planned(Budget(f"{each:.12f}", f"{delta:.12g}"))
+        assert plan.room == pytest.approx(alone.room, rel=1e-4) and plan.order == pytest.approx(alone.order, rel=1e-3)
 
 
 def test_draws_have_the_posteriors_mean_and_covariance():

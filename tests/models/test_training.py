@@ -1,6 +1,7 @@
 """Training in one call: the method by its noise, who pays, and the commands."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,10 +10,18 @@ import pandas as pd
 import pytest
 
 from core import Budget, Domain, Ledger, load_model, train
-from core.domain import Vector
+from core.domain import PrivacyUnit, Vector
 from core.errors import BudgetError, RequestError
 from core.models.objective_perturbation import PureLogistic
-from core.models.training import METHODS, forecast_curve, offers, rehearse_training, trainer_of, yardsticks
+from core.models.training import (
+    METHODS,
+    NUMBER_METHODS,
+    forecast_curve,
+    offers,
+    rehearse_training,
+    trainer_of,
+    yardsticks,
+)
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
@@ -129,3 +138,18 @@ def test_the_commands_train_and_ask(command, tmp_path):  # noqa: F811
     assert "nothing was spent" in refused(
         command("train", "people.csv", *said[:-1], "z", "--epsilon", "1", "--out", "b.json")
     )
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_the_noise_of_every_method_with_tables_hides_all_records_of_a_person(relation):
+    """Three records move a table three times as far as one, and its square nine times."""
+    budget, looked = Budget(1, "1e-6", relation), 0
+    for methods, label in ((METHODS, "kind"), (NUMBER_METHODS, "y")):
+        for name in methods:
+            if not hasattr(methods[name], "_tables") or name == "dp-sgd":  # which takes one record a person alone
+                continue
+            one, three = (methods[name](replace(PLANE, unit=PrivacyUnit("id", most)), label) for most in (1, 3))
+            for (moved, share), (further, part) in zip(one._tables(budget), three._tables(budget), strict=True):
+                assert share == part and further.l1 == 3 * moved.l1 and further.l2_squared == 9 * moved.l2_squared, name
+                looked += 1
+    assert looked > 100

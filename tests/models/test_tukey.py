@@ -1,6 +1,7 @@
 """A deep one of many fits: what a record changes, how points are drawn, fits beside a library's, and an attack."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.linear_model import Ridge
 
-from core import Budget, Domain, train
+from core import Budget, Domain, PrivacyUnit, train
 from core.errors import RequestError
 from core.models.tukey import GRID, DeepFit, boxes, deep_point, grid_fits
 from core.privacy.attacks import audit
@@ -32,6 +33,14 @@ def depths(fits: list[tuple[int, int]]) -> np.ndarray:
 @given(st.lists(fit, min_size=3, max_size=9), fit)
 def test_one_fit_that_changes_moves_no_depth_by_more_than_one(fits, other):
     assert np.abs(depths(fits) - depths([*fits[:-1], other])).max() <= 1
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_person_whose_records_are_in_as_many_parts_changes_a_draw_by_epsilon(most):
+    """Each record's part is another fit, which moves depths by one, and so all weights by twice its worth at most."""
+    task, budget = DeepFit(replace(LINE, unit=PrivacyUnit("id", most)), "y"), Budget("0.7")
+    _, worth = task._planned(budget)
+    assert 2 * most * worth == Fraction(budget.epsilon)
 
 
 def test_points_are_drawn_as_often_as_their_depth_says():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,10 +33,11 @@ from core import (
 from core.domain import Dates
 from core.domain.column_entries import on_earth, within_reason
 from core.privacy.accounting import Reserve, admits, keeps_promise
-from core.privacy.neighbours import EACH_RECORD
+from core.privacy.choosing.partition_selection import plan_values
+from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import COARSELY, Scale, Votes
-from core.releases.found import SURELY, Finding, Measured
+from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ranges import Seen, all_ends, heaps_of, rounded_outward, step_of
 from core.sources import open_source
 
@@ -135,6 +137,32 @@ def test_persons_with_several_rows_are_hidden_with_all_of_them(people):
     assert three.votes_noise.parameter >= 8 * one.votes_noise.parameter
     assert "id" not in three.columns
     assert discover(owned, PROMISE, unit=unit)["town"].column.categories[:2] == ("Bern", "Basel")
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+@pytest.mark.parametrize("relation", list(Neighbours), ids=str)
+def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(columns, relation):
+    """One of numbers everywhere, in place of nobody or of one of words; among twenty columns a record counts twice."""
+    names = tuple(f"c{place}" for place in range(columns))
+    votes, tables = Votes(names, (), EACH_RECORD), []
+    for text in ("12,5", "Bern"):
+        tables.append(np.zeros(votes.shape, np.int64))
+        votes.count(tables[-1], pa.record_batch({name: pa.array([text]) for name in names}))
+    declared = votes.sensitivity(relation)
+    there, instead = tables
+    moved = there if relation is Neighbours.ADD_REMOVE else there - instead
+    reached = int(np.abs(moved).sum()), int(np.square(moved).sum())
+    assert reached[0] <= declared.l1 and reached[1] <= declared.l2_squared
+    if relation is Neighbours.ADD_REMOVE:
+        assert reached == (declared.l1, declared.l2_squared) and votes.weight == (2 if columns == 20 else 1)
+
+
+def test_a_count_enters_only_where_it_is_three_deviations_above_the_threshold():
+    look = plan_values(1, Fraction(1, 50), Fraction(1, 10**6))
+    ends = [math.ceil(look.threshold + part * look.error) for part in (0.1, SURELY - 0.1, SURELY + 0.1)]
+    shown = {"rare": ends[0], "some": ends[1], "many": ends[2], "most": 50 * ends[2]}
+    found = found_category("town", [shown], [look], Measured(60.0 * ends[2], 5.0), Measured(0.0, 5.0))
+    assert found.sure == ("many", "most")
 
 
 def test_what_comes_first_and_what_is_reserved_keep_the_whole_promise():
