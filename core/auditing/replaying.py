@@ -304,20 +304,23 @@ def _unlike(tape: Tape) -> Iterator[str]:
     """Whether all noise of one kind together is far longer or shorter than its law says.
 
     Sums of |z| over b are nearly a Gamma variable, those of z² over σ² nearly a chi-squared one, so a sound sampler
-    fails with probability `CHANCE`. Of few counters only noise that is several times too short is noticed.
+    fails with probability `CHANCE`. Near 0 whole numbers are unlike others, as a single one is 0 now and then: |z| + 1
+    is no shorter than continuous noise, |z| being no shorter than what is left of that without its fraction. Of few
+    counters only noise that is many times too short is noticed.
     """
-    sums = {"discrete_laplace": [0.0, 0.0], "discrete_gaussian": [0.0, 0.0]}
+    sums = {"discrete_laplace": [0.0, 0.0, 0], "discrete_gaussian": [0.0, 0.0, 0]}
     for draw in tape.draws:
         if isinstance(draw.law, CounterNoise) and draw.law.distribution in sums and draw.law.parameter >= FINE:
             noise = np.ravel(draw.outcome).astype(float) - np.ravel(draw.hidden).astype(float)
             kept, parameter = noise[np.abs(noise) < LONGEST], float(draw.law.parameter)
             pure = draw.law.distribution == "discrete_laplace"
-            sizes = np.abs(kept) * math.sinh(1 / parameter) if pure else kept**2 / parameter
-            sums[draw.law.distribution][0] += float(sizes.sum())
-            sums[draw.law.distribution][1] += len(kept)
-    for name, (total, count) in sums.items():
+            for place, size in enumerate((np.abs(kept), np.abs(kept) + 1)):
+                sizes = size * math.sinh(1 / parameter) if pure else size**2 / parameter
+                sums[draw.law.distribution][place] += float(sizes.sum())
+            sums[draw.law.distribution][2] += len(kept)
+    for name, (total, most, count) in sums.items():
         law = stats.gamma(count) if name == "discrete_laplace" else stats.chi2(count)
-        if count and min(law.cdf(total), law.sf(total)) < CHANCE:
+        if count and (law.cdf(most) < CHANCE or law.sf(total) < CHANCE):
             yield f"noise is {'shorter' if total < law.mean() else 'longer'} than the law by which it says it is drawn"
 
 

@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing.replaying import Promise, Recorded
+from core.auditing.replaying import Promise, Recorded, _unlike
 from core.privacy.accounting import Cost
 from core.privacy.calibration import NoiseScale
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource, SystemSource
+from core.privacy.replay.laws import CounterNoise
+from core.privacy.replay.tape import Draw, Tape
 
 LAPLACE = NoiseScale("discrete_laplace", Fraction(1))
 DATA, NEIGHBOUR = pd.DataFrame({"x": [1.0, 2.0, 3.0]}), pd.DataFrame({"x": [1.0, 2.0]})
@@ -139,3 +141,14 @@ def not_paid(records, world):
 @pytest.mark.parametrize("release", [paid_afterwards, half_paid, not_paid])
 def test_what_was_not_paid_before_it_was_drawn_is_found(release):
     assert not found(release, paid=True).passed
+
+
+@pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])
+def test_a_single_count_whose_noise_happens_to_be_none_was_taken_for_noise_of_another_law(law):
+    """One of scale 100 is drawn so in one release of 200; no release of 26 such counters is."""
+    scale = Fraction(100 if law == "discrete_laplace" else 10_000)
+    for counters, findings in ((1, 0), (26, 1)):
+        exact = np.zeros(counters, np.int64)
+        tape = Tape()
+        tape.draws.append(Draw(CounterNoise(law, scale, exact.shape), exact, exact, 0))
+        assert len(list(_unlike(tape))) == findings
