@@ -43,7 +43,8 @@ def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(population, "KEPT", draws(128, population.KEPT))
 
 
-TRIAL_ROWS, TRIALS = one_trial.TRIAL_ROWS, trial._reference_trials
+TRIED = {name: getattr(one_trial, name) for name in ("TRIAL_ROWS", "LEAST_GROUPS", "LARGEST_SIMULATED")}
+TRIALS = trial._reference_trials
 """How many random rows a forecast tries, and what keeps them: the usual ones, for tests of how good forecasts are."""
 
 
@@ -53,6 +54,8 @@ def short_trials() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         if not DEEP:
             patched.setattr(one_trial, "TRIAL_ROWS", 800)
+            patched.setattr(one_trial, "LEAST_GROUPS", 6)
+            patched.setattr(one_trial, "LARGEST_SIMULATED", one_trial.LARGEST_SIMULATED // 4)
             patched.setattr(trial, "_reference_trials", lru_cache(maxsize=1024)(TRIALS.__wrapped__))
         yield
 

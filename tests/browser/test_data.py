@@ -3,7 +3,6 @@
 import pytest
 
 from tests.browser.test_release import unfold
-from tests.depth import deep
 
 CSV = b"salary,city,member\n7341.25,Grubenmann,true\n8812.5,Bern,false\n"
 
@@ -17,9 +16,10 @@ def describe(visit):
     visit.fill("Unit of salary", "CHF")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("width", "theme"),
-    [deep("desktop", "light"), deep("desktop", "dark"), deep("phone", "light"), ("phone", "dark"), deep(800, "light")],
+    [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark"), (800, "light")],
 )
 def test_an_owner_describes_a_file(visitor, width, theme):
     visit = visitor(width, theme)

@@ -3,11 +3,12 @@
 import pytest
 
 from core.releases.forecast import one_trial, trial
-from tests.conftest import TRIAL_ROWS, TRIALS
+from tests.conftest import TRIALS, TRIED
 
 
 @pytest.fixture(autouse=True)
 def usual_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a release."""
-    monkeypatch.setattr(one_trial, "TRIAL_ROWS", TRIAL_ROWS)
+    for name, size in TRIED.items():
+        monkeypatch.setattr(one_trial, name, size)
     monkeypatch.setattr(trial, "_reference_trials", TRIALS)
