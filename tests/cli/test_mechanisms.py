@@ -351,7 +351,7 @@ def test_forecasts_of_every_kind(command, options):
         deep(("--norm", "squared")),
         deep(("--project", "1", "--rows", "8")),
         deep(("--mechanism", "bernstein")),
-        ("--mechanism", "interval-tree", "--size", "2"),
+        deep(("--mechanism", "interval-tree", "--size", "2")),
         deep(("--mechanism", "exponential-sum")),
         deep(("--mechanism", "distance")),
     ],
