@@ -167,7 +167,7 @@ def test_each_column_may_have_a_bandwidth_of_its_own():
 @pytest.mark.parametrize(
     ("mechanism", "first", "kind"),
     [
-        (MWEM(SQUARE, kernels.Gaussian(2.0), rounds=2, cells=(8, 8), seed=1), "Density", "close by"),
+        (MWEM(SQUARE, kernels.Laplacian(2.0), rounds=2, cells=(8, 8), seed=1), "Density", "close by"),
         (HuangRoth(SQUARE, 4), "Distance", "away on average"),
     ],
     ids=["mwem", "huang-roth"],
