@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -83,8 +84,19 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked deep, unless the run is."""
-    later = [] if DEEP else [item for item in items if item.get_closest_marker("deep")]
-    if later:
-        config.hook.pytest_deselected(items=later)
-        items[:] = [item for item in items if item not in set(later)]
+    """Leave out what is marked deep, and most of many cases that are nearly alike, unless the run is deep."""
+    if DEEP:
+        return
+    kept, families = [], defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("deep"):
+            kept.append(item)
+            if item.get_closest_marker("few"):
+                families[item.nodeid.partition("[")[0]].append(item)
+    left = set(items) - set(kept)
+    for cases in families.values():
+        most = min(cases[0].get_closest_marker("few").args[0], len(cases))
+        left |= set(cases) - {cases[place * (len(cases) - 1) // max(most - 1, 1)] for place in range(most)}
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]

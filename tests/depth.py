@@ -1,8 +1,9 @@
 """How deep the tests go: a few minutes for every change, or every sample and every example of the nightly run.
 
 `make test-deep` sets FROSTGLASS_DEEP. Sizes are asked of `draws`, so that both depths run the same lines; a test that
-says something only at its full size is marked ``deep``. A statistical test states its false-alarm rate, which the
-depth may not change: fewer draws see less, and accuse no more often.
+says something only at its full size is marked ``deep``, and one whose cases are nearly alike ``few`` with how many of
+them quick runs take: never one that keeps watch over privacy or over what is paid. A statistical test states its
+false-alarm rate, which the depth may not change: fewer draws see less, and accuse no more often.
 """
 
 import os

@@ -44,6 +44,7 @@ def test_half_spaces_hold_exactly_the_points_of_the_heaviest_cells(kernel):
         assert np.array_equal(cells.holding((point - low) / (high - low)), slow)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kernel, centres, shares",
     [

@@ -54,6 +54,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_exact_answer_lies_in_the_interval(made, question):
     """At a level that fails once in 10^7 intervals, of noise from a seed; the answers of DuckDB are the oracle."""
@@ -169,6 +170,7 @@ UNMEASURED = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("question", UNMEASURED)
 @pytest.mark.parametrize("seed", range(2))
 def test_columns_that_no_table_has_together_are_answered_by_the_best_guess_between_bounds_that_hold(question, seed):

@@ -246,6 +246,7 @@ def test_scores_that_scatter_far_beyond_the_noise_win_by_their_lead_alone():
     assert chance_of_winning(value, np.ones((9, 2)), scatter) == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("classes", [2, deep(3), 10])
 @pytest.mark.parametrize("shape", ["peaked", deep("two peaks"), "one stands out", "nothing"])
 def test_chances_come_true(classes, shape):

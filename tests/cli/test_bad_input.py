@@ -42,6 +42,7 @@ def npy(kind: str, shape: tuple[int, ...], content: bytes = b"") -> bytes:
 PICKLED = npy("|O", (1,), pickle.dumps(np.array([SECRET], dtype=object)))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
@@ -88,6 +89,7 @@ def test_a_fault_far_down_spends_nothing(command, ledger, tmp_path):
     assert "row 200,001" in check_refused(command, ledger, tmp_path, "long.csv")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "text",
     [

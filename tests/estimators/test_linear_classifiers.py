@@ -55,6 +55,7 @@ def test_the_order_of_the_list_decides_which_class_is_the_second():
     assert fitted.coef_[0, 0] < 0 and fitted.score(X, y) > 0.8
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", ["auto", "amp", "descent", "objective"])
 def test_with_a_delta_every_method_predicts(method):
     X, y = slope()

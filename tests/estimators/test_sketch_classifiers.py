@@ -142,6 +142,7 @@ def embeddings(n: int = 6000, d: int = 32, classes: int = 4, shared: float = 1.5
     return points / np.linalg.norm(points, axis=1, keepdims=True), kind
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("facts", "promise"),
     crossed(

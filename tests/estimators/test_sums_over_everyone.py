@@ -168,6 +168,7 @@ def test_without_a_bandwidth_a_grid_is_read_as_suits_it_or_the_spread_is_bought(
     assert 4 < bandwidth < 18  # half of how far they are apart is 8.7; noise hides a part of it
 
 
+@pytest.mark.few(16)
 @parametrize_with_checks([PrivateDistanceSum(bounds=(-100, 100), norm=norm) for norm in ("l1", "squared")])
 def test_scikit_learn_accepts_it_of_distance_sum(estimator, check):
     check(estimator)

@@ -38,6 +38,7 @@ def promise(method: str, epsilon: int) -> Budget:
     return Budget(epsilon, 0 if method == "objective" else "1e-4", "replace_one" if method == "sgd" else "add_remove")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_a_model_that_predicts(method):
     budget = promise(method, 60)

@@ -78,6 +78,7 @@ def test_a_table_of_nobody_is_not_refused_as_that_would_tell_that_nobody_is_ther
     assert drain(path) == 0
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("way", "broken"), crossed(["path", "upload"], BROKEN))
 def test_broken_text_tables(broken, way, tmp_path):
     text, sentence = broken

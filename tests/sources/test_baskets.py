@@ -57,6 +57,7 @@ def stored(table, form, folder):
     return path
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("form", "kind"), crossed(["parquet", "table", "frame", "feather", "duckdb"], sorted(COLUMNS, reverse=True))
 )

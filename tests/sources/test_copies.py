@@ -72,6 +72,7 @@ def test_what_bytes_say_does_not_depend_on_where_a_reading_is_cut(content, cuts)
     assert b"".join(in_utf8(pieces, "")) == b"".join(in_utf8([content], ""))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("encoding", "mark"),
     crossed(["cp1252", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"], [";", ",", "\t", "|"]),

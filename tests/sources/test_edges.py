@@ -80,6 +80,7 @@ def write(table, form, folder):
     return path
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("order", "form"),
     crossed(["shuffled", "ascending"], ["parquet", "csv", "tsv", "feather", "npy", "npz", "duckdb", "sqlite"]),
@@ -122,6 +123,7 @@ IDS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", sorted(IDS))
 def test_ids_of_every_type_and_ids_that_say_nothing(kind, tmp_path):
     ids, expected = IDS[kind]
@@ -134,6 +136,7 @@ def test_ids_of_every_type_and_ids_that_say_nothing(kind, tmp_path):
             sets_of(source, domain_of("refuse"))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("items", [[1, None, 3], [1.0, float("nan"), 3.0], ["1", None, "3"]])
 @pytest.mark.parametrize("who", [[1, 1, 2], [2, 1, 2]])
 def test_items_that_say_nothing(items, who):

@@ -118,6 +118,7 @@ def read(source, domain, rows=3):
     return np.concatenate([np.empty((0, domain.dimensions)), *points])
 
 
+@pytest.mark.few(9)
 def test_names_kinds_and_values(any_source):
     source = any_source
     assert source.columns == tuple(map(ColumnInfo, NAMES, KINDS))
@@ -165,6 +166,7 @@ def test_a_pattern_reads_all_its_files_in_order(tmp_path):
         open_source(tmp_path / "part*")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("dtype", "order"), crossed(["f8", ">f4", "i2", "?", "f2", "g"], ["F", "C"]))
 def test_arrays_take_their_names_from_the_domain_in_order(order, dtype, tmp_path):
     array = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype, order=order)

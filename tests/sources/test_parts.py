@@ -142,6 +142,7 @@ LISTS = {
 FEW = ("uint64", "float64", "decimal", "numbers", "null", "dictionary", "truth", "number", "list", "fixed")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", sampled([*ODD, *WORDS, *LISTS], *FEW))
 def test_both_readers_of_parquet_give_the_same_points(name, tmp_path, monkeypatch):
     """DuckDB's reader is the reference."""

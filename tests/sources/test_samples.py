@@ -67,6 +67,7 @@ def test_no_text_but_declared_categories_and_made_up_names(one):
             assert set(values) <= declared[name]
 
 
+@pytest.mark.few(5)
 def test_public_facts_hold_without_being_read_off_the_data(one):
     refuse = Domain(one.domain.columns, outside="drop", missing="refuse", scale=one.domain.scale)
     table = frame(one)
@@ -82,6 +83,7 @@ def test_public_facts_hold_without_being_read_off_the_data(one):
         assert one.label.name not in one.domain.names
 
 
+@pytest.mark.few(4)
 def test_guesses_are_round_and_near(one):
     points = encoded(one)
     assert len(f"{one.records_guess:g}".rstrip("0")) == 1 or one.records_guess % 5000 == 0
@@ -167,6 +169,7 @@ def test_the_script_makes_the_very_files(tmp_path):
         pd.testing.assert_frame_equal(frame(made), frame(one))
 
 
+@pytest.mark.few(4)
 def test_every_sample_that_can_be_drawn_comes_with_a_real_release_that_tells_the_truth(one):
     path = {one.name: path for one, path in bundled_releases()}.get(one.name)
     if path is None:

@@ -198,6 +198,7 @@ def test_yes_and_no_are_read_as_people_write_them(tmp_path):
     assert own.domain.decode_points(points)["smokes"].tolist() == ["yes", "no", "no", "yes"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["Lesernummer", "customer_id", "PatientNr", "id_client", "userId"])
 def test_a_column_that_looks_like_an_id_by_its_name_is_proposed_and_left_out(name):
     app = with_file(f"age,{name}\n1,a\n2,b\n".encode())

@@ -52,6 +52,7 @@ def check_mean(kernel, waves: np.ndarray) -> None:
     assert (np.abs(cosines.mean(axis=0) - expected) < SIGMAS * error + 1e-12).all()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("dimensions", "kernel"), crossed([2, 1, 3, 6], KERNELS), ids=str)
 def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     """Every row a group of its own, so that rows are independent; a Sobol sequence for each takes its time."""
@@ -59,6 +60,7 @@ def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     check_mean(kernel, draw_frequencies(kernel, (1,) * dimensions, rows, rows, 11).waves)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("dimensions", "kernel"), crossed([3, 1, 4, 11], RADIAL), ids=str)
 def test_the_mean_cosine_of_structured_rows_is_the_kernel(kernel, dimensions):
     """One row a block, the second or last of it in turn, over independent blocks."""

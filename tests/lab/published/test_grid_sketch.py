@@ -132,6 +132,7 @@ def test_the_noise_of_a_flat_answer_is_the_squared_kernel(sketch):
     assert sketch.total_variance(2.0) == 2.0 * sketch.grid.size
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(1.0), Euclidean(3.0, 2)], ids=str)
 @pytest.mark.parametrize("crossed", [True, False])
 def test_large_grids_are_read_axis_by_axis_with_the_same_answers(kernel, crossed, monkeypatch):

@@ -65,6 +65,7 @@ def test_where_noise_rules_the_forecast_is_exact():
     assert np.std(errors) == pytest.approx(expected.noise_error, rel=0.15)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("density", "kernel"), crossed([0.2, 0.08, 0.4], KERNELS), ids=str)
 def test_the_reference_population_has_the_stated_density_and_stays_inside(kernel, density):
     points = reference_population(DOMAIN, kernel.metric, kernel, density)

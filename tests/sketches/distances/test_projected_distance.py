@@ -176,6 +176,7 @@ def in_one_heap(random):
     return np.full((510, 9), 0.3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("made", [spread_evenly, in_one_heap])
 @pytest.mark.parametrize("budget", [Budget(1), BUDGET], ids=str)
 def test_intervals_hold_the_truth_at_least_as_often_as_they_say(budget, made):

@@ -242,6 +242,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kernel, error", KERNELS, ids=str)
 def test_answers_are_near_the_exact_sums_inside_and_outside_the_bounds(kernel, error):
     """Per record, the worst of 60 places: at the peak of a kernel that has one, where the grid rounds it off."""
@@ -295,6 +296,7 @@ def test_noise_has_the_stated_variance_at_every_query(kernel, grids):
     assert average == pytest.approx(sketch.noise_variance(variance, inside).mean(), rel=0.1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kernel", "heaped"), crossed([Laplacian(0.3), Gaussian(0.3), SmoothSquared(0.3)], [True, False]), ids=str
 )

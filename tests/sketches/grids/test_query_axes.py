@@ -31,6 +31,7 @@ def largest_error(kernel) -> float:
     return np.abs(told - kernel.evaluate(origin, places)).max()
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("power", [1, 2, 3, 5, 8, 16, 32])
 @pytest.mark.parametrize("made", [Euclidean, Exponential, Smooth, SmoothSquared, Manhattan, SmoothL1])
 def test_every_kernel_of_a_distance_is_a_sum_of_products(made, power):

@@ -39,6 +39,7 @@ SUMS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("asked", "kernel"),
     crossed(

@@ -164,6 +164,7 @@ def test_what_a_record_adds_does_not_depend_on_the_records_beside_it(transform):
         assert (filled(features, data) - filled(features, np.delete(data, place, axis=0)) == alone).all()
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_answers_are_unbiased(variant):
     """Mean over 40 seeds within 7.5 of its own standard errors: false alarm below 1e-6 (t, 39 degrees, 140 means)."""

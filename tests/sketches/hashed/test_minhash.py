@@ -189,6 +189,7 @@ def test_answers_are_unbiased_for_short_and_long_sets(scheme, width):
     assert (np.abs(np.mean(answers, axis=0) - exact) < 7 * error + 1e-4).all()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("shared, own", [(1, 1), (3, 2), (60, 40), (400, 400)])
 def test_two_sets_collide_with_their_similarity_in_rows_that_are_as_good_as_independent(scheme, shared, own):

@@ -58,6 +58,7 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, rows, seed, width):
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, len(rows), queries), abs=1e-9)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("d", "kernel"),
     crossed([16, 15, 40], [Product((Angular(), Euclidean(9.0))), Euclidean(4.0, power=3), Angular(power=7)]),

@@ -77,6 +77,7 @@ def assert_near(found, exact) -> None:
         assert found == pytest.approx([exact] * len(found))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("bins", [4, 10, 200])
 @pytest.mark.parametrize("kind", WHOLE)
 def test_answers_about_numbers_with_steps_are_exact_without_noise(kind, bins):
@@ -172,6 +173,7 @@ AMOUNTS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", AMOUNTS)
 def test_amounts_in_wide_bounds_have_their_quartiles_and_counts_off_tables(name):
     column = AMOUNTS[name]

@@ -67,6 +67,7 @@ def button(app: AppTest, label: str):
     return next(one for one in app.button if one.label == label)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_every_lesson_opens_by_its_address(lesson):
     app = page(lesson=lesson.name)
@@ -77,6 +78,7 @@ def test_every_lesson_opens_by_its_address(lesson):
     assert 'fg-finding" role="status"' in shown, "it says what it shows"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_an_address_that_makes_no_sense_opens_the_lesson_all_the_same(name):
     keys = ("epsilon", "rows", "people", "ask", "crowd", "bounds", "noise", "times", "secret", "records", "delta")
