@@ -29,7 +29,7 @@ def opened(visitor, nothing_kept):
         visit = visitor(width, theme)
         visit.go(path)
         visit.drop(f"{name}.npz", (RELEASES / f"{name}.npz").read_bytes(), "application/octet-stream")
-        visit.page.wait_for_selector(".stPlotlyChart .main-svg")
+        visit.page.wait_for_selector(".stPlotlyChart .main-svg, .doors")
         visit.settle()
         return visit
 
@@ -147,7 +147,10 @@ def test_a_curve_is_asked_by_clicking_too(opened):
 @pytest.mark.deep
 def test_a_small_picture_opens_large_and_the_address_says_so(opened):
     visit = opened("colours")
-    click(visit, 0.5, 0.5, chart=".st-key-explore-pairs", plot=4)
+    assert visit.barriers() == [] and visit.illegible() == [] and visit.overflow() <= 0
+    visit.page.get_by_role("button", name="Open green and blue").press("Enter")
+    visit.page.wait_for_selector(PICTURE)
+    visit.settle()
     assert "show=Two+columns" in visit.page.url and "x=green" in visit.page.url and "y=blue" in visit.page.url
     assert visit.page.locator(PICTURE).count() == 1
     again = opened("colours", path="/explore?show=Two+columns&x=green&y=blue")
@@ -206,7 +209,8 @@ def test_what_a_phone_folds_is_there_again_once_it_is_turned(opened):
 @pytest.mark.deep
 def test_every_figure_has_words(opened):
     visit = opened("colours")
-    for view in ("Density", "Two columns", "Modes", "Film", "Three columns", "Sample"):
+    assert "one for each pair of these columns" in visit.page.locator(".doors").get_attribute("aria-label")
+    for view in ("Two columns", "Modes", "Film", "Three columns", "Sample"):
         visit.choose(view)
         visit.page.wait_for_selector(".stPlotlyChart .main-svg")
         for figure in visit.page.locator(".stPlotlyChart").all():

@@ -1,8 +1,9 @@
-"""The matrix of small pictures: one a pair, one a column, and each a door.
+"""Small pictures of every pair of columns and of every column, each a door to a large one.
 
 Gallery pictures: dark where many people are, blank where none are, on nothing and in teal.
 """
 
+import base64
 import re
 
 import numpy as np
@@ -13,9 +14,10 @@ from core import Budget, Race, Vector, release
 from core.analysis.density import pairs
 from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
+from core.figures.density_figures import density_map
 from core.figures.palette import LIGHT_SHADES, TEAL, rgb
-from core.figures.small_pictures import SIZE, density_picture, pairs_in_words, pairs_matrix
-from core.figures.traces import TEMPLATE, on_paper, standalone
+from core.figures.small_pictures import HIDDEN, MOST, SIZE, density_picture, pairs_facts
+from core.figures.traces import TEMPLATE, hidden_by_noise, on_paper, standalone
 from core.geometry import kernels
 from tests.releases_for_tests import small_release
 
@@ -23,49 +25,43 @@ DOMAIN = Domain((Numeric("age", 0, 100), Numeric("<b>pay", 0, 9), Categorical("c
 
 
 @pytest.fixture(scope="module")
-def matrix():
-    release = small_release(domain=DOMAIN)
-    small = pairs(release, size=8)
-    return small, pairs_matrix(small, {column.name: column for column in DOMAIN.columns})
+def small():
+    return pairs(small_release(domain=DOMAIN), size=8)
 
 
-def test_there_is_a_map_for_every_pair_and_a_curve_for_every_column(matrix):
-    small, figure = matrix
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
-    assert len(maps) == len(small.heatmaps) == 3
-    doors = [list(trace.customdata[0]) for trace in figure.data if trace.customdata is not None]
-    assert sorted(doors, key=str) == sorted([["age"], ["<b>pay"], ["city"], *map(list, small.heatmaps)], key=str)
+def shades(facts: dict) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(facts["cells"]), np.uint8)
 
 
-def test_every_door_lies_in_the_picture_that_it_opens(matrix):
-    _, figure = matrix
-    axes = {}
-    for trace in figure.data:
-        if trace.type == "heatmap":
-            axes[trace.xaxis, trace.yaxis] = (len(np.array(trace.x)), len(np.array(trace.y)))
-        elif trace.customdata is not None and len(trace.customdata[0]) == 2:
-            x, y = trace.customdata[0]
-            sizes = {"age": 8, "<b>pay": 8, "city": 2}
-            assert axes[trace.xaxis, trace.yaxis] == (sizes[x], sizes[y])
+def test_there_is_a_map_for_every_pair_and_a_curve_for_every_column(small):
+    facts = pairs_facts(small, {column.name: column for column in DOMAIN.columns})
+    assert facts["names"] == ["age", "<b>pay", "city"] and facts["said"].endswith("age, <b>pay, city.")
+    assert [(one["x"], one["y"]) for one in facts["maps"]] == [(0, 1), (0, 2), (1, 2)]
+    assert [one["bars"] for one in facts["curves"]] == [False, False, True]
+    assert [one["across"] for one in facts["maps"]] == [8, 8, 8] and len(shades(facts["maps"][1])) == 16
+    assert not facts["maps"][1]["smooth"]  # categories are cells of their own
 
 
-def test_pictures_of_a_row_end_at_the_same_height(matrix):
-    """Where the noise is hatched, Plotly would give the hatching room around it."""
-    _, figure = matrix
-    for trace in figure.data:
-        if trace.type == "heatmap":
-            assert figure.layout[trace.yaxis.replace("y", "yaxis")].range is not None
-            assert figure.layout[trace.xaxis.replace("x", "xaxis")].range is not None
+def test_shades_follow_the_numbers_and_what_the_noise_hides_is_told_apart(small):
+    facts = pairs_facts(small, {column.name: column for column in DOMAIN.columns})
+    for one, picture in zip(facts["maps"], small.heatmaps.values(), strict=True):
+        hidden, shown = hidden_by_noise(picture).ravel(), shades(one)
+        assert np.array_equal(shown == HIDDEN, hidden)
+        seen = picture.estimate.ravel()[~hidden]
+        assert np.allclose(shown[~hidden], MOST * seen / seen.max(), atol=0.51)
+    curve = small.curves["age"]
+    assert (shades(facts["curves"][0])[hidden_by_noise(curve)] == 0).all()
 
 
-def test_names_are_text(matrix):
-    small, figure = matrix
-    assert "<b>" not in str(figure.layout) and all("<b>" not in str(trace.hovertemplate) for trace in figure.data)
-    assert pairs_in_words(small).endswith("age, <b>pay, city.")
+def test_the_darkest_place_of_distances_is_the_nearest(small):
+    facts = pairs_facts(small, {column.name: column for column in DOMAIN.columns}, near=False)
+    picture = small.heatmaps["age", "<b>pay"]
+    assert shades(facts["maps"][0]).argmax() == picture.estimate.argmin() and (shades(facts["maps"][0]) != HIDDEN).all()
+    assert shades(facts["curves"][0]).argmin() == small.curves["age"].estimate.argmin()
 
 
-def test_on_paper_a_figure_carries_its_colours_with_it(matrix):
-    _, figure = matrix
+def test_on_paper_a_figure_carries_its_colours_with_it(small):
+    figure = density_map(small.heatmaps["age", "<b>pay"], DOMAIN.columns[:2], "people")
     drawn = on_paper(figure)
     assert drawn.layout.template.data.heatmap[0].colorscale[0][1] == LIGHT_SHADES[0]
     assert drawn.layout.template == TEMPLATE and figure.layout.template != TEMPLATE

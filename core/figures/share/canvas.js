@@ -2,10 +2,10 @@
 
 export const SHADES = 10;
 
-/** Colours that a canvas draws with, read off the style sheet. */
-export const coloursNow = () => {
+/** Colours that a canvas draws with, read off the style sheet that holds somewhere. */
+export const coloursNow = (place = document.body) => {
   const probe = document.createElement("span");
-  document.body.append(probe);
+  place.append(probe);
   const read = (name) => {
     probe.className = name;
     return getComputedStyle(probe).color;

@@ -145,7 +145,7 @@ FONTS_LICENCE = (
 # The decoder, which is a package of its own; the page draws what it decodes.
 READER = APP / "readers" / "javascript"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?:[^"]*/)?([a-z_]+\.js)";\n', re.MULTILINE)
-# Where a table is drawn inside another program, such as the app; `inside.js` says what is handed over.
+# Where something is drawn inside another program, such as the app; `inside.js` says what is handed over of a table.
 INSIDE_PLACE = '<div class="inside"></div>'
 # What stays in place keeps clear of the app's menu, which does so too, and on a phone of all of its head.
 BESIDE_MENU = (
@@ -343,9 +343,9 @@ def script(entry: str = "page.js") -> str:
     return f'(() => {{\n"use strict";\n{_parts(entry)}\n}})();'
 
 
-def inside_script() -> str:
-    """A module that draws a released table inside another program's page; its default export is that of `inside.js`."""
-    return f"{_parts('inside.js')}\nexport default inside;"
+def inside_script(entry: str = "inside") -> str:
+    """A module that draws inside another program's page, `inside.js` a whole table; its default export says how."""
+    return f"{_parts(f'{entry}.js')}\nexport default {entry};"
 
 
 def _parts(entry: str) -> str:

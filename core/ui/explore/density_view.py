@@ -31,7 +31,8 @@ from ...figures.release_pictures import (
     picture_table,
 )
 from ...figures.report.exploration import Dense, Density, Points, Step, table_of
-from ...figures.small_pictures import CELL, NARROW, pairs_in_words, pairs_matrix
+from ...figures.share.shared_page import INSIDE_PLACE, inside_script, inside_style
+from ...figures.small_pictures import pairs_facts
 from ...formatting.numbers import listed
 from ...releases.release import Release
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
@@ -54,29 +55,27 @@ from .asking_on_pictures import MODES as KINDS
 from .asking_on_pictures import POINT, AskedArea, choose_asking, few_elements, follow_clicks
 from .picture_layers import Layers, add_layers, below, choose_layers, film_of, marks_of
 
+SMALL = st.components.v2.component(
+    "frostglass_pairs", html=INSIDE_PLACE, css=inside_style(), js=inside_script("matrix")
+)
 SEEN = "explore-seen"  # Session state: what was worked out before, and is remembered.
 PICTURE = TypeVar("PICTURE")
 
 
 def coarse_first(
-    what: object,
-    coarse: Callable[[], PICTURE | None],
-    draw: Callable[[PICTURE], go.Figure],
-    height: Literal["content", "stretch"] = "content",
+    what: object, coarse: Callable[[], PICTURE | None], draw: Callable[[PICTURE], object]
 ) -> DeltaGenerator:
-    """The place for a figure, in which a coarse one is shown unless the fine one was worked out before.
+    """The place for a picture, in which a coarse one is shown unless the fine one was worked out before.
 
-    `what`: Tells pictures apart. `coarse`: Works the coarse one out; None where the fine one is as quick. `height`:
-    "stretch" where the figure fills the window.
+    `what`: Tells pictures apart. `coarse`: Works the coarse one out; None where the fine one is as quick.
     """
     place, seen = st.empty(), st.session_state.setdefault(SEEN, set())
     if what not in seen:
         seen.add(what)
         first = coarse()
         if first is not None:
-            place.plotly_chart(
-                draw(first), height=height, config={"displayModeBar": False}, alt="A coarse picture, to begin with"
-            )
+            with place.container():
+                draw(first)
     return place
 
 
@@ -104,23 +103,6 @@ def drawing(
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)
 def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
     figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
-    return figure
-
-
-def matrix_drawing(opened: Opened, pictures: Pairs, cell: int) -> go.Figure:
-    """The figure of a matrix; `answers.small_pictures` of its columns are the ``pictures``. It may be changed."""
-    return go.Figure(
-        _drawing_matrix(opened.identity, opened.release, pictures, pictures.columns, cell), _validate=False
-    )
-
-
-@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
-def _drawing_matrix(
-    identity: str, _release: Release, _pictures: Pairs, names: tuple[str, ...], cell: int
-) -> dict[str, Any]:
-    columns = {column.name: column for column in _release.domain.columns}
-    near = _release.sketch.answers == "closeness"
-    figure: dict[str, Any] = pairs_matrix(_pictures, columns, near, cell).to_dict()
     return figure
 
 
@@ -164,7 +146,7 @@ def volume_view(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -
         asked.show_answer()
 
 
-CHART, MATRIX = "explore-picture", "explore-pairs"
+CHART, MATRIX, COARSE = "explore-picture", "explore-pairs", "explore-pairs-coarse"
 
 
 @st.fragment
@@ -194,26 +176,18 @@ def _matrix(opened: Opened) -> None:
             note("Pick the columns to pair.")
             return
     note("Click or tap a picture to open it.")
-    height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
-
     columns = {column.name: column for column in domain.columns}
-    cell = NARROW if on_a_phone() else CELL
 
-    def drawn_coarse(pictures: Pairs) -> go.Figure:
-        return pairs_matrix(pictures, columns, _near(opened), cell)
+    def draw(pictures: Pairs, key: str) -> None:
+        facts = pairs_facts(pictures, columns, _near(opened)) | {"identity": f"{key} {opened.identity} {names}"}
+        SMALL(key=key, data=facts, on_opened_change=lambda: _open(st.session_state[key].opened, names))
 
-    with st.container(key="fg-stage", height=height):
-        place = coarse_first((opened.identity, names), lambda: _coarse_pairs(opened, names), drawn_coarse, height)
-    pairs = public_answers.small_pictures(opened.identity, opened.release, names)
-    place.plotly_chart(
-        matrix_drawing(opened, pairs, cell),
-        key=MATRIX,
-        height=height,
-        on_select=_open_clicked,
-        selection_mode="points",
-        alt=pairs_in_words(pairs, _near(opened)),
-        config={"displayModeBar": False},
+    place = coarse_first(
+        (opened.identity, names), lambda: _coarse_pairs(opened, names), lambda pictures: draw(pictures, COARSE)
     )
+    pairs = public_answers.small_pictures(opened.identity, opened.release, names)
+    with place.container():
+        draw(pairs, MATRIX)
     note(
         "Each has a scale of its own; what is not drawn is averaged over."
         if _near(opened)
@@ -221,10 +195,10 @@ def _matrix(opened: Opened) -> None:
     )
 
 
-def _open_clicked() -> None:
-    points = st.session_state[MATRIX].selection.points
-    if points:
-        open_picture(tuple(points[0]["customdata"]))
+def _open(asked: object, names: Sequence[str]) -> None:
+    """Show the picture large that was clicked: of one column, or of two."""
+    if isinstance(asked, list) and 1 <= len(asked) <= 2 and all(name in names for name in asked):
+        open_picture(tuple(asked))
 
 
 def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], layers: Layers) -> None:
@@ -238,8 +212,12 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
         place = coarse_first(
             (opened.identity, view),
             lambda: _coarse(opened, view),
-            lambda first: for_screen(picture_figure(opened.release, first)),
-            height,
+            lambda first: st.plotly_chart(
+                for_screen(picture_figure(opened.release, first)),
+                height=height,
+                config={"displayModeBar": False},
+                alt="A coarse picture, to begin with",
+            ),
         )
     picture = public_answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)

@@ -2,7 +2,7 @@
 
 A coarse picture comes first, once, and takes a fraction of the work of the fine one that replaces it.
 
-What everyone shares is what is drawn for one visitor: a map, with the ring apart, and a matrix.
+What everyone shares is what is drawn for one visitor: a map, with the ring apart.
 """
 
 import json
@@ -15,14 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
 from core.analysis import density
-from core.analysis.density import grid, pairs
+from core.analysis.density import grid
 from core.figures.answer_sentences import answer_sentence
 from core.figures.density_figures import Marks
 from core.figures.figure_axes import NAME, Axis, View, for_areas
 from core.figures.release_pictures import picture_figure
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
-from core.figures.small_pictures import CELL, NARROW, pairs_matrix
 from core.figures.traces import standalone
 from core.formatting.escapes import in_html
 from core.geometry import kernels
@@ -32,7 +31,7 @@ from core.releases.release import load
 from core.sources.samples import bundled_releases
 from core.ui.explore import density_view as drawing_module
 from core.ui.explore.asking_on_pictures import few_elements
-from core.ui.explore.density_view import drawing, matrix_drawing
+from core.ui.explore.density_view import drawing
 from core.ui.frame.session import KEY, Opened
 from core.ui.released import public_answers
 from core.ui.released.asked_points import STRONG, grain, label_of, tidy
@@ -286,23 +285,6 @@ def test_the_ring_leaves_it_to_what_is_below_it_to_say_something(city, map_of_it
     """Plotly shows the label of a trace with a template, empty or not, whatever its hoverinfo is."""
     *_, below, ring = few_elements(drawing(city, View(("east", "north")), map_of_it, None, ASKED)).data
     assert ring.hoverinfo == "skip" and ring.hovertemplate is None and below.hovertemplate
-
-
-def test_a_matrix_is_made_once_for_everyone_and_each_size_of_it_once(city, monkeypatch):
-    made = []
-    monkeypatch.setattr(drawing_module, "pairs_matrix", lambda *given: made.append(given) or pairs_matrix(*given))
-    small, columns = pairs(city.release, size=8), {column.name: column for column in city.release.domain.columns}
-    first = matrix_drawing(city, small, CELL)
-    assert said_of_drawing(first) == said_of_drawing(pairs_matrix(small, columns))
-    first.update_layout(height=5)
-    assert (
-        said_of_drawing(matrix_drawing(city, small, CELL)) == said_of_drawing(pairs_matrix(small, columns))
-        and len(made) == 1
-    )
-    assert said_of_drawing(matrix_drawing(city, small, NARROW)) == said_of_drawing(
-        pairs_matrix(small, columns, cell=NARROW)
-    )
-    assert len(made) == 2
 
 
 def test_it_can_be_taken_along(city, map_of_it):
