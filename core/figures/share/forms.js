@@ -139,7 +139,7 @@ const wavesOf = (waves, fields, values) => {
 };
 
 /** Probabilities of the classes that a linear model gives a record. */
-const probabilities = (model, values) => {
+export const probabilities = (model, values) => {
   let coordinates = model.terms.map((term) =>
     Math.min(1, Math.max(-1, (termValue(model.fields, values, term.column, term.category, term) - term.middle) / term.half)));
   const length = Math.hypot(...coordinates);
@@ -155,7 +155,7 @@ const probabilities = (model, values) => {
 };
 
 /** What a regression predicts of a record, inside the bounds of what is predicted. */
-const predicted = (target, fields, values) => {
+export const predicted = (target, fields, values) => {
   const moved = target.terms.reduce((sum, [column, category], place) =>
     sum + target.moves[place] * termValue(fields, values, column, category, target.knots?.[place]), target.intercept + (target.waves ? wavesOf(target.waves, fields, values)[0] : 0));
   return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);

@@ -239,14 +239,15 @@ def test_the_form_of_a_model_predicts_as_in_python_with_curves_and_waves(label, 
     facts = model_facts(made) if label == "kind" else number_facts(made)
     asked = {"x": 4.7, "y": 1.25, "town": 1} if label == "kind" else {"y": 1.25, "town": 1, "kind": 2}
     named = {name: [domain.categories_of(name)[one] if isinstance(one, int) else one] for name, one in asked.items()}
-    code = "".join((FOLDER / f"{name}.js").read_text() for name in ("forms",)) + (
-        "const dot = (one, other) => one.reduce((sum, value, i) => sum + value * other[i], 0);"
-        "const [facts, values] = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
+    code = (
+        f"import {{ probabilities, predicted }} from '{(FOLDER / 'forms.js').as_uri()}';"
+        "import { readFileSync } from 'fs';"
+        "const [facts, values] = JSON.parse(readFileSync(0, 'utf8'));"
         "console.log(JSON.stringify(facts.kind === 'model' ? probabilities(facts, values)"
         " : [predicted(facts.targets[0], facts.fields, values)]))"
     )
-    node = str(compute_driver_executable()[0])
-    run = subprocess.run([node, "-e", code], input=json.dumps([facts, asked]), capture_output=True, text=True)
+    command = [str(compute_driver_executable()[0]), "--input-type=module", "-e", code]
+    run = subprocess.run(command, input=json.dumps([facts, asked]), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     queries = pd.DataFrame(named)
     expected = made.probabilities(queries)[0] if label == "kind" else made.numbers(queries)
