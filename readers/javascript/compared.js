@@ -6,7 +6,7 @@ import { ReaderError } from "./archive.js";
 import { normalQuantile } from "./special.js";
 
 /** @import { Release } from "./release.js" */
-/** @import { Banded, Conditions } from "./tables.js" */
+/** @import { Banded } from "./tables.js" */
 
 const few = (names) => (names.length > 4 ? `${names.slice(0, 4).join(", ")} …` : names.join(", "));
 const alike = (one, other) => JSON.stringify(one, (key, value) => (key === "codes" ? undefined : value)) === JSON.stringify(other, (key, value) => (key === "codes" ? undefined : value));

@@ -12,10 +12,12 @@ from core.figures.share.shared_page import share_html
 from core.geometry import kernels
 from core.models.linear_models import LinearModel
 from core.models.training_task import Task
+from core.releases.comparison import Comparison
 from core.sketches.grids.grid_axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
 from core.sketches.tables.tables import Tables
+from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><b>"'
 DECODER = "frostglass.explorer.controls.decoder"
@@ -248,11 +250,46 @@ def test_everyone_can_use_the_page_of_a_table(page, tmp_path, width, theme):
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=theme)
     show(page, table_made(), tmp_path)
-    for state in ("", "frostglass.overview.pickCells(1, [1, 2], true)", "frostglass.overview.enlarge('c0')"):
+    (tmp_path / "later.npz").write_bytes(table_made().to_bytes())
+    for state in ("", "frostglass.overview.pickCells(1, [1, 2], true)", "frostglass.overview.enlarge('c0')", "beside"):
+        if state == "beside":
+            page.locator("#other").set_input_files(tmp_path / "later.npz")
+            page.locator(".compared .card").nth(2).wait_for()
+            state = ""
         page.evaluate(f"{state or 0}; new Promise(requestAnimationFrame)")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(page)
         assert [one["id"] for one in found.response["violations"]] == []
+
+
+def differences(page) -> dict[str, list[str]]:
+    """The rows of all tables behind the compared columns, by their first cell."""
+    cells = "row => [...row.children].map(cell => cell.textContent)"
+    rows = page.evaluate(f"[...document.querySelectorAll('.compared tbody tr')].map({cells})")
+    return {name: cells for name, *cells in rows}
+
+
+def test_another_file_that_is_dropped_is_compared_with_both_bands_or_refused_in_a_sentence(page, tmp_path):
+    made, later, other = table_made(), table_made(), small_release()
+    show(page, made, tmp_path)
+    for name, one in (("later.npz", later), ("other.npz", other)):
+        (tmp_path / name).write_bytes(one.to_bytes())
+    page.locator("#other").set_input_files(tmp_path / "later.npz")
+    page.locator(".compared .card").nth(2).wait_for()
+    found, expected = differences(page), Comparison(made, later).table("kind")
+    for row in expected.itertuples():
+        here, there, difference = found[str(row.kind)]
+        assert abs(float(here.rstrip("%")) - 100 * row.first) < 0.6
+        assert abs(float(there.rstrip("%")) - 100 * row.second) < 0.6
+        said = float(difference.split(" ")[0].replace("\u2212", "-").replace("+", ""))
+        assert abs(said - 100 * row.estimate) <= 25 * (row.high - row.low)
+    for file, words in (
+        ("other.npz", "These releases cannot be compared: the first is of"),
+        ("shared.html", "not a release"),
+    ):
+        page.locator("#other").set_input_files(tmp_path / file)
+        page.locator(".beside .note").first.filter(has_text=words).wait_for()
+        assert not page.locator(".compared > *").count()
 
 
 @pytest.mark.deep

@@ -16,16 +16,17 @@ export const coloursNow = (place = document.body) => {
   found.shades = Array.from({ length: SHADES }, (_, i) => components(read(`c-shade-${i}`)));
   found.shape = read("c-teal-shape");
   found.hatch = read("c-hatch");
+  found.differing = ["amber", "paper", "teal"].map((name) => components(found[name]));
   probe.remove();
   return found;
 };
 
 const components = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 
-/** The shade of a share between 0 and 1, between the two nearest of ten. */
+/** The shade of a share between 0 and 1, between the two nearest. */
 export const shade = (shades, share) => {
-  const place = Math.min(Math.max(share, 0), 1) * (SHADES - 1);
-  const first = Math.min(Math.floor(place), SHADES - 2);
+  const place = Math.min(Math.max(share, 0), 1) * (shades.length - 1);
+  const first = Math.min(Math.floor(place), shades.length - 2);
   return shades[first].map((one, c) => one + (shades[first + 1][c] - one) * (place - first));
 };
 

@@ -34,6 +34,11 @@ export class Chart {
     return 260;
   }
 
+  /** Whether a difference of two files is drawn, which may be below zero. */
+  get differs() {
+    return this.decoder.answers === "difference";
+  }
+
   get isMap() {
     return this.y !== null;
   }
@@ -85,7 +90,7 @@ export class Chart {
   }
 
   draw() {
-    if (!this.decoder) return;
+    if (!this.decoder || !this.canvas.parentElement?.clientWidth) return; // what is folded away is drawn when it is seen
     this.plot = this.laidOut();
     const scale = devicePixelRatio || 1;
     this.canvas.width = Math.round(this.plot.whole * scale);
@@ -98,7 +103,9 @@ export class Chart {
     const key = JSON.stringify([this.window, places, this.held, this.decoder.chosen, this.x, this.y, this.decoder.name]);
     if (key !== this.drawnFor) this.shown = this.decoder.picture(this.x, this.y, this.window, places, this.held);
     this.drawnFor = key;
-    this.range = this.decoder.answers === "distance" && this.isMap ? extremes(this.shown.est) : [0, Math.max(...extremes(this.shown.est))];
+    const [least, most] = extremes(this.shown.est);
+    const far = Math.max(-least, most);
+    this.range = this.differs ? [-far, far] : this.decoder.answers === "distance" && this.isMap ? [least, most] : [0, most];
     pen.save();
     pen.beginPath();
     pen.rect(this.plot.left, this.plot.top, this.plot.width, this.plot.height);
@@ -113,18 +120,18 @@ export class Chart {
   }
 
   drawMap(pen, scale) {
-    const { est, low, shape, rect } = this.shown;
+    const { est, low, high, shape, rect } = this.shown;
     const [least, most] = this.range;
     const turned = this.decoder.answers === "distance";
     const shareOf = (value) => (most > least ? (value - least) / (most - least) : 0);
-    const image = imageOf(shape[1], shape[0], (i) => shade(this.colours.shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i])));
+    const image = imageOf(shape[1], shape[0], (i) => shade(this.differs ? this.colours.differing : this.colours.shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i])));
     const [x, right] = rect[0].map((end) => this.toPixels(end, "x"));
     const [bottom, y] = rect[1].map((end) => this.toPixels(end, "y"));
     pen.imageSmoothingEnabled = this.decoder.exact && this.across.kind !== "category" && this.up.kind !== "category";
     pen.drawImage(image, x, y, right - x, bottom - y);
     if (turned || low === null || !low.some((value) => value <= 0)) return;
-    // Where the interval reaches zero nobody knows whether there is anyone.
-    const mask = imageOf(shape[1], shape[0], (i) => (low[i] <= 0 ? [0, 0, 0] : null));
+    // Where the interval reaches zero nobody knows whether there is anyone, or a difference.
+    const mask = imageOf(shape[1], shape[0], (i) => (low[i] <= 0 && (!this.differs || high[i] >= 0) ? [0, 0, 0] : null));
     const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
     const hatch = layer.getContext("2d");
     hatch.imageSmoothingEnabled = false;
@@ -145,7 +152,7 @@ export class Chart {
     const { est, low, high, values } = this.shown;
     const seen = values.map((value, i) => i).filter((i) => values[i] >= this.window.x[0] - 1 && values[i] <= this.window.x[1] + 1);
     const ends = extremes(seen.flatMap((i) => (low === null ? [est[i]] : [low[i], high[i], est[i]])));
-    const distance = this.decoder.answers === "distance";
+    const distance = this.decoder.answers === "distance" || this.differs;
     const room = 0.06 * (ends[1] - ends[0] || 1);
     this.values = distance ? [ends[0] - room, ends[1] + room] : [Math.min(0, Math.max(ends[0], -0.15 * ends[1])), ends[1] + room];
     pen.save();
@@ -157,7 +164,7 @@ export class Chart {
 
   /** Whether the noise hides if anyone is at a place. */
   hides(i) {
-    return this.shown.low !== null && this.shown.low[i] <= 0 && this.decoder.answers !== "distance";
+    return this.shown.low !== null && this.shown.low[i] <= 0 && !["distance", "difference"].includes(this.decoder.answers);
   }
 
   /** Stretches that the noise hides, and those between them; what is hidden reaches to its neighbours. */
@@ -319,8 +326,8 @@ const cut = (pen, words, width) => {
   return `${words.slice(0, end)}…`;
 };
 
-export const unitOf = ({ answers, counted, unit }) =>
-  answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "count" ? counted : `${counted} close by`;
+export const unitOf = ({ answers, counted, unit, measured }) =>
+  answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "count" ? counted : answers === "difference" ? measured : `${counted} close by`;
 
 /** What stands below a picture: its colours, or what its heights are, and what hatching means. */
 export const legendOf = (chart) => {
@@ -335,7 +342,7 @@ export const legendOf = (chart) => {
   if (chart.isMap) {
     const bar = painted(160, (pen) => {
       for (let i = 0; i < 160; i++) {
-        pen.fillStyle = `rgb(${shade(colours.shades, turned ? 1 - i / 159 : i / 159).join(" ")})`;
+        pen.fillStyle = `rgb(${shade(chart.differs ? colours.differing : colours.shades, turned ? 1 - i / 159 : i / 159).join(" ")})`;
         pen.fillRect(i, 0, 1, 12);
       }
     });
@@ -348,7 +355,7 @@ export const legendOf = (chart) => {
       pen.fillStyle = hatching(pen, colours.hatch, 1);
       pen.fillRect(0, 0, 26, 12);
     });
-    parts.push(element("span", { class: "scale-bar" }, swatch, "Hidden by the noise: may be empty"));
+    parts.push(element("span", { class: "scale-bar" }, swatch, chart.differs ? "Noise alone may make it" : "Hidden by the noise: may be empty"));
   }
   return parts;
 };
@@ -366,9 +373,5 @@ export class Still extends Chart {
 
   get lowest() {
     return 150;
-  }
-
-  draw() {
-    if (this.canvas.parentElement?.clientWidth) super.draw();
   }
 }

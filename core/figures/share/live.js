@@ -119,11 +119,6 @@ export class Live {
     return [axis, [before === undefined ? -Infinity : between(inside[0], before), after === undefined ? Infinity : between(inside[inside.length - 1], after)]];
   }
 
-  /** Answers at places that somebody pasted, a list of values by column each. */
-  answersAt(queries) {
-    return this.inUnits(this.release.answer(queries));
-  }
-
   /**
    * Made-up records that lie as densely as the release says: chains that move about the bounds and stay longer where
    * more is close (Metropolis, Hastings). Nobody's own record is among them, as nothing but the counters is asked.

@@ -5,7 +5,7 @@ const signed = (text) => text.replace("-", "\u2212");
 const grouped = (value, digits) =>
   signed((value || 0).toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 
-const digitsOf = (value, error, towards) => {
+export const digitsOf = (value, error, towards) => {
   if (Number.isNaN(value) || Number.isNaN(error)) return "unknown";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "\u2212∞";
   if (!(error > 0)) return significant(value, 12);

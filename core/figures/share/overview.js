@@ -125,7 +125,7 @@ class Card {
   }
 }
 
-const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${title}, as a table` },
+export const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${title}, as a table` },
   element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
     element("tbody", {}, ...rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell)))))));
 

@@ -2,6 +2,7 @@
 import { AskedChart } from "./asked_chart.js";
 import { fromBase64 } from "./bytes.js";
 import { element } from "./canvas.js";
+import { compareView } from "./compare.js";
 import { Still, extremes, legendOf, unitOf } from "./chart.js";
 import { modelView, regressionsView } from "./forms.js";
 import { Lattice } from "./lattice.js";
@@ -342,6 +343,9 @@ const start = async () => {
     views.push(...explorer.parts);
   }
   views.push(...(asked ? furtherViews(asked, explorer, stem) : []));
+  if (opened && (overview || (explorer && explorer.controls.subjects.every(({ exact }) => exact)))) {
+    views.push(compareView(opened, () => ({ overview, explorer, part: (overview?.facts ?? explorer.controls.decoder).part, group: overview ? "" : explorer.controls.decoder.group })));
+  }
   for (const facts of payload.subjects) {
     if (facts.kind === "model") views.push(...modelView(facts));
     if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts));
