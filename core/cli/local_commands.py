@@ -261,7 +261,8 @@ def _say_of_liars(made: LocalAnswers, liars: float) -> None:
 def estimate(
     release: Annotated[Path, Argument(metavar="RELEASE", help="A file that aggregate wrote.", show_default=False)],
     post: Annotated[
-        str, Option(help="base, base-pos, norm-sub, prob-simplex or base-cut: how estimates are made plausible.")
+        str,
+        Option(help="base, base-pos, norm-sub, prob-simplex, base-cut or shrunk: how estimates are made plausible."),
     ] = "base",
     level: Annotated[float, Option("--level", help="Probability with which an interval holds a count.")] = 0.95,
     candidates: CandidatesOption = None,

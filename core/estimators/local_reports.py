@@ -28,7 +28,7 @@ from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
 from ..local.oracle_choice import outlooks, recommended
 from ..local.oracles.counting import Tally
-from ..local.post_processing import processed, still_valid
+from ..local.post_processing import still_valid
 from ..local.survey import FINDERS, OpenSurvey, RecordSurvey, Survey, TextSurvey
 from ..privacy.budget import Number
 from ..releases.release import Release
@@ -157,7 +157,7 @@ class LocalFrequencies(LocalEstimator):
     def estimate(self) -> np.ndarray:
         """How many people gave each answer, float64 (answers,)."""
         check_is_fitted(self)
-        return processed(self.survey.oracle.estimate(self.tally_), self.n_reports_, self.post)
+        return self.frequencies()["estimate"].to_numpy()
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Ends of intervals that hold each count with about that probability, float64 (answers,) each."""

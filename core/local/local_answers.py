@@ -88,8 +88,9 @@ class LocalAnswers(ABC):
         """
         check_choice(post, "Post-processing of these answers", self.ways)
         values, estimate, low, high = self._answers(level)
+        error = (high - low) / (2.0 * ndtri(0.5 + level / 2.0))
         low, high, _ = still_valid(low, high, self.people, post)
-        estimate = processed(estimate, self.people, post)
+        estimate = processed(estimate, self.people, post, error)
         columns = {"value": values, "estimate": estimate, "low": low, "high": high}
         return pd.DataFrame(columns | {"share": estimate / self.people})
 

@@ -24,6 +24,7 @@ POST = {
     "None below zero": "base-pos",
     "Adding up to all reports": "norm-sub",
     "Large ones only": "base-cut",
+    "Nearest in all, of many answers": "shrunk",
 }
 FOUND = (
     "Nobody listed these answers: they were found letter by letter, from reports alone. Others with fewer people may "
