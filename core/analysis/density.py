@@ -15,7 +15,7 @@ from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Floats
 from ..runtime.checks import check_integer
-from .answerable import READS
+from .answerable import READS, noise_alone, reach_together, stands_out
 from .box import Box
 from .other_columns import NOTHING, averaged_answers, averaging
 
@@ -39,6 +39,14 @@ class Picture(ABC):
     averaged: tuple[str, ...]
     # How many places the average is over; the intervals are for the average over just these places.
     averaging_places: int
+    # Standard deviations that noise lifts a place at most, all places together, and what is known of one: `stands_out`.
+    together: float = 4.0
+    noise: float = math.inf
+
+    @property
+    def certain(self) -> np.ndarray:
+        """Where something surely is, all places looked at together. Bool, of the picture's shape."""
+        return (self.low > 0.0) & stands_out(self.estimate, self.standard_error, self.together, self.noise)
 
     @property
     def drowned(self) -> np.ndarray:
@@ -231,6 +239,9 @@ def answers_over(release: Release, box: Box, drawn, at, level: float, reads: flo
     answers = averaged_answers(release, drawn, held, averaged, level)
     arrays = ("estimate", "low", "high", "density", "standard_error")
     facts = {"at": dict(at or {}), "averaged": others, "averaging_places": len(averaged.places)}
+    if release.sketch.answers == "closeness":
+        together = reach_together(release.sketch, release.privacy.noise, level)
+        facts |= {"together": together, "noise": noise_alone(release)}
     return {name: getattr(answers, name).reshape(shape) for name in arrays} | facts
 
 

@@ -8,7 +8,7 @@ compared within each group, so that error common to both cancels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr
@@ -16,7 +16,7 @@ from scipy.special import stdtr
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.checks import check_integer
-from .answerable import check_closeness
+from .answerable import check_closeness, noise_alone, reach_together, stands_out
 from .box import Box, half_widths
 from .climbing import (
     Height,
@@ -52,8 +52,9 @@ class Mode:
     # the rows that did not search, at the places that the search found.
     prominence: float
     prominence_error: float  # Standard error of the prominence.
-    # Whether the prominence is above zero beyond noise. The chance that an answer calls any mode significant whose
-    # exact kernel sum is no higher than that of its pass is at most 1 - level.
+    # Whether the prominence is above zero beyond noise, and the mode stands out from the noise of all places together,
+    # as what a picture does not hatch. The chance that an answer calls any mode significant whose exact kernel sum is
+    # no higher than that of its pass is at most 1 - level.
     significant: bool
 
     @property
@@ -98,6 +99,10 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
     judged = _judge(splitting, ~searching, hills, passes, 1.0 - level)
     everyone = _answer_of(release)
     tops, heights = climb(box, everyone, widths, judged.hills, np.full((len(judged.hills), len(widths)), 0.5))
+    if len(tops):
+        answers = release.answer_points(tops, level)
+        sure = (answers.low > 0.0) & _stands_out(release, answers.estimate, answers.standard_error, level)
+        judged = replace(judged, significant=judged.significant & sure)
     kept = _apart(box, widths, tops, np.arange(len(tops)) - len(tops) * judged.significant)[:count]
     kept = kept[np.lexsort((-heights[kept], ~judged.significant[kept]))]
     return _described(release, box, tops[kept], judged.only(kept), level)
@@ -119,9 +124,17 @@ class _Judged:
 def _judge(
     splitting: Splitting, judging: np.ndarray, hills: np.ndarray, passes: np.ndarray, false_alarm: float
 ) -> _Judged:
-    """Test the hills by groups that did not search; those that hardly rise above their pass are left out."""
+    """Test the hills by groups that did not search; those that hardly rise above their pass are left out.
+
+    Parts of noise that was split have nothing in common where it was Gaussian. Parts of Laplace's are uncorrelated and
+    no more: one large draw lifts all of them, those that search and those that judge, and their spread does not show
+    it. So there a hill has to stand out from the known noise of all places together besides.
+    """
     prominence, error = _contrast(splitting, judging, hills, passes)
     significant = _significant(prominence, error, int(judging.sum()) - 1, false_alarm)
+    if not splitting.grouped:
+        noise = np.sqrt(splitting.noise_variance * _noise_kept(splitting.release, hills, passes))
+        significant &= _stands_out(splitting.release, prominence, noise, 1.0 - false_alarm)
     return _Judged(hills, prominence, error, significant).only(significant | (prominence > error))
 
 
@@ -169,9 +182,8 @@ def _contrast(
     The spread of a few groups may come out small by chance, but never is the error smaller than what noise alone gives.
     """
     none = np.isnan(passes).any(axis=1)
-    passes = np.where(none[:, None], hills, passes)
     release = splitting.release
-    estimates, weights = splitting.estimates(np.concatenate([hills, passes]))
+    estimates, weights = splitting.estimates(np.concatenate([hills, np.where(none[:, None], hills, passes)]))
     high, low = np.split(estimates[chosen], 2, axis=1)
     share = weights[chosen].sum()
     weights = weights[chosen] / share
@@ -184,17 +196,21 @@ def _contrast(
     return mean, np.sqrt(np.maximum(spread, floor))
 
 
-def _noise_kept(release: Release, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Variance of a difference of two estimates by noise alone, in variances of one estimate, (n,).
+def _noise_kept(release: Release, hills: np.ndarray, passes: np.ndarray) -> np.ndarray:
+    """Variance of a difference of two estimates by noise alone, in variances of one estimate, (n,); 1 to a pass of NaN.
 
     Two places share a share k of their counters, k the kernel between them, and the noise of those cancels: 2 (1 - k).
-    Where noise was split, its spread is all there is to see, and needs no floor.
     """
     kernel = getattr(release.sketch, "point_kernel", None)
-    if kernel is None or not release.sketch.in_groups:
-        return np.zeros(len(one))
-    closeness = np.array([kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in zip(one, other, strict=True)])
-    return 2.0 * (1.0 - closeness)
+    pairs = zip(hills, passes, strict=True)
+    close = [0.0 if kernel is None else kernel.evaluate(a[None, :], b[None, :])[0, 0] for a, b in pairs]
+    return np.where(np.isnan(passes).any(axis=1), 1.0, 2.0 * (1.0 - np.array(close)))
+
+
+def _stands_out(release: Release, height: np.ndarray, error: np.ndarray, level: float) -> np.ndarray:
+    """Which heights stand out from the noise of all places together, bool (n,)."""
+    together = reach_together(release.sketch, release.privacy.noise, level)
+    return stands_out(height, error, together, noise_alone(release))
 
 
 def _search(

@@ -170,14 +170,13 @@ def hidden_by_noise(picture: Picture) -> np.ndarray:
     """Where the noise hides what there is, without specks; bool, of the picture's shape.
 
     Intervals of 95% let a few cells of noise pass among thousands, and keep back a few of signal. So each place follows
-    the majority of the places around it, unless most of its closest neighbours have estimates more than twice as far
-    from zero as their intervals reach: then something is there, however small.
+    the majority of the places around it, unless most of its closest neighbours stand out from the noise of all places
+    together, as a mode must: then something is there, however small.
     """
     if any(values.dtype == object for values in picture.places):
         return picture.drowned  # categories have no neighbours
     window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
-    certain = ~picture.drowned & (picture.low > picture.estimate - picture.low)
-    return _most(picture.drowned, window) & ~_most(certain, [3] * certain.ndim)
+    return _most(picture.drowned, window) & ~_most(picture.certain, [3] * picture.certain.ndim)
 
 
 def _most(mask: np.ndarray, window: list[int]) -> np.ndarray:

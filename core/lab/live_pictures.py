@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..analysis.answerable import reach_together
 from ..analysis.box import Box
 from ..analysis.density import Heatmap, axis
 from ..errors import RequestError
@@ -50,6 +51,7 @@ class LivePicture:
     x_values: np.ndarray
     y_values: np.ndarray
     records: float
+    together: float  # How many standard deviations noise alone lifts a place at most.
 
     def at(self, epsilon: str) -> Heatmap:
         """The picture that a release under ε would give, were its noise the one that was drawn."""
@@ -70,6 +72,8 @@ class LivePicture:
             at={},
             averaged=(),
             averaging_places=1,
+            together=self.together,
+            noise=share * math.sqrt(float(np.median(self.gain))),
         )
 
     @property
@@ -119,5 +123,13 @@ def live_picture(sample: Sample) -> LivePicture:
     )
     added = sketch.smoothing.read(sketch.grids(drawn), points)[0].reshape(SIZE, SIZE)
     return LivePicture(
-        sample, exact, added, gain * noise.variance, missed, x_values, y_values, float(np.sum(counted.records))
+        sample,
+        exact,
+        added,
+        gain * noise.variance,
+        missed,
+        x_values,
+        y_values,
+        float(np.sum(counted.records)),
+        reach_together(sketch, (noise,), LEVEL),
     )

@@ -115,7 +115,12 @@ def _title(poll: Poll) -> str:
 def _servers() -> dict[str, Popen[bytes]]:
     """Servers of polls that this app has started, by where they listen; they end with it."""
     started: dict[str, Popen[bytes]] = {}
-    atexit.register(lambda: [server.terminate() for server in started.values()])
+
+    def end() -> None:
+        for server in started.values():
+            server.terminate()
+
+    atexit.register(end)
     return started
 
 

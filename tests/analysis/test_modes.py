@@ -11,14 +11,21 @@ import core
 from core.analysis import climbing
 from core.analysis.box import Box, half_widths
 from core.analysis.climbing import _last_ways, _Ways, highest_saddles, tabulated
+from core.analysis.density import grid
 from core.analysis.modes import _contrast, _significant, find_modes
 from core.analysis.uncertainty import Splitting
 from core.domain import Domain
 from core.errors import RequestError
+from core.figures.traces import hidden_by_noise
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
+from core.privacy.noise.randomness import SeededSource
+from core.releases.engine.building import ExactTable
+from core.releases.release import Release
+from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sources.samples import RELEASES
 from tests.analysis.poured import box_of, clusters, poured
-from tests.depth import draws
+from tests.depth import deep, draws
 
 
 def significant(modes):
@@ -227,3 +234,35 @@ def test_the_same_release_has_the_same_modes():
     release = poured(box_of(2), Euclidean(0.1), clusters([[0.3, 0.3]], 3000), rows=128)
     assert find_modes(release) == find_modes(release)
     assert Box.of(release.sketch).domain is release.domain
+
+
+def laplace_release(seed: int) -> Release:
+    """One crowd in the middle of a fine grid, released at pure ε = 1: most of the grid is nobody's."""
+    sketch = Histogram(Domain.of(a=(0, 80), b=(0, 80)), Gaussian(1.5)).sized_for(core.Budget(1), 3000)
+    points = np.asfortranarray(np.clip(np.random.default_rng(seed).normal(40, 4, (3000, 2)), 0, 80))
+    table = sketch.zeros()
+    sketch.add(table, points)
+    return seal(sketch, ExactTable(table, 3000), core.Budget(1), noise_source=SeededSource(seed))
+
+
+@pytest.mark.parametrize("seed", [35, *map(deep, range(35))])
+def test_no_corner_where_nobody_is_stands_out_from_the_noise(seed):
+    """9 of 60 such releases had one, at a level of 5%: a large draw of Laplace's law lifts all parts of split noise."""
+    for mode in significant(find_modes(laplace_release(seed))):
+        assert max(abs(mode.position["a"] - 40), abs(mode.position["b"] - 40)) < 25
+
+
+def test_a_mode_stands_out_only_where_the_picture_does_not_hatch():
+    """Of ages and heights people of 60 years and 121 cm stood out in Modes, and the report hatched them."""
+    release = core.load(RELEASES / "health.npz")
+    found = find_modes(release)
+    picture = grid(release, "age", "height", size=96)
+    hidden = hidden_by_noise(picture)
+    for mode in significant(found):
+        row, column = (
+            int(np.argmin(np.abs(values - mode.position[name])))
+            for name, values in (("height", picture.y_values), ("age", picture.x_values))
+        )
+        assert picture.certain[row, column] and not hidden[row, column]
+    short = [mode for mode in significant(found) if mode.position["age"] > 50 and mode.position["height"] < 140]
+    assert len(significant(found)) == 3 and not short
