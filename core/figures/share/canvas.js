@@ -70,3 +70,22 @@ export const element = (name, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
+
+export const FONT = '14px "Frostglass Sans", "Source Sans", "Source Sans 3", system-ui, sans-serif';
+
+/** A measure of texts in the page's type. */
+export const textWidth = (() => {
+  let pen = null;
+  return (words) => {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = FONT;
+    return pen.measureText(words).width;
+  };
+})();
+
+export const cutTo = (words, width) => {
+  if (textWidth(words) <= width) return words;
+  let end = words.length;
+  while (end > 1 && textWidth(`${words.slice(0, end)}…`) > width) end--;
+  return `${words.slice(0, end).trimEnd()}…`;
+};

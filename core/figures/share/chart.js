@@ -1,5 +1,5 @@
 // A picture: a map, a curve or bars on a canvas.
-import { coloursNow, element, hatching, imageOf, shade } from "./canvas.js";
+import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth } from "./canvas.js";
 import { Lattice } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
@@ -55,7 +55,8 @@ export class Chart {
   laidOut() {
     const width = this.canvas.parentElement.clientWidth;
     const narrow = width < 480;
-    const left = narrow ? 48 : PAD.left;
+    const words = this.up && this.up.kind !== "number" ? marksOf(this.up, this.window.y, 8).map(([, words]) => textWidth(words)) : [];
+    const left = Math.min(Math.max(narrow ? 48 : PAD.left, 16 + Math.max(0, ...words)), 0.3 * width);
     const plot = width - left - PAD.right;
     let height = Math.min(Math.max(this.lowest, plot * (narrow ? 0.95 : 0.62)), Math.max(280, 0.6 * innerHeight));
     const ratio = this.equalRatio();
@@ -225,7 +226,7 @@ export class Chart {
   drawAxes(pen) {
     const { left, top, width, height } = this.plot;
     const bottom = top + height;
-    pen.font = '14px "Frostglass Sans", "Segoe UI", system-ui, sans-serif';
+    pen.font = FONT;
     pen.strokeStyle = this.colours.hairline;
     pen.lineWidth = 1;
     pen.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
@@ -245,15 +246,15 @@ export class Chart {
     for (const [place, words] of marks) {
       const y = this.toPixels(place, "y");
       this.line(pen, left - 5, y, left, y);
-      pen.fillText(cut(pen, words, left - 10), left - 8, y);
+      pen.fillText(cutTo(words, left - 10), left - 8, y);
     }
     pen.fillStyle = this.colours.ink;
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
-    pen.fillText(cut(pen, titleOf(this.across), width), left + width / 2, this.plot.all);
+    pen.fillText(cutTo(titleOf(this.across), width), left + width / 2, this.plot.all);
     pen.textAlign = "left";
     const up = this.isMap ? titleOf(this.up) : this.decoder.title; // what a curve counts, the page says below it
-    if (up) pen.fillText(cut(pen, up, width), left, top - 5);
+    if (up) pen.fillText(cutTo(up, width), left, top - 5);
   }
 
   /** Marks whose words do not run into each other. */
@@ -261,7 +262,7 @@ export class Chart {
     const each = width / Math.max(1, marks.length);
     // Beginnings of dates are alike, so a date is written whole or not at all.
     const whole = this.across.kind === "date" || this.across.begins;
-    const short = marks.map(([place, words]) => [place, whole ? words : cut(pen, words, Math.max(54, each - 8))]);
+    const short = marks.map(([place, words]) => [place, whole ? words : cutTo(words, Math.max(54, each - 8))]);
     let end = -Infinity;
     return short.filter(([place, words]) => {
       const [x, half] = [this.toPixels(place, "x"), pen.measureText(words).width / 2];
@@ -316,14 +317,6 @@ export const extremes = (numbers) => {
     if (value > most) most = value;
   }
   return [least, most];
-};
-
-/** Words cut to a width. */
-const cut = (pen, words, width) => {
-  if (pen.measureText(words).width <= width) return words;
-  let end = words.length;
-  while (end > 1 && pen.measureText(`${words.slice(0, end)}…`).width > width) end--;
-  return `${words.slice(0, end)}…`;
 };
 
 export const unitOf = ({ answers, counted, unit, measured }) =>

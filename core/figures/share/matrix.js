@@ -31,7 +31,7 @@ const curveOf = ({ cells, bars, filled }) => {
  *   parentElement: ParentNode, setTriggerValue: (name: string, value: string[]) => void}} given
  */
 export const matrix = ({ data, parentElement, setTriggerValue }) => {
-  const place = parentElement.querySelector(".inside");
+  const place = /** @type {any} */ (parentElement.querySelector(".inside")); // with what is kept on it between runs
   place.tell = (names) => setTriggerValue("opened", names);
   if (place.identity !== data.identity) {
     place.identity = data.identity;

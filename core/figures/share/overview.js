@@ -509,6 +509,8 @@ export class Overview {
     const [axis, cells] = [this.axes[place], this.picked.get(place)];
     if (axis.kind !== "category") return stretchWords(axis, Math.min(...cells), Math.max(...cells));
     const names = cells.map((cell) => axis.words[cell]);
+    const inTurn = axis.round && cells.length > 2 && cells.every((cell, i) => !i || cell === (cells[i - 1] + 1) % axis.cells);
+    if (inTurn) return `${names[0]} to ${names[names.length - 1]}`;
     return names.length > 3 ? `${names.slice(0, 2).join(", ")} or ${names.length - 2} more` : names.join(" or ");
   }
 

@@ -2,7 +2,7 @@
 //
 // Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
 // Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
-import { SHADES, element } from "./canvas.js";
+import { SHADES, cutTo, element, textWidth } from "./canvas.js";
 import { beginning, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
@@ -24,24 +24,6 @@ const trace = (path, d) => { if (path.drawn !== d) path.setAttribute("d", path.d
 const tenth = (x) => Math.round(10 * x) / 10;
 export const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
 
-/** A measure of texts in the page's type. */
-const textWidth = (() => {
-  let pen = null;
-  return (words, font) => {
-    pen ??= document.createElement("canvas").getContext("2d");
-    pen.font = font;
-    return pen.measureText(words).width;
-  };
-})();
-
-const FONT = '14px "Frostglass Sans", "Source Sans", "Source Sans 3", system-ui, sans-serif';
-const cutTo = (words, width) => {
-  if (textWidth(words, FONT) <= width) return words;
-  let end = words.length;
-  while (end > 1 && textWidth(`${words.slice(0, end)}…`, FONT) > width) end--;
-  return `${words.slice(0, end).trimEnd()}…`;
-};
-
 /** The next round number that an axis may end at. */
 export const roundedUp = (value) => {
   if (!(value > 0)) return 1;
@@ -62,7 +44,7 @@ export class Picture {
     Object.assign(this, { axis, asks, chosen: [], cursor: -1, tall: false });
     this.svg = drawing("svg", { "aria-hidden": "true" });
     this.tip = element("div", { class: "tip", hidden: true });
-    this.place = element("div", { class: `picture ${axis.kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    this.place = element("div", { class: `picture ${this.around ? "number" : axis.kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
     this.grid = drawing("g", { class: "grid" });
     this.words = drawing("g", { class: "words" });
     const paths = ["ghost-area", "dim solid", "dim fade", "hatched", "solid", ...LEVELS.slice(1).map((_, i) => `fade f${i}`), "guess", "mark", "ghost", "brush", "cursor"];
@@ -71,8 +53,13 @@ export class Picture {
     this.listen();
   }
 
+  /** Whether cells are below each other; of many around a circle none is left out, so they stand side by side. */
   get rows() {
-    return this.axis.kind === "category";
+    return this.axis.kind === "category" && !this.around;
+  }
+
+  get around() {
+    return this.axis.round && this.axis.cells > MOST_ROWS + 2;
   }
 
   /** The cells that are drawn; of many categories without an order the most frequent. */
@@ -110,7 +97,7 @@ export class Picture {
     this.height = this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     for (const [name, value] of Object.entries({ width, height: this.height })) this.svg.setAttribute(name, String(value));
-    this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i], FONT)))) : 40;
+    this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i])))) : 40;
     this.plot = this.rows ? { left: this.names, right: width - 58, top: 0, bottom: this.height } : { left: this.names, right: width - 8, top: 8, bottom: this.height - 26 };
     this.top = null;
     this.words.replaceChildren();
@@ -133,11 +120,11 @@ export class Picture {
     const edges = this.edges();
     const [low, high] = [edges[0], edges[axis.valued]];
     this.across = (value) => plot.left + ((value - low) / (high - low)) * (plot.right - plot.left);
-    const marks = axis.ticks ?? roundMarks(axis.low, axis.gap ? high - axis.gap / 2 : high, (plot.right - plot.left) / 46);
+    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : axis.ticks ?? roundMarks(axis.low, axis.gap ? high - axis.gap / 2 : high, (plot.right - plot.left) / 46);
     let end = -Infinity;
     for (const [place, words] of marks) {
       const x = this.across(place);
-      const half = textWidth(words, FONT) / 2;
+      const half = textWidth(words) / 2;
       const at = Math.min(Math.max(x, half), this.width - half);
       if (at - half < end + 10 || x < plot.left - 1 || x > plot.right + 1) continue;
       end = at + half;
@@ -255,7 +242,9 @@ export class Picture {
   drawChosen() {
     const { left, top, bottom } = this.plot;
     let brush = "";
-    if (!this.rows && this.chosen.length) {
+    if (this.around) {
+      for (const [x, wide] of this.chosen.map((cell) => this.strip(cell))) brush += rectangle(x - 0.5, top - 6, wide + 1, bottom - top + 6);
+    } else if (!this.rows && this.chosen.length) {
       const [first, last] = this.stretch();
       const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]];
       brush = `${rectangle(x, top - 6, end - x, bottom - top + 6)}M${x} ${top - 6}V${bottom}M${end} ${top - 6}V${bottom}`;
@@ -304,7 +293,8 @@ export class Picture {
     if (event.button !== 0 || !this.plot) return;
     const row = this.rowAt(event);
     this.drag = { row, x: event.clientX, from: row, moved: false, mode: "new" };
-    if (!this.rows && this.chosen.length) {
+    if (this.around && this.chosen.includes(row)) Object.assign(this.drag, { first: this.chosen[0], last: this.chosen[0] + this.chosen.length - 1, mode: "move" });
+    else if (!this.rows && !this.around && this.chosen.length) {
       const [first, last] = this.stretch();
       const box = this.svg.getBoundingClientRect();
       const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]].map((one) => one + box.left);
@@ -327,12 +317,22 @@ export class Picture {
     if (!drag || (this.rows && event.pointerType === "touch")) return;
     if (!drag.moved && (this.rows ? row === drag.row : Math.abs(event.clientX - drag.x) < 4)) return;
     drag.moved = true;
-    let ends = [Math.min(drag.from, row), Math.max(drag.from, row)];
+    const to = row + this.beyond(event);
+    let ends = [Math.min(drag.from, to), Math.max(drag.from, to)];
     if (drag.mode === "move") {
-      const shift = Math.min(Math.max(row - drag.row, -drag.first), this.order.length - 1 - drag.last);
+      const shift = this.around ? to - drag.row : Math.min(Math.max(row - drag.row, -drag.first), this.order.length - 1 - drag.last);
       ends = [drag.first + shift, drag.last + shift];
     }
     this.pick(ends, false);
+  }
+
+  /** How many cells beyond an end a pointer is: around a circle they are those of the other end. */
+  beyond(event) {
+    if (!this.around) return 0;
+    const x = event.clientX - this.svg.getBoundingClientRect().left;
+    const cell = (this.plot.right - this.plot.left) / this.order.length;
+    const far = (x - Math.min(Math.max(x, this.plot.left), this.plot.right)) / cell;
+    return Math.sign(far) * Math.ceil(Math.abs(far));
   }
 
   lift(event) {
@@ -355,7 +355,9 @@ export class Picture {
 
   pick(ends, done) {
     const [first, last] = ends;
-    const cells = this.order.slice(first, last + 1);
+    const { length } = this.order;
+    const turn = (row) => ((row % length) + length) % length;
+    const cells = Array.from({ length: Math.min(last - first + 1, length) }, (_, i) => this.order[turn(first + i)]);
     if (!done && cells.length === this.chosen.length && cells.every((one, i) => one === this.chosen[i])) return;
     this.chosen = cells;
     this.asks.picked(cells, done);
@@ -467,7 +469,7 @@ export class CellPicture {
   lay(width) {
     this.width = width;
     const { across, up, map } = this;
-    const left = map ? 0 : Math.min(0.32 * width, 14 + Math.max(...up.words.map((words) => textWidth(words, FONT))));
+    const left = map ? 0 : Math.min(0.32 * width, 14 + Math.max(...up.words.map((words) => textWidth(words))));
     const right = width - (map ? 0 : 6);
     let height = Math.min(46 * up.valued, 0.62 * (right - left), 430);
     if (!map) height = Math.max(height, 150);
@@ -502,10 +504,10 @@ export class CellPicture {
       this.words.append(drawing("text", { x: plot.left - 8, y: this.y(row + 0.5) + 4, class: "up" }, cutTo(beginning(up, row), plot.left - 10)));
     }
     const names = Array.from({ length: across.valued }, (_, cell) => cutTo(beginning(across, cell), Math.max(70, plot.width / across.valued - 6)));
-    const room = Math.max(...names.map((words) => textWidth(words, FONT))) + 10;
+    const room = Math.max(...names.map((words) => textWidth(words))) + 10;
     const some = Math.ceil((room * across.valued) / plot.width);
     for (let cell = 0; cell < across.valued; cell += some) {
-      const half = textWidth(names[cell], FONT) / 2;
+      const half = textWidth(names[cell]) / 2;
       const at = Math.min(Math.max(this.x(cell + 0.5), plot.left + half), this.width - half);
       this.words.append(drawing("text", { x: at, y: plot.top + plot.height + 17, class: "along" }, names[cell]));
     }
@@ -565,8 +567,8 @@ export class CellPicture {
 
 /** Rows with a number each, its band fading, and what else is marked on the same scale. */
 export const bandRows = (width, rows, low, high, words) => {
-  const names = Math.min(0.36 * width, 14 + Math.max(...rows.map(({ name }) => textWidth(name, FONT))));
-  const [left, right] = [names, width - Math.max(60, 12 + Math.max(...rows.map(({ value }) => textWidth(value, FONT))))];
+  const names = Math.min(0.36 * width, 14 + Math.max(...rows.map(({ name }) => textWidth(name))));
+  const [left, right] = [names, width - Math.max(60, 12 + Math.max(...rows.map(({ value }) => textWidth(value))))];
   const at = (value) => left + (Math.min(Math.max((value - low) / (high - low || 1), 0), 1)) * (right - left);
   const height = rows.length * ROW + 26;
   const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });

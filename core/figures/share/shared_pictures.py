@@ -21,7 +21,7 @@ from ...analysis.answerable import map_size
 from ...analysis.box import Box, places_along
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
-from ...domain import Categorical, Dates, Items, Numeric, Ordered, Vector
+from ...domain import Categorical, Cyclic, Dates, Items, Numeric, Ordered, Vector
 from ...errors import RequestError
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Stationary, stationary
@@ -297,6 +297,7 @@ def axis_facts(axis: TableAxis) -> dict[str, Any]:
         "unit": "" if axis.categories or dates else getattr(column, "unit", ""),
         "kind": "category" if axis.categories else "date" if dates else "number",
         "ordered": table_profile.in_order(axis),
+        "round": isinstance(column, Cyclic),
         "words": words,
         "missing": -1 if not missing else axis.categories.index(missing) if axis.categories else axis.cells - 1,
     }
