@@ -173,7 +173,7 @@ export class Tables {
     this.facts = facts;
     this.axes = facts.axes;
     this.counters = counters;
-    this.kept = { residuals: new Map(), counts: new Map(), spread: [], usual: [], fine: [], steps: new Map() };
+    this.kept = { residuals: new Map(), counts: new Map(), spread: [], usual: [], fine: [], steps: new Map(), along: new WeakMap() };
     this.guesses = new Guesses(this);
     this.contrasts = facts.measured === "contrasts";
     const order = Math.max(...facts.tables.map((one) => one.length));
@@ -387,19 +387,25 @@ export class Tables {
     return this.kept.spread[place];
   }
 
+  /** Sums of counts over cells with weights; a side for each kept column, in the order of the table. */
+  summedOver(kept, conditions) {
+    const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
+    const sides = table.map((place) => this.axes[place].cells);
+    let found = this.counts(table);
+    table.forEach((place, side) => {
+      if (place in conditions) [found, sides[side]] = [summed(found, sides, side, conditions[place]), 1];
+    });
+    return found;
+  }
+
   /**
    * Sums of counts over cells with weights, and their standard errors; a side for each kept column, in their order.
    * @param {number[]} kept
    * @param {Conditions} conditions
    */
   weighted(kept, conditions) {
-    const asked = Object.keys(conditions).map(Number);
-    const table = [...kept, ...asked].sort((a, b) => a - b);
-    const sides = table.map((i) => this.axes[i].cells);
-    let est = this.counts(table);
-    table.forEach((place, side) => {
-      if (place in conditions) [est, sides[side]] = [summed(est, sides, side, conditions[place]), 1];
-    });
+    const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
+    const est = this.summedOver(kept, conditions);
     const parts = table.map((place) => (place in conditions
       ? [total(conditions[place]) / conditions[place].length, ...[this.axisVariance, this.aloneVariance].map((one) => Float64Array.of(one.call(this, place, conditions[place])))]
       : [1 / this.axes[place].cells, this.axisSpread(place), this.aloneSpread(place)]));
@@ -414,7 +420,7 @@ export class Tables {
       for (let i = 0; i < variance.length; i++) variance[i] += term[i];
     }
     if (kept.length === 2 && kept[0] > kept[1]) {
-      const [rows, columns] = sides.filter((side, i) => !(table[i] in conditions));
+      const [rows, columns] = [...kept].reverse().map((place) => this.axes[place].cells);
       return { est: transposed(est, rows, columns), error: transposed(variance, rows, columns).map(Math.sqrt) };
     }
     return { est, error: variance.map(Math.sqrt) };
@@ -436,9 +442,10 @@ export class Tables {
   /** The share of each cell of some columns among the records that fit; NaN where too few are left to be told. */
   shares(of, conditions) {
     const { reach, luck } = this.facts;
-    const count = this.weighted(of, conditions);
     const ones = Object.fromEntries(of.map((place) => [place, new Float64Array(this.axes[place].cells).fill(1)]));
-    const { est: [whole], error: [wholeError] } = this.weighted([], { ...conditions, ...ones });
+    const alone = of.length === 1 ? of[0] : -1;
+    const count = alone < 0 ? this.weighted(of, conditions) : this.cellsAlong(alone, conditions);
+    const { est: [whole], error: [wholeError] } = alone < 0 ? this.weighted([], { ...conditions, ...ones }) : this.sumAlong(alone, conditions, ones[alone]);
     const divisor = whole > TOLD * wholeError ? whole : NaN;
     const variance = wholeError ** 2;
     const est = count.est.map((one) => one / divisor);
@@ -493,7 +500,7 @@ export class Tables {
     const middles = fine ? low.map((one, i) => (one + high[i]) / 2) : this.usualPlaces(place);
     const sum = (weights) => (fine
       ? { est: Float64Array.of(dot(weights, this.fineCounts(place))), error: Float64Array.of(Math.sqrt(this.fineVariance(place, weights))) }
-      : this.weighted(kept, { ...conditions, [place]: weights }));
+      : kept.length ? this.weighted(kept, { ...conditions, [place]: weights }) : this.sumAlong(place, conditions, weights));
     const all = sum(own);
     const count = all.est.map((one, i) => (one > TOLD * all.error[i] ? one : NaN));
     const over = (numbers) => sum(numbers.map((one, i) => one * own[i])).est.map((one, i) => one / count[i]);
@@ -502,7 +509,7 @@ export class Tables {
     const unit = last - first;
     const variances = [0, 1, -1].map((shift) => est.map((mean, i) => {
       const around = middles.map((one, cell) => (one - mean - unit * shift) * own[cell]);
-      return fine ? this.fineVariance(place, around) : this.weightedVariance(kept, conditions, place, around)[i];
+      return sum(around).error[i] ** 2;
     }));
     const error = variances[0].map((one, i) => Math.sqrt(one) / count[i]);
     /** How far below (1) and above (-1) its estimate a mean may lie: Fieller's rule, as `ratios` has it. */
@@ -520,10 +527,6 @@ export class Tables {
     const within = (value) => Math.min(Math.max(value, first), last);
     const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + luckVariance(luck, squares[i], est[i], 1) / count[i]) : one));
     return { ...withEnds(est.map(within), wider, (i) => [within(least[i] - below[i]), within(most[i] + above[i])]) };
-  }
-
-  weightedVariance(kept, conditions, place, weights) {
-    return this.weighted(kept, { ...conditions, [place]: weights }).error.map((one) => one ** 2);
   }
 
   /** The variance of a sum of the fine cells of one column with weights. */
@@ -565,21 +568,48 @@ export class Tables {
     return { est, low, high };
   }
 
+  /**
+   * A column among the records that fit: its counts, and what the variance of a sum of them with weights is made of,
+   * parts that go with the square of the mean weight, and with its contrasts, with others and alone. Everything about
+   * the column follows from it, so that a table is gone through once while somebody drags.
+   */
+  along(place, conditions) {
+    if (!this.kept.along.has(conditions)) this.kept.along.set(conditions, new Map());
+    const kept = this.kept.along.get(conditions);
+    if (!kept.has(place)) {
+      const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
+      let [even, uneven, only] = [0, 0, 0];
+      for (const inside of subsets(asked.map(([at]) => at))) {
+        const factor = (own) => asked.reduce((product, one) => product * (inside.includes(one[0]) ? one[own] : one[1]), 1);
+        even += factor(inside.length === 1 ? 3 : 2) * this.variance([...inside].sort((a, b) => a - b));
+        const more = factor(2) * this.variance([...inside, place].sort((a, b) => a - b));
+        if (inside.length) uneven += more;
+        else only = more;
+      }
+      kept.set(place, { counts: this.summedOver([place], conditions), even, uneven, only });
+    }
+    return kept.get(place);
+  }
+
+  cellsAlong(place, conditions) {
+    const { counts, even, uneven, only } = this.along(place, conditions);
+    const [spread, alone] = [this.axisSpread(place), this.aloneSpread(place)];
+    return { est: counts, error: counts.map((_, i) => Math.sqrt(even / counts.length ** 2 + uneven * spread[i] + only * alone[i])) };
+  }
+
+  /** A sum of the cells of one column with weights, among the records that fit, and its standard error. */
+  sumAlong(place, conditions, weights) {
+    const { counts, even, uneven, only } = this.along(place, conditions);
+    const mean = total(weights) / weights.length;
+    return { est: Float64Array.of(dot(weights, counts)),
+      error: Float64Array.of(Math.sqrt(even * mean ** 2 + uneven * this.axisVariance(place, weights) + only * this.aloneVariance(place, weights))) };
+  }
+
   /** How many records lie below each edge less their share of all, T, and its standard error. */
   coarseBelow(place, share, conditions) {
     const { cells, valued } = this.axes[place];
-    const counts = this.weighted([place], conditions).est;
+    const { counts, even, uneven, only } = this.along(place, conditions);
     const all = total(counts.subarray(0, valued));
-    // The variance is a sum of parts that go with the square of the mean weight, and with its contrasts, alone and with others.
-    const asked = Object.entries(conditions).map(([at, weights]) => [Number(at), (total(weights) / weights.length) ** 2, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
-    let [even, uneven, only] = [0, 0, 0];
-    for (const inside of subsets(asked.map(([at]) => at))) {
-      const factor = (own) => asked.reduce((product, one) => product * (inside.includes(one[0]) ? one[own] : one[1]), 1);
-      even += factor(inside.length === 1 ? 3 : 2) * this.variance([...inside].sort((a, b) => a - b));
-      const more = factor(2) * this.variance([...inside, place].sort((a, b) => a - b));
-      if (inside.length) uneven += more;
-      else only = more;
-    }
     const key = `${place},${share}`;
     if (!this.kept.steps.has(key)) {
       this.kept.steps.set(key, Array.from({ length: valued + 1 }, (_, edge) => {
