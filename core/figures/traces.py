@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.ndimage import uniform_filter
+from scipy.ndimage import label, uniform_filter
 
 from ..analysis.density import Picture
 from ..formatting.escapes import in_html
@@ -171,12 +171,15 @@ def hidden_by_noise(picture: Picture) -> np.ndarray:
 
     Intervals of 95% let a few cells of noise pass among thousands, and keep back a few of signal. So each place follows
     the majority of the places around it, unless most of its closest neighbours stand out from the noise of all places
-    together, as a mode must: then something is there, however small.
+    together, as a mode must: then something is there, however small. And of the parts that are left only those are seen
+    in which some place stands out so: others are what noise does somewhere among so many.
     """
-    if any(values.dtype == object for values in picture.places):
+    if not picture.errors_known or any(values.dtype == object for values in picture.places):
         return picture.drowned  # categories have no neighbours
     window = [max(1, size // WINDOWS) | 1 for size in picture.drowned.shape]
-    return _most(picture.drowned, window) & ~_most(picture.certain, [3] * picture.certain.ndim)
+    hidden = _most(picture.drowned, window) & ~_most(picture.certain, [3] * picture.certain.ndim)
+    parts = label(~hidden)[0]
+    return hidden | ~np.isin(parts, parts[picture.certain & ~hidden])
 
 
 def _most(mask: np.ndarray, window: list[int]) -> np.ndarray:

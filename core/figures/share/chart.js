@@ -1,6 +1,6 @@
 // A picture: a map, a curve or bars on a canvas.
 import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth } from "./canvas.js";
-import { Lattice } from "./lattice.js";
+import { Lattice, hiddenByNoise } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
@@ -102,7 +102,12 @@ export class Chart {
     const places = [Math.min(240, Math.ceil(this.plot.width / 3)), Math.min(200, Math.ceil(this.plot.height / 3))];
     if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
     const key = JSON.stringify([this.window, places, this.held, this.decoder.chosen, this.x, this.y, this.decoder.name]);
-    if (key !== this.drawnFor) this.shown = this.decoder.picture(this.x, this.y, this.window, places, this.held);
+    if (key !== this.drawnFor) {
+      this.shown = this.decoder.picture(this.x, this.y, this.window, places, this.held);
+      const categories = [this.across, this.up].some((column) => column?.kind === "category");
+      const { answers, together = 4, noise } = this.decoder;
+      this.hidden = this.shown.low === null || ["distance", "difference"].includes(answers) ? null : hiddenByNoise(this.shown, together, noise, categories);
+    }
     this.drawnFor = key;
     const [least, most] = extremes(this.shown.est);
     const far = Math.max(-least, most);
@@ -132,7 +137,7 @@ export class Chart {
     pen.drawImage(image, x, y, right - x, bottom - y);
     if (turned || low === null || !low.some((value) => value <= 0)) return;
     // Where the interval reaches zero nobody knows whether there is anyone, or a difference.
-    const mask = imageOf(shape[1], shape[0], (i) => (low[i] <= 0 && (!this.differs || high[i] >= 0) ? [0, 0, 0] : null));
+    const mask = imageOf(shape[1], shape[0], (i) => ((this.differs ? low[i] <= 0 && high[i] >= 0 : this.hides(i)) ? [0, 0, 0] : null));
     const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
     const hatch = layer.getContext("2d");
     hatch.imageSmoothingEnabled = false;
@@ -165,7 +170,7 @@ export class Chart {
 
   /** Whether the noise hides if anyone is at a place. */
   hides(i) {
-    return this.shown.low !== null && this.shown.low[i] <= 0 && !["distance", "difference"].includes(this.decoder.answers);
+    return this.hidden?.[i] ?? false;
   }
 
   /** Stretches that the noise hides, and those between them; what is hidden reaches to its neighbours. */

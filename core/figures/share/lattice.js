@@ -3,6 +3,49 @@ import { unpacked } from "./bytes.js";
 import { endsOf, nearest } from "./numbers.js";
 import { transposed } from "../../../readers/javascript/arrays.js";
 
+const WINDOWS = 16; // Specks much smaller than this part of a side follow their surroundings.
+
+/** Where more than half of the places in a window around are true; at the ends the outermost places go on. */
+const most = (mask, shape, windows) => {
+  let summed = Float64Array.from(mask, Number), stride = 1;
+  for (let side = shape.length - 1; side >= 0; side -= 1) {
+    const [size, half] = [shape[side], windows[side] >> 1];
+    summed = summed.map((_, i) => {
+      const at = Math.floor(i / stride) % size;
+      let total = 0;
+      for (let k = at - half; k <= at + half; k += 1) total += summed[i + (Math.min(Math.max(k, 0), size - 1) - at) * stride];
+      return total;
+    });
+    stride *= size;
+  }
+  const half = windows.reduce((all, one) => all * one, 1) / 2;
+  return Array.from(summed, (total) => total > half + 1e-9);
+};
+
+/**
+ * Where the noise hides what there is, without specks, as the library has it: each place follows the majority around it,
+ * unless most of its closest neighbours stand out from the noise of all places together, and of what is left only the
+ * parts are seen in which some place does. Categories have no neighbours.
+ */
+export const hiddenByNoise = ({ est, low, high, error, shape }, together, noise, categories) => {
+  const drowned = Array.from(low, (one) => one <= 0);
+  if (categories) return drowned;
+  const wide = (i) => error?.[i] ?? (high[i] - low[i]) / 3.92;
+  const certain = Array.from(low, (one, i) => one > 0 && est[i] > together * Math.min(wide(i), noise ?? Infinity));
+  const [around, closest] = [most(drowned, shape, shape.map((size) => Math.max(1, Math.floor(size / WINDOWS)) | 1)), most(certain, shape, shape.map(() => 3))];
+  const [hidden, seen] = [around.map((one, i) => one && !closest[i]), new Set()];
+  const width = shape.at(-1);
+  const beside = (i) => [i % width ? i - 1 : -1, (i + 1) % width ? i + 1 : -1, i - width, i + width];
+  const waiting = certain.flatMap((one, i) => (one && !hidden[i] ? [i] : []));
+  while (waiting.length) {
+    const i = waiting.pop();
+    if (i < 0 || i >= hidden.length || hidden[i] || seen.has(i)) continue;
+    seen.add(i);
+    waiting.push(...beside(i));
+  }
+  return hidden.map((_, i) => !seen.has(i));
+};
+
 export class Lattice {
   answers; columns; error; kept; pictures; reach; records;
 

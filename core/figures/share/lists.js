@@ -115,16 +115,17 @@ export const groupsView = (groups, controls) => {
   return Object.assign(view, { show: () => view.open && show() });
 };
 
-/** Places of a picture that are higher than all paths to a higher one by more than the noise may have made them. */
-const topsOf = (shown) => {
+/** Places of a picture that are higher than all paths to a higher one by more than noise makes any, all places together. */
+const topsOf = (shown, { together = 4, noise }) => {
   if (shown.low === null || !shown.error) return [];
   const [height, width] = shown.shape.length > 1 ? shown.shape : [1, shown.shape[0]];
   const owner = new Int32Array(shown.est.length).fill(-1);
   const root = (i) => (owner[i] === i ? i : (owner[i] = root(owner[i])));
   const found = [];
   const judge = (top, saddle) => {
-    const off = Math.hypot(shown.error[top], saddle < 0 ? 0 : shown.error[saddle]);
-    if (shown.est[top] - (saddle < 0 ? 0 : Math.max(0, shown.est[saddle])) > STANDS_OUT * off) found.push(top);
+    const known = (i) => (i < 0 ? 0 : Math.min(shown.error[i], noise ?? Infinity));
+    const rise = shown.est[top] - (saddle < 0 ? 0 : Math.max(0, shown.est[saddle]));
+    if (rise > together * Math.hypot(known(top), known(saddle))) found.push(top);
   };
   const order = Array.from(shown.est.keys()).sort((a, b) => shown.est[b] - shown.est[a]);
   for (const i of order) {
@@ -148,7 +149,7 @@ const topsOf = (shown) => {
 export const markTops = (chart) => {
   const { shown, decoder, across, up } = chart;
   if (decoder.answers !== "closeness" || across.kind === "category" || up?.kind === "category") return 0;
-  const tops = topsOf(shown);
+  const tops = topsOf(shown, decoder);
   const pen = chart.canvas.getContext("2d");
   const [width, height] = [shown.shape[shown.shape.length - 1], shown.shape[0]];
   pen.strokeStyle = chart.colours.amber;

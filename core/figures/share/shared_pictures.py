@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...analysis import density, table_profile
-from ...analysis.answerable import map_size
+from ...analysis.answerable import map_size, noise_alone, reach_together
 from ...analysis.box import Box, places_along
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
@@ -106,6 +106,7 @@ def live_facts(release: Release) -> dict[str, Any] | None:
         "kind": "live",
         "columns": [column_facts(box, name) for name in names],
         "averaged": near and len(release.domain.names) > 1,
+        **_noise_facts(release),
         "nearest": {name: _for_json(value) for name, value in held.items()},
         **readings,
     }
@@ -199,7 +200,16 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
         "columns": [column_facts(box, name) for name in names],
         "pictures": {key: numbers(in_units(release, picture)) for key, picture in pictures.items()},
         "averaged": near and len(release.domain.names) > 1,
+        **_noise_facts(release),
     }
+
+
+def _noise_facts(release: Release) -> dict[str, Any]:
+    """What says where an answer stands out from the noise of all places together."""
+    if release.sketch.answers != "closeness":
+        return {}
+    together, noise = reach_together(release.sketch, release.privacy.noise), noise_alone(release)
+    return {"together": together, "noise": noise if math.isfinite(noise) else None}
 
 
 def numbers(picture: density.Curve | density.Heatmap) -> dict[str, Any]:

@@ -13,17 +13,21 @@ from playwright._impl._driver import compute_driver_executable
 
 from core import Budget, Domain, load
 from core.analysis.beyond_records import for_population
+from core.analysis.density import grid, line
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.dates import STEPS
 from core.figures.share.shared_page import READER
-from core.figures.share.shared_pictures import table_facts
+from core.figures.share.shared_pictures import live_facts, table_facts
+from core.figures.traces import hidden_by_noise
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.best_guess import BestGuess
 from core.sketches.tables.tables import Tables
+from core.sources.samples import RELEASES
 from tests.tables_for_tests import inhabitants, table_release, where_of
 
 KNOWN = Path(__file__).parents[2] / "known_releases"
+SHARED = Path(__file__).parents[3] / "core" / "figures" / "share"
 NODE = str(compute_driver_executable()[0])
 ASKED = """
 import { readFileSync } from "node:fs";
@@ -183,3 +187,30 @@ def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monke
     assert beside.noise.found
     monkeypatch.setattr(Release, "_reading", lambda _: beside)
     same_as_in_python(made)
+
+
+def test_the_page_hatches_where_pictures_and_modes_say_that_noise_decides():
+    """The page hatched cell by cell: an empty corner of noise had two solid cells that no picture of the app had."""
+    picture = grid(load(RELEASES / "health.npz"), "age", "height", size=64)
+    curve = line(load(RELEASES / "visits.npz"), "hour", {"minutes": 30.0}, points=90)
+    given = [
+        {name: getattr(one, name).ravel().tolist() for name in ("low", "high")}
+        | {"est": one.estimate.ravel().tolist(), "error": one.standard_error.ravel().tolist()}
+        | {"shape": one.estimate.shape, "together": one.together, "noise": min(one.noise, 1e300)}
+        for one in (picture, curve)
+    ]
+    program = """
+    import { readFileSync } from "node:fs";
+    const { hiddenByNoise } = await import(process.argv[1]);
+    const asked = JSON.parse(readFileSync(0, "utf8"));
+    console.log(JSON.stringify(asked.map((one) => hiddenByNoise(one, one.together, one.noise, false))));
+    """
+    command = [NODE, "--input-type=module", "-e", program, (SHARED / "lattice.js").as_uri()]
+    run = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-2000:]
+    hidden = [hidden_by_noise(one) for one in (picture, curve)]
+    for found, expected in zip(json.loads(run.stdout), hidden, strict=True):
+        assert found == expected.ravel().tolist()
+    assert 0.1 < hidden[0].mean() < 0.9
+    facts = live_facts(load(RELEASES / "health.npz"))
+    assert (facts["together"], facts["noise"]) == (picture.together, picture.noise)
