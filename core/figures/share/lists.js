@@ -5,7 +5,7 @@ import { dateWords, endsOf, listed, percent, significant } from "./numbers.js";
 import { csvOf, save } from "./take.js";
 import { ReaderError } from "../../../readers/javascript/archive.js";
 
-const MOST_LISTED = 2000, MOST_SHOWN = 30, MAP_SIDE = 48, SURE = 3, STANDS_OUT = 3;
+const MOST_LISTED = 2000, MOST_SHOWN = 30, MAP_SIDE = 48, SURE = 3;
 
 /** Rows of a pasted text: cells between tabs, semicolons or commas. */
 const cellsOf = (text) => {
