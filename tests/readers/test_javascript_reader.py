@@ -31,20 +31,16 @@ from tests.tables_for_tests import table_release
 NODE = Path(playwright.__file__).parent / "driver" / "node"
 READER = Path(core.__file__).parents[1] / "readers" / "javascript"
 ASK = Path(__file__).parent / "ask.mjs"
-# Not decoded: mechanisms of other papers, which take part in comparisons alone and which no page or app makes files of.
-RIVALS = {
-    "boxes",
-    "convex",
-    "cosines",
-    "embedding",
-    "flat",
-    "fourier",
-    "functional",
-    "lattice",
-    "marginals",
-    "network",
-    "rounds",
-}
+# Not decoded, with the reason; of everything else that was ever handed out the answers are compared.
+OF_A_PAPER = "the mechanism of another paper, which takes part in comparisons alone"
+NOT_DECODED = dict.fromkeys(
+    (
+        *("boxes", "convex", "cosines", "embedding", "flat", "fourier", "functional"),
+        *("lattice", "marginals", "network", "rounds"),
+    ),
+    OF_A_PAPER,
+) | {"permutation": "a trained model, whose coefficients a page is handed with the file"}
+RIVALS = [name for name, reason in NOT_DECODED.items() if reason == OF_A_PAPER]
 # Asked by tables, as tests/figures/share/test_tables_in_javascript.py does, and by sums of products, as below.
 NOT_BY_PLACES = {"counted", "products", "stepped", "tables"}
 SLOW = {"city", "towns", "stars", "colours", "visits", "flights"}  # Of the samples: seconds each on a noisy machine.
@@ -134,6 +130,12 @@ def test_answers_about_bundled_samples_are_those_of_python(name):
     path = SAMPLES / "releases" / f"{name}.npz"
     for question, said, release in everything(QUICK if path in QUICK else (path,))[path]:
         compare(question, said, release)
+
+
+def test_what_is_not_decoded_is_named_with_its_reason():
+    stems = {path.name.split(".")[0].rpartition("-")[0] for path in KNOWN.iterdir() if path.suffix in (".npz", ".json")}
+    decoded = {path.stem.rpartition("-")[0] for path in BY_PLACES} | NOT_BY_PLACES
+    assert decoded | set(NOT_DECODED) == stems and not decoded & set(NOT_DECODED)
 
 
 def test_a_mechanism_that_is_not_known_is_refused_in_a_sentence():

@@ -1,6 +1,7 @@
 // Models: their coefficients with intervals, and a form that predicts.
-import { coloursNow, element } from "./canvas.js";
+import { element } from "./canvas.js";
 import { percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { drawing, rectangle, tenth } from "./pictures.js";
 import { dot } from "../../../readers/javascript/arrays.js";
 
 const expit = (score) => 1 / (1 + Math.exp(-score));
@@ -28,25 +29,9 @@ const coefficientTable = (rows, most = 60) => {
 
 /** One bar from the middle, with the interval as a line: shares of the longest, between -1 and 1. */
 const stroke = (share, ends) => {
-  const canvas = element("canvas", { width: 320, height: 32, "aria-hidden": "true" });
-  const paint = () => {
-    const [pen, colours, at] = [canvas.getContext("2d"), coloursNow(), (value) => 160 + 154 * value];
-    pen.clearRect(0, 0, 320, 32);
-    pen.fillStyle = colours.shape;
-    pen.fillRect(Math.min(at(0), at(share)), 9, Math.abs(at(share) - at(0)), 14);
-    pen.fillStyle = colours.faint;
-    pen.fillRect(159, 0, 2, 32);
-    if (!ends) return;
-    pen.strokeStyle = colours.ink;
-    pen.lineWidth = 3;
-    pen.beginPath();
-    pen.moveTo(at(ends[0]), 16);
-    pen.lineTo(at(ends[1]), 16);
-    pen.stroke();
-  };
-  paint();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  return canvas;
+  const at = (value) => 160 + 154 * value;
+  return drawing("svg", { viewBox: "0 0 320 32", "aria-hidden": "true" }, drawing("path", { class: "solid", d: rectangle(Math.min(160, at(share)), 9, Math.abs(at(share) - 160), 14) }),
+    drawing("path", { class: "base", d: "M160 0v32" }), ...(ends ? [drawing("path", { class: "whisker", d: `M${tenth(at(ends[0]))} 16H${tenth(at(ends[1]))}` })] : []));
 };
 
 /** Fields for one record; calls `changed` with its values by column. */
@@ -84,33 +69,12 @@ const curvePictures = (curves, moved) => {
     const { name, texts, values, reach } = curve;
     const [low, high] = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))];
     const said = `${name}: from ${significant(values[low], 3)} at ${texts[low]} to ${significant(values[high], 3)} at ${texts[high]}`;
-    const canvas = element("canvas", { width: 480, height: 240, role: "img", "aria-label": said });
-    const paint = () => {
-      const [pen, colours] = [canvas.getContext("2d"), coloursNow()];
-      const x = (i) => 6 + (468 * i) / (values.length - 1);
-      const y = (value) => 234 - (228 * (value - least)) / Math.max(most - least, 1e-300);
-      const path = (heights, order = values.map((_, i) => i)) => order.forEach((i) => pen.lineTo(x(i), y(heights[i])));
-      pen.clearRect(0, 0, 480, 240);
-      pen.fillStyle = colours.faint;
-      pen.fillRect(6, y(0) - 1, 468, 2);
-      if (reach) {
-        pen.globalAlpha = 0.22;
-        pen.fillStyle = colours.shape;
-        pen.beginPath();
-        path(values.map((one, i) => one + reach[i]));
-        path(values.map((one, i) => one - reach[i]), values.map((_, i) => values.length - 1 - i));
-        pen.fill();
-        pen.globalAlpha = 1;
-      }
-      pen.strokeStyle = colours.shape;
-      pen.lineWidth = 4;
-      pen.beginPath();
-      path(values);
-      pen.stroke();
-    };
-    paint();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-    return element("figure", { class: "curve" }, element("figcaption", {}, name), canvas,
+    const y = (value) => tenth(234 - (228 * (value - least)) / Math.max(most - least, 1e-300));
+    const line = (heights) => heights.map((one, i) => `${tenth(6 + (468 * i) / (values.length - 1))} ${y(one)}`);
+    const band = reach ? [...line(values.map((one, i) => one + reach[i])), ...line(values.map((one, i) => one - reach[i])).reverse()] : [];
+    const picture = drawing("svg", { viewBox: "0 0 480 240", role: "img", "aria-label": said }, drawing("path", { class: "base", d: `M6 ${y(0)}h468` }),
+      ...(reach ? [drawing("path", { class: "fade f4", d: `M${band.join("L")}z` })] : []), drawing("path", { class: "course", d: `M${line(values).join("L")}` }));
+    return element("figure", { class: "curve" }, element("figcaption", {}, name), picture,
       element("div", { class: "curve-ends note" }, element("span", {}, texts[0]), element("span", {}, texts[texts.length - 1])));
   });
   return [element("div", { class: "curves" }, ...pictures),

@@ -21,7 +21,7 @@ export const drawing = (name, attributes = {}, ...children) => {
 export const put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
 const trace = (path, d) => { if (path.drawn !== d) path.setAttribute("d", path.drawn = d); };
 
-const tenth = (x) => Math.round(10 * x) / 10;
+export const tenth = (x) => Math.round(10 * x) / 10;
 export const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
 
 /** The next round number that an axis may end at. */
