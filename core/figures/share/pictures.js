@@ -6,12 +6,13 @@ import { SHADES, cutTo, element, textWidth } from "./canvas.js";
 import { beginning, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
-const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI; // no address stands in the page, this one neither
+let namespace = ""; // no address stands in the page, this one neither: a browser says it when it is asked
 export const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
 
 /** An element of a drawing; every text becomes a text and nothing else. */
 export const drawing = (name, attributes = {}, ...children) => {
-  const made = document.createElementNS(SVG, name);
+  namespace ||= new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI;
+  const made = document.createElementNS(namespace, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
