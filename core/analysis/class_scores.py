@@ -58,7 +58,7 @@ def direction_scores(
     return cosines, noise * (1.0 - squares) + squares * sketch.dimensions * noise**2 / 2.0
 
 
-SQUARE_SPREAD = {"discrete_gaussian": 2.0, "rounded_l2": 4.0, "discrete_laplace": 5.0}
+SQUARE_SPREAD = {"discrete_gaussian": 2.0, "rounded_l2": 4.0, "discrete_laplace": 5.0, "shared_laplace": 5.0}
 """Variance of the squared length of noise, divided by its dimensions and its squared variance a coordinate.
 
 Independent coordinates with fourth moment k v^2 have k - 1. A vector of d coordinates and density exp(-|z|/b) has

@@ -26,8 +26,12 @@ least ours, is at most δ. ∎
 *What may fail.* The first release may have events that fail with probability δ_f (`events.Failure`): with probability
 1 - δ_f it does what its other events say, for both of two neighbours, and so does all that follows it, whoever chose
 it. Then δ - δ_f stands for δ in (ii), which is settled before any output exists, as everything else in the rule is, and
-the total is (ε, δ)-private, as divergences are convex in mixtures. Later releases that may fail are not admitted:
-whether to have one would be decided in view of outputs, and a δ_f that depends on them may add up to more.
+the total is (ε, δ)-private, as divergences are convex in mixtures. Whether to have a later release that may fail is
+decided in view of outputs, and such probabilities could add up to more than was settled. So later ones are admitted as
+long as all of theirs together stay within `RARE` of δ - δ_f. Along every path they then add up to at most that, so any
+of them fails with at most that probability, for both neighbours; and paths on which none fails have, for both, their
+probability times the same factor of at most one, so what bounds E[(1 - e^(ε-L))₊] above bounds it for them. (ii) is met
+with the margin of `zcdp`, ten times as large as `RARE`, so that there is room for it.
 
 Basic composition (Σε_i <= ε and Σδ_i <= δ) is deliberately not a fourth way in: one could steer the unlucky outcomes to
 one rule and the lucky ones to the other, and the two δ would add up.
@@ -175,6 +179,10 @@ def spent(costs: Sequence[Cost], delta: Decimal) -> float:
     return min(promised, epsilon_spent([event for cost in costs for event in cost.events], float(delta)))
 
 
+RARE = Fraction(1, 10**8)
+"""Of a delta, what may fail in all releases after the first together."""
+
+
 def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal) -> bool:
     """Whether `new` may follow the releases `previous` within a total of (epsilon, delta), whoever chose it and why.
 
@@ -192,7 +200,7 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
         return False
     first, *later = (*previous, new)
     left = Fraction(delta) - failing(first.events)
-    if left <= 0 or any(failing(cost.events) for cost in later):
+    if left <= 0 or sum(failing(cost.events) for cost in later) > RARE * left:
         return False
     order, most = _filter(epsilon, _decimal_below(left))
     return _renyi_cost(events, order) <= most

@@ -36,7 +36,7 @@ SIGNIFICANT_DIGITS = 6
 LARGEST_BLOCK = 1 << 24
 # Beyond this variance the correction to (m+1)b² + 1/12 is below a millionth of it.
 PLAIN_VARIANCE = 100
-KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports")
+KINDS = ("discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports", "shared_laplace")
 
 
 @lru_cache(maxsize=64)
@@ -72,8 +72,9 @@ class NoiseScale:
 
     # ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
     # ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded;
-    # ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again.
-    distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports"]
+    # ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again;
+    # ``"shared_laplace"``: the sum of more parts than make up a ``"discrete_laplace"`` (`noise.noise_parts`).
+    distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports", "shared_laplace"]
     # The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian, the variance that local reports
     # leave in a counter on average.
     parameter: Fraction
@@ -81,6 +82,8 @@ class NoiseScale:
     block: int | None = None
     # What each of ``"local_reports"`` keeps by itself; None for noise that is added to sums.
     epsilon: Fraction | None = None
+    # Of ``"shared_laplace"``: how many draws of that noise its parts make up, above one; None for all other noise.
+    draws: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.distribution not in KINDS:
@@ -93,6 +96,12 @@ class NoiseScale:
             raise ValueError(f"A block of noise is a whole number from 1 to {LARGEST_BLOCK}.")
         if (self.epsilon is None) == self.local or not (self.epsilon is None or self.epsilon > 0):
             raise ValueError("Noise has an epsilon above zero when it comes from local reports, and only then.")
+        if (self.draws is None) == (self.distribution == "shared_laplace") or not (
+            self.draws is None or self.draws > 1
+        ):
+            raise ValueError(
+                "Noise has a number of draws above one when it comes from parts of several, and only then."
+            )
 
     @property
     def local(self) -> bool:
@@ -108,6 +117,8 @@ class NoiseScale:
         """Variance of the noise in one counter."""
         if self.distribution == "rounded_l2":
             return rounded_l2_variance(self.parameter, self.block)
+        if self.draws is not None:
+            return float(self.draws) * NoiseScale("discrete_laplace", self.parameter).variance
         if self.distribution == "discrete_laplace":
             half_rate = float(1 / (2 * self.parameter))
             # 2q/(1-q)² with q = exp(-1/b); the hyperbolic sine keeps all digits when q is close to 1.
@@ -131,6 +142,11 @@ class NoiseScale:
                 "Nobody was trusted: every person's own device randomised what it sent, and counters are estimated "
                 f"from these reports with a standard deviation of {deviation} on average."
             )
+        if self.draws is not None:
+            return (
+                "Every counter has the noise of all owners together, each of whom drew a part of a whole-number draw "
+                f"of Laplace noise, with standard deviation {deviation}."
+            )
         kind = "Laplace" if self.distribution == "discrete_laplace" else "Gaussian"
         return f"Every counter gets its own whole-number draw of {kind} noise with standard deviation {deviation}."
 
@@ -139,13 +155,16 @@ class NoiseScale:
         record: dict[str, str | int] = {"distribution": self.distribution, "parameter": str(self.parameter)}
         if self.epsilon is not None:
             return {**record, "epsilon": str(self.epsilon)}
+        if self.draws is not None:
+            return {**record, "draws": str(self.draws)}
         return record if self.block is None else {**record, "block": self.block}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "NoiseScale":
         """Rebuild what `to_dict` wrote; ValueError, TypeError or KeyError for anything else."""
         epsilon = parse_fraction(record["epsilon"]) if "epsilon" in record else None
-        return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"), epsilon)
+        draws = parse_fraction(record["draws"]) if "draws" in record else None
+        return cls(record["distribution"], parse_fraction(record["parameter"]), record.get("block"), epsilon, draws)
 
 
 def parse_fraction(text: str) -> Fraction:

@@ -47,7 +47,12 @@ LOCAL_THEOREM = (
     "Every person's own device sent one randomised report, no more than e^epsilon times likelier for one record than "
     "for another, and the table is made of these reports alone (post-processing: Dwork, Roth 2014, Proposition 2.1)."
 )
+SHARED_THEOREM = (
+    "Every counter has the parts of all owners, of which those of the honest ones alone add up to discrete Laplace "
+    "noise of scale L1 sensitivity / epsilon (infinitely divisible: Goryczka, Xiong 2017), and the rest post-processes."
+)
 THEOREMS = {
+    "shared_laplace": SHARED_THEOREM,
     "rounded_l2": VECTOR_THEOREM,
     "discrete_laplace": PURE_THEOREM,
     "discrete_gaussian": GAUSSIAN_THEOREM,

@@ -15,7 +15,7 @@ from ..formatting.numbers import listed
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..runtime import archives
-from ..runtime.checks import check_text, exact_fields
+from ..runtime.checks import check_choice, check_integer, check_text, exact_fields
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
 
@@ -43,6 +43,8 @@ FIELDS = (
 BOUGHT = "counted_before"
 # The field of what was found out of the columns before it, likewise.
 FOUND = "found_before"
+# The field that says how several owners made it together, likewise.
+COMBINED = "combined"
 LARGEST_COUNT = 1 << 62
 MOST_MERGED = 100_000  # Counts that are added up in one.
 
@@ -230,6 +232,57 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Combined:
+    """How several owners made a release together; see `core.releases.rounds.round_plan`."""
+
+    way: str  # How they shared the noise: "full", "shared" or "masked".
+    owners: int  # How many had agreed on the plan.
+    honest: int  # How many of those in the sum must be honest for the promise to hold.
+    shares: int  # How many are in the sum.
+    round: str  # The digest of the plan, hexadecimal.
+
+    @property
+    def sentence(self) -> str:
+        """For a report and a label."""
+        trust = {
+            "full": "each of whom added all of the noise, so nobody was trusted",
+            "shared": f"each of whom added a part of the noise; the promise holds if {self.honest:,} of them and "
+            "whoever added up their shares kept to the plan",
+            "masked": f"each of whom added a part of the noise under masks, so that nobody saw anything but the sum; "
+            f"the promise holds if {self.honest:,} of them kept to the plan",
+        }
+        return (
+            f"{self.shares:,} of {self.owners:,} owners made it together, {trust[self.way]}. Someone in the records of "
+            "several of them has the promise once for each."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        return {
+            "way": self.way,
+            "owners": self.owners,
+            "honest": self.honest,
+            "shares": self.shares,
+            "round": self.round,
+        }
+
+    @classmethod
+    def from_dict(cls, value: object) -> Combined:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        try:
+            facts = exact_fields(value, "combination", ("way", "owners", "honest", "shares", "round"))
+            check_choice(facts["way"], "A way", ("full", "shared", "masked"))
+            check_integer(facts["owners"], "Owners", 2, 1 << 30)
+            check_integer(facts["shares"], "Shares", 1, facts["owners"])
+            check_integer(facts["honest"], "Honest owners", 1, facts["shares"])
+            if not isinstance(facts["round"], str) or len(bytes.fromhex(facts["round"])) != 32:
+                raise ValueError("no digest")
+        except (RequestError, ValueError):
+            raise ReleaseFileError("How the file says that several owners made it makes no sense.") from None
+        return cls(**facts)
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What a release is, without its numbers."""
 
@@ -240,6 +293,7 @@ class Manifest:
     software: str  # Name and version of the program that made it.
     counted_before: BoughtCount | None = None  # How many records there are, where that was bought first.
     finding: Finding | None = None  # What was found out of the columns, likewise.
+    combined: Combined | None = None  # How several owners made it together, where they did.
 
     def to_dict(self, version: int) -> dict[str, object]:
         """A value for JSON, for a file of one version of the format."""
@@ -247,6 +301,7 @@ class Manifest:
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
         bought = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
         bought |= {} if self.finding is None else {FOUND: self.finding.to_dict()}
+        bought |= {} if self.combined is None else {COMBINED: self.combined.to_dict()}
         return {
             "format": FORMAT,
             "format_version": version,
@@ -273,7 +328,8 @@ class Manifest:
             raise ReleaseFileError("The file has the format of local reports, and its noise is none, or the other way.")
         bought = None if BOUGHT not in facts else BoughtCount.from_dict(facts[BOUGHT])
         found = None if FOUND not in facts else Finding.from_dict(facts[FOUND])
-        return cls(sketch, privacy, *_origin(facts), bought, found)
+        combined = None if COMBINED not in facts else Combined.from_dict(facts[COMBINED])
+        return cls(sketch, privacy, *_origin(facts), bought, found, combined)
 
 
 def check_describable(sketch: LinearSketch) -> None:
@@ -324,7 +380,9 @@ def parse(text: str) -> dict[str, Any]:
     if type(version) is not int or version not in VERSIONS:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
-        return exact_fields(manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND) if name in manifest)))
+        return exact_fields(
+            manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND, COMBINED) if name in manifest))
+        )
     except RequestError as problem:
         raise ReleaseFileError(str(problem)) from None
 

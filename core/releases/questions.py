@@ -127,7 +127,7 @@ class Questions:
         if found is not None:
             total, error = found.beside(0.0 if total is None else total, math.sqrt(variance))
             variance = error**2
-        laplace = any(scale.distribution == "discrete_laplace" for scale in one.privacy.noise)
+        laplace = any(scale.distribution in ("discrete_laplace", "shared_laplace") for scale in one.privacy.noise)
         sketch = cast("Tables", one.sketch)
         reading = sketch.reading(one.counters, one.privacy.counter_variance, total, variance, laplace)
         if found is not None:

@@ -24,7 +24,7 @@ from ..sketches.living import Living
 from ..sketches.parts import Parts
 from . import file
 from .comparison import Comparison
-from .manifest import BoughtCount, Finding, Manifest
+from .manifest import BoughtCount, Combined, Finding, Manifest
 from .questions import Population, Questions
 
 
@@ -55,6 +55,8 @@ class Release(Questions):
         The number of all records, where that was bought first.
     finding : Finding | None
         What was found out of the columns, likewise.
+    combined : Combined | None
+        How several owners made it together, where they did.
     population : Population | None
         Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
     """
@@ -68,12 +70,18 @@ class Release(Questions):
     software: str
     counted_before: BoughtCount | None = None
     finding: Finding | None = None
+    combined: Combined | None = None
     population: Population | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
             return NotImplemented
-        if hash(self) != hash(other) or self.finding != other.finding or not _same_map(self.sketch, other.sketch):
+        if (
+            hash(self) != hash(other)
+            or self.finding != other.finding
+            or self.combined != other.combined
+            or not _same_map(self.sketch, other.sketch)
+        ):
             return False
         if self.counted is None or other.counted is None:
             return self.counted is other.counted and same(self.counters, other.counters)
@@ -314,7 +322,7 @@ class Release(Questions):
     @property
     def manifest(self) -> Manifest:
         """Everything public about it but its numbers."""
-        before = self.counted_before, self.finding
+        before = self.counted_before, self.finding, self.combined
         return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, *before)
 
     @property
@@ -408,7 +416,7 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     """
     made, (table, count) = file.read(source, memory, verify)
     origin = made.private, made.created, made.software
-    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before, made.finding)
+    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before, made.finding, made.combined)
 
 
 def _same_map(one: LinearSketch, other: LinearSketch) -> bool:

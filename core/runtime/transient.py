@@ -83,6 +83,13 @@ def unfinished(path: Path, size: int = 0) -> Iterator[BinaryIO]:
                 draft.unlink(missing_ok=True)
 
 
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold a file, made where there is none, for as long as the block; False where a living process holds it."""
+    with path.open("ab") as file:
+        yield _hold(file, path)
+
+
 def _take(file: BinaryIO, size: int) -> None:
     """Make an empty file so large that its bytes are there when they are written."""
     if size and hasattr(os, "posix_fallocate"):

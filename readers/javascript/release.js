@@ -31,10 +31,11 @@ const exactNumber = (text) => {
 };
 
 /** The variance of the noise in one counter. */
-const varianceOf = ({ distribution, parameter, block, epsilon }) => {
+const varianceOf = ({ distribution, parameter, block, epsilon, draws }) => {
   const scale = exactNumber(parameter);
   if (!(scale >= 0)) throw new ReaderError("The noise that the file states is none.");
   if (distribution === "rounded_l2") return (block + 1) * scale * scale + 1 / 12;
+  if (distribution === "shared_laplace") return exactNumber(draws) * varianceOf({ distribution: "discrete_laplace", parameter });
   if (distribution === "discrete_laplace") return 1 / (2 * scale) > 350 ? 0 : 1 / (2 * Math.sinh(1 / (2 * scale)) ** 2);
   if (distribution === "local_reports" || epsilon || scale > 4) return scale;
   let [sum, all] = [0, 1];

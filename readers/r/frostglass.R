@@ -56,7 +56,9 @@ read_release <- function(path) {
 .variance <- function(noise) {
   scale <- .exact(noise$parameter)
   if (noise$distribution == "rounded_l2") return((noise$block + 1) * scale^2 + 1 / 12)
-  if (noise$distribution == "discrete_laplace") return(1 / (2 * sinh(1 / (2 * scale))^2))
+  laplace <- 1 / (2 * sinh(1 / (2 * scale))^2)
+  if (noise$distribution == "discrete_laplace") return(laplace)
+  if (noise$distribution == "shared_laplace") return(.exact(noise$draws) * laplace)
   if (scale > 4) return(scale)
   z <- 1:79
   2 * sum(z^2 * exp(-z^2 / (2 * scale))) / (1 + 2 * sum(exp(-z^2 / (2 * scale))))

@@ -89,9 +89,10 @@ class LaplaceSampler:
     # One for each binary digit of a geometric draw, lowest first, and last the coin of the tail H.
     coins: tuple[Coin, ...]
     digits: np.ndarray  # The first digits of each coin's probability as masks, 0 or all ones: uint64 (coins, digits).
+    signs: int = 2  # 2 for the difference of two geometric draws, which is the noise; 1 for the first of them alone.
 
     @classmethod
-    def of(cls, scale: Fraction, tail_exponent: int = TAIL_EXPONENT) -> "LaplaceSampler":
+    def of(cls, scale: Fraction, tail_exponent: int = TAIL_EXPONENT, signs: int = 2) -> "LaplaceSampler":
         """Prepare a scale, 0 < b <= 2^56."""
         lowest = 0
         while (1 << lowest) < tail_exponent * scale:
@@ -101,23 +102,23 @@ class LaplaceSampler:
         bits = [[digits >> (TABLE_DIGITS - 1 - i) & 1 for i in range(TABLE_DIGITS)] for digits in leading]
         masks = np.where(np.array(bits, bool), ALL, np.uint64(0))
         masks.flags.writeable = False
-        return cls(scale, coins, masks)
+        return cls(scale, coins, masks, signs)
 
     def draw(self, count: int, stream: Stream) -> Draws:
         """Return `count` independent draws."""
         blocks = -(-count // LANES)
         values = np.empty(blocks * LANES, np.int64)
         # A block starts only when there are words and room for its worst case.
-        longest_block = 2 * self.digits.size
+        longest_block = self.signs * self.digits.size
         unsettled = np.empty((max(UNSETTLED_ROOM, 2 * len(self.coins)), 5), np.uint64)
         words = np.empty(0, np.uint64)
         exact: dict[int, int] = {}
         block = 0
         while block < blocks:
-            expected = 2 * len(self.coins) * WORDS_A_PLANE * (blocks - block)
+            expected = self.signs * len(self.coins) * WORDS_A_PLANE * (blocks - block)
             wanted = max(min(longest_block + expected, BUFFER_WORDS), longest_block)
             words = np.concatenate((words, stream.words(max(wanted - len(words), 0))))
-            block, used, rows = _draw_blocks(values, block, self.digits, words, unsettled)
+            block, used, rows = _draw_blocks(values, block, self.digits, words, unsettled, self.signs)
             words = words[used:]
             for row in unsettled[:rows].tolist():
                 self._settle(row, values, exact, stream)
@@ -164,7 +165,9 @@ def _toss_lanes(digits: Words, words: Words, position: int) -> tuple[np.uint64, 
 
 
 @njit(nogil=True, cache=True)
-def _draw_blocks(values: Integers, block: int, digits: Words, words: Words, unsettled: Words) -> tuple[int, int, int]:
+def _draw_blocks(
+    values: Integers, block: int, digits: Words, words: Words, unsettled: Words, signs: int
+) -> tuple[int, int, int]:
     """Fill blocks of 64 draws until values, words or room for unsettled tosses run out.
 
     Returns
@@ -178,12 +181,12 @@ def _draw_blocks(values: Integers, block: int, digits: Words, words: Words, unse
     lanes = np.arange(LANES).astype(np.uint64)
     while (
         (block + 1) * LANES <= values.size
-        and words.size - position >= 2 * digits.size
+        and words.size - position >= signs * digits.size
         and unsettled.shape[0] - rows >= 2 * digits.shape[0]
     ):
         out = values[block * LANES : (block + 1) * LANES]
         out[:] = 0
-        for negative in range(2):
+        for negative in range(signs):
             for coin in range(tail + 1):
                 ones, tied, position = _toss_lanes(digits[coin], words, position)
                 if coin < tail:

@@ -13,6 +13,7 @@ import math
 from fractions import Fraction
 from itertools import accumulate
 from operator import mul
+from typing import Protocol
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ..replay.tape import drawn
 from .discrete_samplers import (
     LARGEST_SCALE,
     LARGEST_SIGMA2,
+    Draws,
     GaussianSampler,
     LaplaceSampler,
     gaussian_sampler,
@@ -39,7 +41,12 @@ LEAST, MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 
 REACH = 64  # Standard deviations that a counter has room for: Laplace noise passes them with probability e^-90.
 
-Sampler = LaplaceSampler | GaussianSampler | RoundedL2Sampler
+
+class Sampler(Protocol):
+    """Draws of one law, exactly."""
+
+    def draw(self, count: int, stream: Stream) -> Draws:
+        """Return `count` draws."""
 
 
 def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
@@ -126,11 +133,11 @@ def add_noise(
     law = CounterNoise(scale.distribution, scale.parameter, table.shape, scale.block, str(noisy.dtype))
 
     def draw() -> np.ndarray:
-        _add(table, _sampler(scale), source, noisy)
+        add_drawn(table, _sampler(scale), source, noisy)
         return noisy
 
     if table.size:
-        np.copyto(noisy, drawn(law, table, draw, _is_private(source)))
+        np.copyto(noisy, drawn(law, table, draw, is_private(source)))
     return noisy
 
 
@@ -207,19 +214,20 @@ def _fill(
     zeros: np.ndarray, distribution: str, parameter: Fraction, sampler: Sampler, source: Source | None
 ) -> np.ndarray:
     def draw() -> np.ndarray:
-        _add(zeros, sampler, source, zeros)
+        add_drawn(zeros, sampler, source, zeros)
         return zeros
 
     if not zeros.size:
         return zeros
-    return drawn(PureNoise(distribution, Fraction(parameter), zeros.shape), None, draw, _is_private(source))
+    return drawn(PureNoise(distribution, Fraction(parameter), zeros.shape), None, draw, is_private(source))
 
 
-def _is_private(source: Source | None) -> bool:
+def is_private(source: Source | None) -> bool:
+    """Whether noise from a source protects anybody."""
     return source is None or source.private
 
 
-def _add(table: np.ndarray, sampler: Sampler, source: Source | None, out: np.ndarray) -> None:
+def add_drawn(table: np.ndarray, sampler: Sampler, source: Source | None, out: np.ndarray) -> None:
     """Write a table with noise to an array, which may be the table itself, chunk by chunk, on all processors."""
     for array in (table, out):
         if array.dtype not in (np.int64, np.int32):

@@ -54,6 +54,33 @@ class CounterNoise:
 
 
 @dataclass(frozen=True)
+class NoisePart:
+    """One owner's part of noise on every counter of a table that nobody sees but in a sum with the others' parts.
+
+    What hides the table is the sum of the parts of the honest owners, so a loss is that of the noise that these add up
+    to; parts that add up to less than the noise hide nothing that was promised.
+    """
+
+    # As of `CounterNoise`, of the noise that all parts together are.
+    distribution: str
+    parameter: Fraction
+    honest: int  # How many owners add their parts at least.
+    share: Fraction  # Of the noise in each part.
+    shape: tuple[int, ...]
+
+    @property
+    def described(self) -> str:
+        """In words."""
+        return f"a part of {self.distribution.replace('_', ' ')} noise on {math.prod(self.shape):,} counters"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: np.ndarray, sampled: float = 1.0) -> Loss:
+        """That of the noise, as further parts post-process; without a bound where the parts are too small."""
+        if self.share * self.honest < 1:
+            return Loss(math.inf)
+        return CounterNoise(self.distribution, self.parameter, self.shape).loss(hidden, other, outcome, sampled)
+
+
+@dataclass(frozen=True)
 class PureNoise:
     """Noise that hides nothing yet: whoever adds it to a private number lets out the number."""
 

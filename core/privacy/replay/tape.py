@@ -90,6 +90,7 @@ class Tape:
         self.strays: list[str] = []
         self.lemmas: list[str] = []
         self._tossed: list[Tossed] = []
+        self._masks: set[bytes] = set()
         self._public: list[bytes] = []
         self._left: dict[int, deque[bytes]] = {}
         for found in () if forced is None else forced._public:
@@ -214,6 +215,13 @@ class Tape:
         with self._lock:
             if not self._depth:
                 self.strays.append("a stream of random bits was opened outside of every draw that has a law")
+
+    def mask(self, secret: bytes) -> None:
+        """The key stream of a secret hides a share; over a second one it would show their difference."""
+        with self._lock:
+            if secret in self._masks:
+                self.strays.append("a mask was used for two shares")
+            self._masks.add(secret)
 
     def bits(self, size: int, really: Callable[[int], bytes]) -> bytes:
         """Bytes of the system's randomness: private ones inside a draw; public ones, such as hash seeds, repeated."""
