@@ -124,7 +124,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         columns=tuple(
             ColumnFacts(shown(column.name), meaning.column_values(column)) for column in release.domain.columns
         ),
-        found="" if release.finding is None else release.finding.sentence,
+        found=" ".join(one.sentence for one in (release.finding, release.combined) if one is not None),
         left_out=meaning.left_out(release.domain, release.sketch.keeps_gaps),
         mechanism=sketch.name,
         table=_several(release) if release.parts else meaning.table(sketch),
