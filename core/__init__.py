@@ -70,6 +70,10 @@ if TYPE_CHECKING:
     from .releases.job import release
     from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
+    from .releases.rounds.convenor_steps import ask_to_unmask, put_round_together
+    from .releases.rounds.owner_steps import make_hello, make_share, unmask
+    from .releases.rounds.round_messages import OwnerKey
+    from .releases.rounds.round_plan import RoundPlan
     from .sketches.classes import Classes
     from .sketches.distances.directions import Directions
     from .sketches.distances.distance import Distance
@@ -164,6 +168,13 @@ _HOME = {
     "regression": ".analysis.regression",
     "release": ".releases.job",
     "release_after": ".releases.discovery",
+    "OwnerKey": ".releases.rounds.round_messages",
+    "RoundPlan": ".releases.rounds.round_plan",
+    "make_hello": ".releases.rounds.owner_steps",
+    "make_share": ".releases.rounds.owner_steps",
+    "unmask": ".releases.rounds.owner_steps",
+    "ask_to_unmask": ".releases.rounds.convenor_steps",
+    "put_round_together": ".releases.rounds.convenor_steps",
     "train": ".models.training",
 }
 """Module of every public name."""
@@ -202,6 +213,7 @@ __all__ = [
     "NumberModel",
     "Numeric",
     "Ordered",
+    "OwnerKey",
     "Part",
     "Parts",
     "PrivacyUnit",
@@ -225,12 +237,14 @@ __all__ = [
     "Release",
     "ReleaseFileError",
     "RequestError",
+    "RoundPlan",
     "Survey",
     "Tables",
     "TextLength",
     "Vector",
     "__version__",
     "ask_sql",
+    "ask_to_unmask",
     "budget_for",
     "components",
     "correlations",
@@ -241,14 +255,18 @@ __all__ = [
     "load",
     "load_local",
     "load_model",
+    "make_hello",
+    "make_share",
     "oracle",
     "passport",
     "private_quantiles",
+    "put_round_together",
     "recommend",
     "regression",
     "release",
     "release_after",
     "train",
+    "unmask",
 ]
 
 

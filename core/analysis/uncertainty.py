@@ -66,7 +66,7 @@ class Splitting:
     @cached_property
     def noise_variance(self) -> float:
         """Variance that noise alone gives a typical answer of the whole release."""
-        return self.release.sketch.noise_variance(self.release.privacy.counter_variance)
+        return float(self.release.sketch.noise_variance(self.release.privacy.counter_variance))
 
     def estimates(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Estimates at encoded points (n, d), float64 (G, n), and the weights (G,) with which they make the answer."""

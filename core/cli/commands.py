@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import ledger_commands, local_commands, spending
+from . import combining, ledger_commands, local_commands, spending
 from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
 from .before_spending import forecast, recommend
@@ -119,6 +119,7 @@ for panel, commands in {
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.add_typer(local_commands.commands, name="local", rich_help_panel=MAKING)
+app.add_typer(combining.commands, name="combine", rich_help_panel=MAKING)
 app.add_typer(ledger_commands.shelf_commands, name="shelf", rich_help_panel=ASKING)
 app.add_typer(ledger_commands.ledger_commands, name="ledger", rich_help_panel=CHECKING)
 app.add_typer(ledger_commands.log_commands, name="log", rich_help_panel=CHECKING)

@@ -89,7 +89,7 @@ class Seen:
     def cells(self) -> Floats:
         """Records in every coarse cell, by its own votes and its parts', weighed by precision."""
         whole, weight = self.votes[: self.scale.coarse] / COARSELY, COARSELY**2 * self.scale.parts
-        return (whole * weight + self.parts.sum(axis=1)) / (weight + 1.0)
+        return np.asarray((whole * weight + self.parts.sum(axis=1)) / (weight + 1.0))
 
     @property
     def variance(self) -> float:
