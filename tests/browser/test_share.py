@@ -173,6 +173,7 @@ def test_a_model_predicts_as_in_python(page, tmp_path):
     (expected,) = model.probabilities(pd.DataFrame({"age": [80.0], "pay": [4.0], "sex": ["m"]}))
     shown = [float(text.rstrip("%")) / 100 for text in page.locator(".classes dd").all_inner_texts()]
     assert np.abs(shown - expected).max() < 0.006  # two digits are shown
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
 
 
 def table_made(records: int = 2_000, epsilon: float = 4):

@@ -7,22 +7,22 @@ import { dot } from "../../../readers/javascript/arrays.js";
 const expit = (score) => 1 / (1 + Math.exp(-score));
 
 /** Bars to either side of zero, with intervals where they are known, as a table that is read without seeing it too. */
-const coefficientTable = (rows, most = 60) => {
+const coefficientTable = (rows, name, most = 60) => {
   const sorted = [...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, most);
   const furthest = Math.max(1e-300, ...sorted.flatMap(([, ...numbers]) => numbers.map((one) => Math.abs(one ?? 0))));
   const known = sorted.some(([, , low]) => low !== null);
-  const heads = ["Column", "", "Estimate", ...(known ? ["Very likely between"] : [])];
+  const heads = ["Column", element("span", { class: "unseen" }, "As a bar"), "Estimate", ...(known ? ["Very likely between"] : [])];
   const table = element("table", { class: "bars" }, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))));
   const body = element("tbody");
-  for (const [name, estimate, low, high] of sorted) {
+  for (const [column, estimate, low, high] of sorted) {
     const error = low === null ? Infinity : (high - low) / 3.92;
-    const cells = [element("th", { scope: "row" }, name), element("td", { class: "stroke" }, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest])),
+    const cells = [element("th", { scope: "row" }, column), element("td", { class: "stroke" }, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest])),
       element("td", {}, Number.isFinite(error) ? rounded(estimate, error) : significant(estimate, 3))];
     if (known) cells.push(element("td", {}, roundedRange(low, high, error).join(" to ")));
     body.append(element("tr", {}, ...cells));
   }
   table.append(body);
-  const region = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Coefficients" }, table);
+  const region = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `Coefficients of ${name}` }, table);
   if (rows.length > most) region.append(element("p", { class: "note" }, `The ${most} largest of ${rows.length}.`));
   return region;
 };
@@ -142,7 +142,7 @@ export const modelView = (model) => {
   for (const { name, rows, curves } of model.coefficients) {
     parts.push(element("h2", {}, `What carries ${name}`));
     if (curves.length) parts.push(...curvePictures(curves, "the score"));
-    if (rows.length) parts.push(coefficientTable(rows));
+    if (rows.length) parts.push(coefficientTable(rows, name));
   }
   parts.push(element("p", { class: "note" }, model.banded
     ? "How far a column moves the score over its range, and where the same training of these records only would have it without noise, with about 95%."
@@ -170,7 +170,7 @@ export const regressionsView = (facts) => {
       }), said);
     }
     if (target.curves?.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(target.curves, target.link === "count" ? "the logarithm of what is expected" : "what is predicted"));
-    if (target.rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(target.rows));
+    if (target.rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(target.rows, target.name));
     view.replaceChildren(...parts,
       element("p", { class: "note" }, target.link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
