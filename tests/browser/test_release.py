@@ -91,6 +91,10 @@ def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     middle, edge = release.density([[40.0], [95.0]])
     assert middle > 5 * edge
 
+    visit.page.get_by_role("button", name="Explore it").click()
+    visit.settle()
+    assert "age" in visit.text and visit.errors == []
+
     for title in ("Ledger", "Release"):
         visit.click("link", title)
     wait_released(visit)
@@ -99,9 +103,6 @@ def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     # Once, however often it was clicked, looked for again and loaded; how many there are was counted first.
     entries = ledger().status(next(one for one in ledger().names() if name in one)).releases
     assert [float(entry.cost.epsilon) for entry in entries] == [0.016, 0.784]
-    visit.page.get_by_role("button", name="Explore it").click()
-    visit.settle()
-    assert "age" in visit.text and visit.errors == []
 
 
 @pytest.mark.deep

@@ -4,7 +4,6 @@ import json
 
 import anyio
 import pytest
-from mcp import Client
 
 from core import RequestError, load
 from core.analysis.sql import ask_sql
@@ -27,6 +26,7 @@ def folder(tmp_path_factory):
 
 def asked(folder, *calls):
     """What a server says to calls of its tools, in one session without a network."""
+    from mcp import Client  # takes more than a second, in every process that collects tests
 
     async def session():
         async with Client(server_of(list(entries_of(folder)))) as client:
