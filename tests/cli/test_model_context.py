@@ -24,12 +24,17 @@ def folder(tmp_path_factory):
     return place
 
 
-def asked(folder, *calls):
-    """What a server says to calls of its tools, in one session without a network."""
+def client_of(server):
     from mcp import Client  # takes more than a second, in every process that collects tests
 
+    return Client(server)
+
+
+def asked(folder, *calls):
+    """What a server says to calls of its tools, in one session without a network."""
+
     async def session():
-        async with Client(server_of(list(entries_of(folder)))) as client:
+        async with client_of(server_of(list(entries_of(folder)))) as client:
             return [await client.call_tool(name, given) for name, given in calls]
 
     return anyio.run(session)
@@ -88,7 +93,7 @@ def test_an_answer_that_is_too_long_is_refused():
 
 def test_its_tools_say_that_they_only_read(folder):
     async def session():
-        async with Client(server_of(list(entries_of(folder)))) as client:
+        async with client_of(server_of(list(entries_of(folder)))) as client:
             return (await client.list_tools()).tools
 
     tools = anyio.run(session)
