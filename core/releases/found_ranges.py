@@ -120,11 +120,11 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
         first, last = (int(end) for end in ends)
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
-        step = step_of(noisy, error)
+        step = step_of(noisy, error, seen.records)
         low, high = within_reason(scale.name, *rounded_outward(*ends, step))
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         zero = Measured(float(noisy[-1]), error)
-        heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error)}
+        heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}
     (column,) = columns_of(scale.name, entry | ON_MISSING)
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
 
@@ -311,26 +311,30 @@ def _trimmed(parts: np.ndarray, records: float, error: float) -> int:
     return kept
 
 
-def step_of(noisy: np.ndarray, error: float) -> float:
+def step_of(noisy: np.ndarray, error: float, records: float) -> float:
     """What nearly all numbers are whole multiples of; 0 where nothing is.
 
-    Of one that is coarser than 1 noise must leave no doubt, as values between would be counted with others.
+    How many are finer than a step follows from the votes for finer steps, and from how few others there are among all
+    records: the two are weighed by precision. Of a step that is coarser than 1 noise must leave no doubt, as values
+    between would be counted with others.
     """
     votes = noisy[-len(STEPS) - 1 : -1].astype(float)
-    records = max(float(votes.sum() + noisy[-1]), 0.0)
+    whole, below = np.cumsum(votes) + noisy[-1], np.arange(len(STEPS))[::-1]
     finer = np.append(np.cumsum(votes[::-1])[::-1][1:], 0.0)  # votes for all steps after each
-    hidden = SURE * error * np.sqrt(np.arange(len(STEPS))[::-1])
+    coarser = len(STEPS) + 1 - below
+    finer = (finer * coarser + (records - whole) * below) / (len(STEPS) + 1)
+    hidden = SURE * error * np.sqrt(below * coarser / (len(STEPS) + 1))
     told = finer <= np.minimum(np.maximum(HIDDEN * records, hidden), 0.5 * records)
     sure = (hidden <= HIDDEN * records) & (np.cumsum(votes) > OCCUPIED * error * len(STEPS) ** 0.5)
     return next(one for place, one in enumerate(STEPS) if told[place] and (one <= 1.0 or sure[place]))
 
 
-def heaps_of(noisy: np.ndarray, error: float) -> Iterator[tuple[float, float, float]]:
+def heaps_of(noisy: np.ndarray, error: float, step: float) -> Iterator[tuple[float, float, float]]:
     """Round numbers of which more records have a whole multiple, other than 0, than if finer ones were as frequent.
 
     With how many records that are, and the standard deviation of it; of two of which as many have one, the rounder.
     """
-    sums, step, said = np.cumsum(noisy[-len(STEPS) - 1 : -1].astype(float)), step_of(noisy, error), 0.0
+    sums, said = np.cumsum(noisy[-len(STEPS) - 1 : -1].astype(float)), 0.0
     for place, (one, finer) in enumerate(pairwise(STEPS)):
         if finer and finer >= step:
             # What is said already is left aside: of all others, are there more than their share?

@@ -316,8 +316,8 @@ def test_no_more_records_are_said_to_pile_up_than_there_are():
 def test_heaps_at_round_numbers_are_found_and_said():
     random = np.random.default_rng(0)
     price = np.where(random.random(20_000) < 0.4, 10 * random.integers(1, 9, 20_000), random.integers(1, 90, 20_000))
-    assert [step for step, _, _ in heaps_of(votes_of(price)[1], 50.0)] == [10.0]
-    assert not list(heaps_of(votes_of(random.integers(1, 90, 20_000))[1], 50.0))
+    assert [step for step, _, _ in heaps_of(votes_of(price)[1], 50.0, 1.0)] == [10.0]
+    assert not list(heaps_of(votes_of(random.integers(1, 90, 20_000))[1], 50.0, 1.0))
     pay = pd.DataFrame({"pay": np.where(random.random(20_000) < 0.2, 0.0, 100.0 * random.integers(1, 400, 20_000))})
     (said,) = discover(pay, Budget(10, "1e-6")).heaps
     assert said.startswith("'pay': about ") and said.endswith("records have 0.")
@@ -326,8 +326,8 @@ def test_heaps_at_round_numbers_are_found_and_said():
 @pytest.mark.parametrize("step", [1000.0, 100.0, 10.0, 5.0, 1.0, 0.1, 0.01, 0.0])
 def test_the_step_is_the_coarsest_that_noise_leaves_no_doubt_of(step):
     values = np.random.default_rng(1).integers(1, 3000, 50_000) * (step or 0.001)
-    assert step_of(votes_of(values)[1], 30.0) == step
-    assert step_of(votes_of(values)[1], 3_000.0) <= 1.0
+    assert step_of(votes_of(values)[1], 30.0, 50_000.0) == step
+    assert step_of(votes_of(values)[1], 3_000.0, 50_000.0) <= 1.0
 
 
 def test_zeros_do_not_make_a_range_begin_below_zero():
@@ -342,7 +342,7 @@ def test_zeros_do_not_make_a_range_begin_below_zero():
 def test_whole_numbers_end_with_the_last_of_them_and_not_below_0_or_one_step_beyond(values, ends):
     """Of 0 and 1 the range was 0 to 2, and -1 to 1 where noise hid the ones."""
     scale, votes = votes_of(values)
-    assert rounded_outward(*ends_of(scale, votes, 50.0), step_of(votes, 50.0)) == ends
+    assert rounded_outward(*ends_of(scale, votes, 50.0), step_of(votes, 50.0, 6_000.0)) == ends
 
 
 def test_degrees_of_latitude_and_longitude_do_not_leave_the_earth():
