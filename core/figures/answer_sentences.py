@@ -66,15 +66,21 @@ def one_line(label: PrivacyLabel) -> str:
     return f"{what_it_is(label)} · released {day(label.created)} · {label.promise} · {protected}"
 
 
-def answer_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
-    """An answer in Markdown: how many are close by, within what, or that the noise hides it."""
+def answer_sentence(
+    estimate: float, low: float, high: float, error: float, counted: str, averaged: tuple[str, ...] = ()
+) -> str:
+    """An answer in Markdown: how many are close by, within what, or that the noise hides it.
+
+    `averaged`: columns whose values it is averaged over. Such an average is smaller than an answer at likely values of
+    them, and grows with every column that is drawn or held instead; so it is not called by the same words.
+    """
+    close = close_by(counted, averaged) + (f" over all values of {listed(averaged)}" if averaged else "")
     if not math.isfinite(error):
-        return f"About **{best_guess(estimate, error)}** {close_by(counted)}. {UNSURE}"
+        return f"About **{best_guess(estimate, error)}** {close}. {UNSURE}"
     least, most = rounded_range(low, high, error)
     if low <= 0:
-        return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close_by(counted)}."
-    about = f"About **{rounded(estimate, error)}** {close_by(counted)}"
-    return f"{about}; very likely between **{least}** and **{most}**."
+        return f"The noise hides whether anyone is here: very likely **fewer than {most}** {close}."
+    return f"About **{rounded(estimate, error)}** {close}; very likely between **{least}** and **{most}**."
 
 
 def counted_close_by(estimate: np.ndarray, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> list[str]:

@@ -68,9 +68,9 @@ class Marks:
     sure: np.ndarray | None = None
 
 
-def close_by(noun: str) -> str:
-    """What a kernel sum counts, for an axis or a colour bar."""
-    return f"{noun} close by"
+def close_by(noun: str, averaged: tuple[str, ...] = ()) -> str:
+    """What a kernel sum counts, for an axis or a colour bar; of an average over columns, that it is one."""
+    return f"{noun} close by{', on average' if averaged else ''}"
 
 
 def highest(seen: np.ndarray) -> float:
@@ -132,7 +132,7 @@ def density_line(
     heights = np.where(hidden, 0.0, curve.estimate)
     words = answers_in_words(curve.estimate, curve.standard_error, hidden, noun)
     add_column_targets(figure, x, heights, words, asked)
-    return laid_out_column(figure, x, close_by(noun), rangemode="tozero")
+    return laid_out_column(figure, x, close_by(noun, curve.averaged), rangemode="tozero")
 
 
 def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) -> go.Figure:
@@ -144,7 +144,9 @@ def density_bars(curve: Curve, column: Column, noun: str, asked: object = None) 
         figure.add_trace(interval_bars(x, curve, curve.drowned, HATCHED, hollow))
     words = answers_in_words(curve.estimate, curve.standard_error, curve.drowned, noun)
     add_column_targets(figure, x, curve.estimate / 2.0, words, asked)
-    return laid_out_column(figure, x, close_by(noun), rangemode="tozero").update_layout(barmode="overlay", bargap=0.35)
+    return laid_out_column(figure, x, close_by(noun, curve.averaged), rangemode="tozero").update_layout(
+        barmode="overlay", bargap=0.35
+    )
 
 
 def density_map(
@@ -170,7 +172,7 @@ def density_map(
         figure.add_trace(outline(world() if lines is None else lines, x, y, columns))
     _add_marks(figure, marks)
     figure.add_trace(_lattice(x, y, heatmap, hidden, noun, asked))
-    return with_scale(figure, x, y, close_by(noun))
+    return with_scale(figure, x, y, close_by(noun, heatmap.averaged))
 
 
 # The bar of colours above a map.

@@ -16,6 +16,7 @@ from core.figures.answer_sentences import (
     place_words,
     standing_out,
 )
+from core.figures.density_figures import close_by
 from core.figures.report.label import privacy_label
 from core.formatting.numbers import day
 from core.geometry import kernels
@@ -76,3 +77,12 @@ def test_a_place_is_said_with_units_and_categories():
 def test_a_mode_is_compared_with_the_noise(ratio, significant, words):
     mode = Mode({"age": 3.0}, 10.0, 5.0, 15.0, 0.1, ratio, 1.0, significant)
     assert standing_out(mode) == words and np.isclose(mode.prominence_ratio, ratio)
+
+
+def test_an_average_over_columns_is_not_called_by_the_words_of_a_count_at_a_place():
+    """ "63 people close by" became 186 and 223 as columns were added: the first were averages over their values."""
+    at_a_place = answer_sentence(223.0, 215.0, 231.0, 4.0, "people")
+    over_some = answer_sentence(63.0, 60.0, 66.0, 1.5, "people", ("height", "weight"))
+    assert "people close by; very likely" in at_a_place and "average" not in at_a_place
+    assert "people close by, on average over all values of height and weight; very likely" in over_some
+    assert close_by("people", ("height",)) == "people close by, on average"

@@ -204,12 +204,12 @@ class AskedPoint:
             for part in (answers.estimate, answers.low, answers.high, answers.density, answers.standard_error)
         )
         counted = noun(self.release)
-        say(answer_sentence(estimate, low, high, error, counted))
+        averaged = tuple(name for name in self.release.domain.names if name not in at)
+        say(answer_sentence(estimate, low, high, error, counted, averaged))
         known = math.isfinite(error)
         if known:
-            _show_dots(quantile_dots(answers, 0), close_by(counted))
+            _show_dots(quantile_dots(answers, 0), close_by(counted, averaged))
         words = density_sentence(density, low, estimate, error)
-        averaged = tuple(name for name in self.release.domain.names if name not in at)
         note(" ".join(part for part in (EACH_DOT * known, words, averaged_sentence(averaged)) if part))
         with st.popover("What is closeness?"):
             note(closeness(self.identity, self.release))
