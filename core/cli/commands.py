@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from . import combining, ledger_commands, local_commands, spending
+from . import combining, ledger_commands, living_commands, local_commands, spending
 from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
 from .before_spending import forecast, recommend
@@ -120,6 +120,7 @@ for panel, commands in {
         app.command(rich_help_panel=panel)(command)
 app.add_typer(local_commands.commands, name="local", rich_help_panel=MAKING)
 app.add_typer(combining.commands, name="combine", rich_help_panel=MAKING)
+app.add_typer(living_commands.commands, name="living", rich_help_panel=MAKING)
 app.add_typer(ledger_commands.shelf_commands, name="shelf", rich_help_panel=ASKING)
 app.add_typer(ledger_commands.ledger_commands, name="ledger", rich_help_panel=CHECKING)
 app.add_typer(ledger_commands.log_commands, name="log", rich_help_panel=CHECKING)

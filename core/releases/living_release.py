@@ -9,8 +9,9 @@ never privacy: they are left out of the release for ever (`lost`), and it goes o
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,9 +22,11 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.environment import SOFTWARE
 from ..sketches.living import Living
 from ..sources import open_source
-from .engine.building import TableBuilder
+from .engine.building import ExactTable, TableBuilder
+from .kind import BESIDE_THE_TABLE
 from .payment import check_remembered
 from .release import Release, now
+from .release_store import public_name, shelf_of
 
 
 def go_on(
@@ -68,10 +71,10 @@ def go_on(
         raise RequestError("A merged release cannot go on: go on with each of those that it was merged of.")
     living = cast(Living, release.sketch)
     book = None if dataset is None else ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    before = living.released
+    before, seed = living.released, str(living.parameters()["seed"])
     if book is not None and dataset is not None:
         check_remembered(book, dataset)
-        drawn = book.drawn(dataset, str(living.parameters()["seed"]))
+        drawn = book.drawn(dataset, seed)
         if drawn > before and not lost:
             raise RequestError(
                 f"The ledger says that {drawn:,} periods of this release were drawn, and the file has {before:,}: open "
@@ -90,16 +93,39 @@ def go_on(
     building = TableBuilder(further, open_source(data))
     for rows in building:
         progress(rows)
-    table, count = building.exact.use_up()
+    size = 2 * len(release.to_bytes(teaching=True)) + 8 * further.zeros().size + BESIDE_THE_TABLE
+    with ExitStack() as room:
+        kept = None if book is None or dataset is None else _kept(book, dataset, release)
+        place = None if kept is None or book is None else room.enter_context(shelf_of(book).room("", size, kept))
+        if book is not None and dataset is not None:
+            book.go_on(dataset, seed, before, last)
+        made = _with_rows(release, replace(further, begun=0), building.exact, noise_source)
+        if place is not None and made.private:
+            place.put(made)
+    return made
+
+
+def _kept(book: Ledger, dataset: str, release: Release) -> str | None:
+    """The name under which the ledger's shelf has this release as far as it has come; None where it has it no more."""
+    seed = release.manifest.sketch.parameters()["seed"]
+    names = {entry.note.get("file") for entry in book.entries(dataset) if _facts(entry.note).get("seed") == seed}
+    return next((one.name for one in shelf_of(book).entries() if public_name(one.name) in names), None)
+
+
+def _facts(note: dict[str, Any]) -> dict[str, Any]:
+    facts = note.get("parameters")
+    return facts if isinstance(facts, dict) else {}
+
+
+def _with_rows(release: Release, sketch: Living, exact: ExactTable, noise_source: NoiseSource | None) -> Release:
+    """The release with the exact rows behind its own, whose noise is drawn here."""
+    table, count = exact.use_up()
     counts = np.array(count, dtype=np.int64)
-    if book is not None and dataset is not None:
-        book.go_on(dataset, str(living.parameters()["seed"]), before, last)
-    for scale in release.privacy.noise[:1]:
-        add_noise(table, scale, noise_source, table)
+    add_noise(table, release.privacy.noise[0], noise_source, table)
     for scale in release.privacy.count_noise[:1]:
         add_noise(counts, scale, noise_source, counts)
     return Release(
-        replace(further, begun=0),
+        sketch,
         np.concatenate([np.asarray(release.counters), table]),
         None if release.counted is None else np.concatenate([cast(np.ndarray, release.counted), counts]),
         release.privacy,

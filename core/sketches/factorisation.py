@@ -27,6 +27,7 @@ and square roots of IEEE 754, which are the same on every computer.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import cast
@@ -223,6 +224,11 @@ def best_tree(periods: int) -> Factor:
             weights = [(PERCENT, *[weight] * above) for weight in WEIGHTS]
             found += [Factor(periods, branches=branches, weights=one) for one in weights]
     return min(found, key=lambda factor: factor.l1**2 * factor.spread)
+
+
+def cheapest(periods: int, variance: Callable[[Factor], float]) -> Factor:
+    """The bands or the tree, whichever has runs of less noise, where a row's noise has a variance by what one moves."""
+    return min((best_bands(periods), best_tree(periods)), key=lambda factor: variance(factor) * factor.spread)
 
 
 def optimum(periods: int, rounds: int = 200) -> float:

@@ -43,7 +43,7 @@ from ..runtime.array_types import Integers
 from ..runtime.counter_tables import Counters
 from ..runtime.parameters import Choice, Seed, Several, Text, Whole, parameter
 from .answers import Answers
-from .factorisation import LEVELS, PERCENT, WHOLE, Factor, best_bands, best_tree, in_words
+from .factorisation import LEVELS, PERCENT, WHOLE, Factor, best_bands, best_tree, cheapest, in_words
 from .linear import MAX_COUNTERS, Counts, LinearSketch
 from .mechanism_spec import MechanismSpec
 from .part import InnerKind, of_inner
@@ -157,12 +157,9 @@ class Living(LinearSketch):
         plain = cls(domain, column, inner, every)
         if not inner.sized:  # what a record moves is not known yet
             factor = best_tree(plain.periods) if budget.pure else best_bands(plain.periods)
-            return plain.weighted(factor, released)
-        tried = []
-        for factor in (best_bands(plain.periods), best_tree(plain.periods)):
-            made = plain.weighted(factor, released)
-            tried.append((made.counter_noise(budget).variance * factor.spread, made))
-        return min(tried, key=lambda one: one[0])[1]
+        else:
+            factor = cheapest(plain.periods, lambda one: plain.weighted(one, None).counter_noise(budget).variance)
+        return plain.weighted(factor, released)
 
     def weighted(self, factor: Factor, released: int | None) -> Self:
         """The same with these weights; ``released`` as of `of`."""

@@ -13,6 +13,7 @@ from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.releases import living_release
 from core.releases.living_release import go_on
+from core.releases.release_store import shelf_of
 from core.sketches.hashed.race import Race
 from core.sketches.living import Living
 
@@ -50,6 +51,8 @@ def test_it_is_one_file_that_grows_and_opens_at_every_stage(tmp_path):
         go_on(opened, RECORDS, month, ledger=ledger, dataset="people").save(file)
         assert load(file).sketch.names[load(file).sketch.released - 1] == month
     made = load(file)
+    (kept,) = shelf_of(ledger).entries()
+    assert shelf_of(ledger).load(kept.name) == made  # the one beside the ledger has grown too
     for first, last in [(1, 12), (4, 4), (3, 9), (12, 12)]:
         run, own = made.run(first, last), of(*NAMES[first - 1 : last])
         assert abs(run.records - len(own)) < 6 * run.records_error
