@@ -26,6 +26,7 @@ from core.ui.released.chosen_view import (
     choose_part,
     choose_population,
     choose_question,
+    choose_run,
     drawable,
     of_same_population,
     start_with,
@@ -79,6 +80,7 @@ def views_of(opened: Opened) -> tuple[str, ...]:
 
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
+    opened = choose_run(opened)
     part = choose_part(choose_question(opened))
     views = views_of(part)
     if len(visitor.opened) > 1 and not part.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):

@@ -332,7 +332,8 @@ def ask(
 
     check_table(out)
     asked = of_whom(load(release), population, alike)
-    answer = ask_sql(asked if part is None else asked.part(part), question, level)
+    living = asked.sketch.asked_for == "periods"
+    answer = ask_sql(asked if part is None and not living else asked.part(part), question, level)
     cells = [name for name in answer.columns if isinstance(answer[name].dtype, pd.CategoricalDtype)]
     answer = answer.assign(**{name: answer[name].astype(str) for name in cells})
     write_table(pa.Table.from_pandas(answer, preserve_index=False), out)

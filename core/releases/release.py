@@ -262,7 +262,13 @@ class Release(Questions):
         }
 
     def part(self, name: str | None) -> Release:
-        """One part by its name, or the release itself where it has none; None means the only one."""
+        """One part by its name, or the release itself where it has none; None means the only one.
+
+        Of a living release a run is named by its periods, "2024-03" or "2024-03:2024-07", and None is all until now.
+        """
+        if self.sketch.asked_for == "periods":
+            first, _, last = (name or "").partition(":")
+            return self.run(first or None, last or first or None)
         if name is None and len(self.parts) < 2:
             return next(iter(self.parts.values()), self)
         if name is None:
@@ -292,12 +298,15 @@ class Release(Questions):
         Parameters
         ----------
         first, last : str | int | None
-            Names of periods, such as "2024-03", or their numbers from 1 on; None is the first and the last there is.
+            Names of periods, such as "2024-03", or their numbers from 1 on; None is the first that none was lost after,
+            and the last there is.
         """
         if self.sketch.asked_for != "periods":
             raise RequestError("The release tells no periods apart: it was made all at once.")
         living = cast(Living, self.sketch)
-        weights, spread = living.reading(living.place_of(first or 1), living.place_of(last or living.released))
+        weights, spread = living.reading(
+            living.place_of(first or living.first_of_latest + 1), living.place_of(last or living.released)
+        )
         counters = np.rint(np.tensordot(weights, np.asarray(self.counters), 1)).astype(np.int64)
         count = None if self.counted is None else int(np.rint(weights @ self.counted))
         return replace(

@@ -369,6 +369,11 @@ class Living(LinearSketch):
 
     # Asked for a run of periods, and for nothing else.
 
+    @property
+    def first_of_latest(self) -> int:
+        """The first period, from 0, of the longest run until now without a lost one."""
+        return max(self.lost, default=-1) + 1
+
     def reading(self, first: int, last: int) -> tuple[np.ndarray, float]:
         """How the sum over a run of periods, from 0, is read off the rows.
 

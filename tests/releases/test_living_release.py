@@ -64,11 +64,13 @@ def test_it_is_one_file_that_grows_and_opens_at_every_stage(tmp_path):
 
 
 def test_a_run_is_a_release_like_any_other(tmp_path):
-    run = begun().run("2024-02", "2024-03")
+    begun_once = begun()
+    run = begun_once.run("2024-02", "2024-03")
     run.save(tmp_path / "run.npz")
     opened = load(tmp_path / "run.npz")
     assert opened == run
     assert opened.privacy.epsilon == 2
+    assert begun_once.part("2024-02:2024-03") == run != begun_once.part("2024-02") != begun_once.part(None)
     np.testing.assert_array_equal(opened.estimate([[0.5]]), run.estimate([[0.5]]))
 
 
@@ -128,7 +130,8 @@ def test_a_crash_after_the_ledger_knows_loses_the_period_and_never_privacy(tmp_p
     run = on.run(5, 6)
     assert abs(run.records - len(of("2024-05", "2024-06"))) < 6 * run.records_error
     with pytest.raises(RequestError, match="'2024-04' was lost"):
-        on.run()
+        on.run(1)
+    assert on.run() == run
     assert on.sketch.sensitivity(BUDGET.neighbours) == first.sketch.sensitivity(BUDGET.neighbours)
 
 

@@ -102,7 +102,8 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
     privacy, sketch = release.privacy, release.sketch
     about = rounded(release.records, release.records_error)
     chosen = choice(release)
-    answer_noise = math.inf if release.parts else _answer_noise(release)
+    asked = release.run() if sketch.asked_for == "periods" else release  # of a living release, all periods until now
+    answer_noise = math.inf if release.parts else _answer_noise(asked)
     return PrivacyLabel(
         private=release.private,
         protected=meaning.protected(release.domain),
@@ -120,7 +121,7 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         records_source=release.records_source if release.count_is_public else f"known from {release.records_source}",
         counted=meaning.counted(release.domain),
         answer_noise=answer_noise,
-        answer_noise_in_words="" if release.parts else meaning.noise_in_answer(release, answer_noise),
+        answer_noise_in_words="" if release.parts else meaning.noise_in_answer(asked, answer_noise),
         columns=tuple(
             ColumnFacts(shown(column.name), meaning.column_values(column)) for column in release.domain.columns
         ),
@@ -128,8 +129,8 @@ def privacy_label(release: Release, file: bytes | mmap | None = None) -> Privacy
         left_out=meaning.left_out(release.domain, release.sketch.keeps_gaps),
         mechanism=sketch.name,
         table=_several(release) if release.parts else meaning.table(sketch),
-        asked="Several questions" if release.parts else meaning.asked(sketch),
-        measured="" if release.parts else meaning.measured(sketch),
+        asked="Several questions" if release.parts else meaning.asked(asked.sketch),
+        measured="" if release.parts else meaning.measured(asked.sketch),
         classes="" if release.parts else meaning.classes(sketch),
         clipped="" if release.parts else meaning.clipped(sketch),
         chosen="" if chosen is None else chosen.sentence,

@@ -21,7 +21,7 @@ from ...geometry.kernels import Bandwidth, Stationary
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...sketches.classes import Classes
-from ..frame.marks import choose_one
+from ..frame.marks import choose_one, note
 from ..frame.navigation import CLASSIFY
 from ..frame.session import Opened
 from . import public_answers
@@ -240,6 +240,29 @@ def choose_question(opened: Opened) -> Opened:
         help="The file answers several questions under one promise; each has its own share of it.",
     )
     return question_of(opened, name)
+
+
+def choose_run(opened: Opened) -> Opened:
+    """Let the visitor say which periods of a living release are added up: a file of its own from there on."""
+    release = opened.release
+    if release.sketch.asked_for != "periods":
+        return opened
+    names = release.sketch.names[: release.sketch.released]
+    ends = st.select_slider(
+        "Periods",
+        names,
+        (names[release.sketch.first_of_latest], names[-1]),
+        key=f"explore-run-{opened.fingerprint[:12]}",
+        persist_state="session",
+        help="The sum over these periods, from the first to the last, is read off everything that was released so far.",
+    )
+    try:
+        run = release.run(*ends)
+    except RequestError as refusal:
+        note(str(refusal))
+        run = release.run()
+    name = "-".join([opened.stem, *dict.fromkeys(ends)])
+    return Opened(f"{name}.npz", run.to_bytes(teaching=not run.private), run, title=opened.title)
 
 
 def question_of(opened: Opened, name: str) -> Opened:
