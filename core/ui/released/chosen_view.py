@@ -21,6 +21,7 @@ from ...geometry.kernels import Bandwidth, Stationary
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...sketches.classes import Classes
+from ...sketches.living import Living
 from ..frame.marks import choose_one, note
 from ..frame.navigation import CLASSIFY
 from ..frame.session import Opened
@@ -247,11 +248,12 @@ def choose_run(opened: Opened) -> Opened:
     release = opened.release
     if release.sketch.asked_for != "periods":
         return opened
-    names = release.sketch.names[: release.sketch.released]
+    living: Living = release.sketch
+    names = living.names[: living.released]
     ends = st.select_slider(
         "Periods",
         names,
-        (names[release.sketch.first_of_latest], names[-1]),
+        (names[living.first_of_latest], names[-1]),
         key=f"explore-run-{opened.fingerprint[:12]}",
         persist_state="session",
         help="The sum over these periods, from the first to the last, is read off everything that was released so far.",
