@@ -1,6 +1,6 @@
 // The best guess of released tables: not negative, in agreement with each other, of any columns; see `best_guess`.
 
-import { inOrder, productOf, subsets, summed, total, transposed } from "./arrays.js";
+import { inOrder, productOf, subsets, total, transposed } from "./arrays.js";
 /** @import { Tables } from "./tables.js" */
 
 const POWERS = [1, 1.5, 2];
@@ -161,15 +161,11 @@ export class Guesses {
 
   /** Guessed counts over the cells of one column, or none, of the records that fit. */
   counted(kept, conditions) {
-    const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
-    const guess = this.of(table);
+    const guess = this.of([...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b));
     if (!guess) return null;
-    let found = guess;
-    const sides = table.map((i) => this.axes[i].cells);
-    table.forEach((place, side) => {
-      if (place in conditions) [found, sides[side]] = [summed(found, sides, side, conditions[place]), 1];
-    });
-    return kept.length === 2 && kept[0] > kept[1] ? transposed(found, ...sides.filter((_, i) => !(table[i] in conditions))) : found;
+    const found = this.tables.summedOver(kept, conditions, guess);
+    const [columns, rows] = kept.map((place) => this.axes[place].cells);
+    return kept.length === 2 && kept[0] > kept[1] ? transposed(found, rows, columns) : found;
   }
 
   fine(place) {

@@ -30,7 +30,10 @@ const exactNumber = (text) => {
   return Number(BigInt(above) / 10n ** BigInt(shift)) / Number(BigInt(below) / 10n ** BigInt(shift));
 };
 
-/** The variance of the noise in one counter. */
+/**
+ * The variance of the noise in one counter.
+ * @param {Record<string, any>} noise
+ */
 const varianceOf = ({ distribution, parameter, block, epsilon, draws }) => {
   const scale = exactNumber(parameter);
   if (!(scale >= 0)) throw new ReaderError("The noise that the file states is none.");

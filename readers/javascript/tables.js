@@ -388,10 +388,10 @@ export class Tables {
   }
 
   /** Sums of counts over cells with weights; a side for each kept column, in the order of the table. */
-  summedOver(kept, conditions) {
+  summedOver(kept, conditions, counts = null) {
     const table = [...kept, ...Object.keys(conditions).map(Number)].sort((a, b) => a - b);
     const sides = table.map((place) => this.axes[place].cells);
-    let found = this.counts(table);
+    let found = counts ?? this.counts(table);
     table.forEach((place, side) => {
       if (place in conditions) [found, sides[side]] = [summed(found, sides, side, conditions[place]), 1];
     });

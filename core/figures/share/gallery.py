@@ -209,7 +209,8 @@ def in_plain(entries: Sequence[Entry], title: str) -> str:
         "## How to ask a file",
         "",
         "In Python: `import frostglass; frostglass.load(path).answer({column: [values]})`. In JavaScript: the package",
-        "`frostglass-reader`. A release is public: asking it anything costs no privacy.",
+        "`frostglass-reader`. By the Model Context Protocol: `frostglass mcp FOLDER`, beside the downloaded files.",
+        "A release is public: asking it anything costs no privacy.",
         "",
     ]
     return "\n".join(lines)
