@@ -8,14 +8,13 @@ search does not find, and ask nothing of any network.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 
-from ...analysis import density
-from ...domain import Items, Vector
 from ...errors import RequestError
 from ...formatting.escapes import in_html
 from ...formatting.numbers import listed, shown
@@ -27,6 +26,7 @@ from ..passport.described import PublicFile, read_public
 from ..passport.passport import passport
 from ..report.citation import bibtex
 from ..report.label import privacy_label
+from ..small_pictures import density_picture
 from .shared_page import POLICY, _hash, _style, share_html, words_of
 
 MOST_FILES = 1000
@@ -162,36 +162,24 @@ def _card(entry: Entry) -> Iterator[str]:
 
 
 def _picture(file: PublicFile) -> str:
-    """A map of the first two columns of closeness or distances, or a curve of the only one; else an empty frame."""
-    shares = _shares(file)
+    """A map of the first two columns of closeness or distances, or a hill of the only one; else an empty frame."""
+    opacities = np.zeros((1, 1))
+    if (
+        isinstance(file, Release)
+        and not file.parts
+        and file.sketch.asked_for == "places"
+        and not file.domain.holds_sets
+    ):
+        with suppress(RequestError):  # vectors alone have no picture
+            opacities = density_picture(file.of_everyone(), size=CELLS)[..., 3] / 255.0
     bars = "".join(
-        f'<rect x="{column}" y="{len(shares) - 1 - row}" width="1.02" height="1.02" opacity="{share:.2f}"/>'
-        for row, line in enumerate(shares)
-        for column, share in enumerate(line)
-        if share > 0.02
+        f'<rect x="{column}" y="{row}" width="1.02" height="1.02" opacity="{opacity:.2f}"/>'
+        for row, line in enumerate(opacities)
+        for column, opacity in enumerate(line)
+        if opacity > 0.02
     )
-    height, width = max(1, len(shares)), len(shares[0]) if len(shares) else 1
-    return f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
-
-
-def _shares(file: PublicFile) -> np.ndarray:
-    if not isinstance(file, Release) or file.parts:
-        return np.zeros((0, 0))
-    release = file.of_everyone()
-    names = [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:2]
-    near = release.sketch.answers == "closeness"
-    if release.domain.holds_sets or not names or not (near or len(release.domain.names) == len(names) == 2):
-        return np.zeros((0, 0))
-    if not near:  # dark where everyone is near
-        far = density.grid(release, names[0], names[1], size=CELLS).estimate
-        heights = far.max() - far
-    elif len(names) == 2:
-        heights = density.marginal_grid(release, names[0], names[1], size=CELLS).estimate
-    else:
-        curve = density.marginal_line(release, names[0], points=2 * CELLS).estimate
-        levels = (np.arange(CELLS) + 0.5) / CELLS * max(float(curve.max()), 1e-300)
-        heights = (curve[None, :] >= levels[:, None]).astype(float)
-    return np.asarray(np.clip(heights, 0.0, None) / max(float(heights.max()), 1e-300))
+    side = len(opacities)
+    return f'<svg viewBox="0 0 {side} {side}" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
 
 
 def in_plain(entries: Sequence[Entry], title: str) -> str:
