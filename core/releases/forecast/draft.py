@@ -64,12 +64,17 @@ class Draft:
     planned_noise: NoiseScale | None = None  # Of this one's counters, where it is one of several.
     # Whether the number of records is what its owner says; otherwise the release counts them first.
     records_said: bool = True
-    # What is bought before this question out of `whole`, by name ("count", "spread"), and its price if any.
+    # What is bought before this question out of `whole`, by name ("fitting", "count", "spread"), and its price if any.
     first: tuple[tuple[str, Cost | None], ...] = ()
 
     def lacking(self, *missing: str) -> Draft:
         """The same with more in its way."""
         return replace(self, missing=(*self.missing, *missing))
+
+    @property
+    def settles_later(self) -> bool:
+        """Whether what is bought first decides how large the table is, or how near counts as close."""
+        return any(name != "fitting" for name, _ in self.first)
 
     @property
     def protected(self) -> str:

@@ -1,4 +1,4 @@
-"""What a release finds out by itself first, for a few percent of its ε: how many records there are, how far apart."""
+"""What a release finds out first, for a few percent of its ε: whether records fit, how many, how far apart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ...formatting.numbers import amount, percent
 from ...models.contest.prospects import class_kernel
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
+from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.ledger.ledger import Ledger
+from ...privacy.neighbours import Sensitivity
+from ...releases.fitting import Fitting
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD
 from ...releases.forecast.scales import chosen_scales, has_scales
@@ -24,6 +27,8 @@ from ..serving.owners import OwnLedger
 from .release_route import picked_way, way_of
 from .several import added
 
+ONE_CELL = Sensitivity(1, 1, unit_shifts=True)
+
 
 def can_find(draft: Draft, number: int) -> bool:
     """Whether a release may find its distance: of more columns than a grid is for, and of one question alone."""
@@ -35,6 +40,31 @@ def can_find(draft: Draft, number: int) -> bool:
     )
 
 
+def fitting_first(draft: Draft, ledger: Ledger, number: int) -> Draft:
+    """The draft of a settled budget, less what it costs to see that records fit what their owner typed.
+
+    A list of words that nobody has would otherwise be paid for in full. Where there is no room for an entry of its own,
+    it would warn too late; and whoever approves says yes to one release that is known in full.
+    """
+    account = draft.account
+    if account is None or added(number) or _awaits_approval(draft, ledger):
+        return draft
+    one = Fitting(draft.domain).offered(Known(draft.promise, draft.records))
+    if one is None or one.cost is None or not account.has_room_for(one.cost, _alone(one.left)):
+        return draft
+    note(
+        f"ε = {amount(one.cost.epsilon)} of the price first counts the {draft.counted} that fit what is declared; "
+        "where hardly any do, nothing more is spent."
+    )
+    return replace(draft, budget=one.left, whole=draft.total, first=((Fitting.name, one.cost),))
+
+
+def _alone(left: Budget) -> Cost:
+    """What a release of all that is left costs, about: of one table with the noise that is usual under its promise."""
+    noise = (calibrate if left.pure else calibrate_gaussian)(ONE_CELL, Fraction(left.epsilon), Fraction(left.delta))
+    return Cost.of([(ONE_CELL, noise)], left.epsilon, left.delta)
+
+
 def counting_first(draft: Draft, ledger: Ledger) -> Draft:
     """The draft of a settled budget, less what counting its records costs; not where others have to approve of it.
 
@@ -44,12 +74,12 @@ def counting_first(draft: Draft, ledger: Ledger) -> Draft:
         return draft
     one = Count(draft.domain, draft.records).offered(Known(draft.promise, draft.records))
     if one.cost is None:
-        return replace(draft, first=((Count.name, None),), whole=draft.promise)
+        return replace(draft, first=(*draft.first, (Count.name, None)), whole=draft.total)
     note(
         f"ε = {amount(one.cost.epsilon)} of the price counts the {draft.counted} first; the size of the file follows, "
         f"and the forecast is for {draft.records:,}."
     )
-    return replace(draft, budget=one.left, whole=draft.promise, first=((Count.name, one.cost),))
+    return replace(draft, budget=one.left, whole=draft.total, first=(*draft.first, (Count.name, one.cost)))
 
 
 def finding_first(draft: Draft, ledger: Ledger) -> Draft:
@@ -83,7 +113,8 @@ def has_room(draft: Draft) -> bool:
     account = draft.account
     if account is None or not draft.first:
         return True
-    in_turn = [cost for _, cost in draft.first if cost is not None]
+    # Whether records fit is counted only where there is room for it.
+    in_turn = [cost for name, cost in draft.first if cost is not None and name != Fitting.name]
     alone = not account.releases and draft.total.epsilon <= account.total.epsilon
     return account.has_room_for(*in_turn, draft.rest) or (alone and draft.total.delta <= account.total.delta)
 
@@ -105,7 +136,9 @@ def plan_of(draft: Draft, bought: tuple[Cost, ...], within: Budget | None = None
     if not draft.first:
         return None
     picked, names = picked_way(draft), [name for name, _ in draft.first]
-    stages: list[Stage] = [Count(draft.domain, draft.records)] if Count.name in names else []
+    stages: list[Stage] = [Fitting(draft.domain)] if Fitting.name in names else []
+    if Count.name in names:
+        stages.append(Count(draft.domain, draft.records))
     if Spread.name in names:
         stages.append(Spread(draft.compared))
 

@@ -27,7 +27,11 @@ LOOK_EVERY = 0.5
 """Seconds until the browser looks again how far the work is."""
 AT_ONCE = 0.3
 """Seconds that a page waits for a release before it shows how far it is."""
-FINDS = {"count": "how many records there are", "spread": "how far records lie apart"}
+FINDS = {
+    "fitting": "how many records fit what is declared",
+    "count": "how many records there are",
+    "spread": "how far records lie apart",
+}
 """What is bought first, by the name of its stage."""
 
 
@@ -53,7 +57,8 @@ def confirm(desk: ReleaseSession, order: ReleaseRequest, draft: Draft) -> None:
     st.text(f"It is paid from the budget of “{order.dataset}”.")
     if priced := [(name, cost) for name, cost in draft.first if cost is not None]:
         parts = " and ".join(f"{FINDS[name]} (ε = {amount(cost.epsilon)} of it)" for name, cost in priced)
-        st.markdown(f"It finds out first {parts}. {_may_change(draft)}")
+        changes = _may_change(draft) if draft.settles_later else "Where hardly any do, nothing more is spent."
+        st.markdown(f"It finds out first {parts}. {changes}")
     if order.bought:
         st.markdown(
             f"The file also shows what was found out and paid for before, so what it promises is "

@@ -47,7 +47,7 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     chosen = possible[names.index(name)]
     st.markdown(f"**Made with: {in_markdown(title(name))}.**")
     note(chosen.reason)
-    if draft.first and len(names) > 1:
+    if draft.settles_later and len(names) > 1:
         note(CHANGES)
     if len(names) > 1:
         with detail, st.expander("Other ways to do it", type="compact"):

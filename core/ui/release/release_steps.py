@@ -23,7 +23,7 @@ from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
 from ..own_data.paying import choose_payer
 from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
-from .bought_first import counting_first, has_room, plan_of
+from .bought_first import counting_first, fitting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed
 from .release_forecast import choose_sample, draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
@@ -169,10 +169,14 @@ def _refined(
     try:
         draft = replace(draft, radius=radius_of(draft.compared, own.longest))
         draft = replace(draft, budget=own_budget(draft, promised, number))
+        if known is None and not own.bought:  # typed by hand; what was found out of records fits them
+            draft = fitting_first(draft, ledger, number)
         draft = counting_first(draft, ledger)
         if settling is not None:
             draft = settling(draft)
         draft = choose_pairs(draft, number)
+        if draft.choosing:  # pairs are chosen with all of the promise
+            draft = replace(draft, budget=draft.total, whole=None, first=())
         chosen = together(choose_way(draft, by_hand, detail), promised, number)
         after = chosen.after
         if (after is None or after.admitted) and not has_room(chosen):

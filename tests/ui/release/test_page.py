@@ -108,7 +108,7 @@ def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
         at.run()
     at.switch_page("pages/ledger.py").run()
     at.switch_page("pages/release.py").run()
-    assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 2
+    assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 3
 
 
 def test_nobody_reads_of_slack_ranges_or_crowds(ledger):
