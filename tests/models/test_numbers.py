@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -39,6 +39,7 @@ def line(records: int = 4_000) -> dict:
     return {"x": x, "town": np.where(bern, "Bern", "Basel"), "y": np.clip(y, 0, 8)}
 
 
+@example(1.0, -1.0)
 @given(corner, corner)
 def test_no_record_moves_the_goals_further_than_declared(one, other):
     tables = [goals_table(np.array([int(np.clip(y, -1, 1) * UNIT)])) for y in (one, other)]

@@ -380,3 +380,12 @@ def test_a_delta_never_makes_distances_worse(columns, epsilon):
         return float(sketch.noise_variance(noise.variance)) + 1000**2 * sketch.rounding
 
     assert squared_error(Budget(epsilon, "1e-6")) <= squared_error(Budget(epsilon)) * (1 + 1e-9)
+
+
+def test_a_record_that_may_be_left_out_moves_no_less_than_one_that_is_added():
+    """Measurements that hardly tell places apart: to be replaced moves them little, and to be left out far."""
+    level = Strategy(((8, 7, 8), (1, 1, 1), (3, 3, 2)), (5, 3))
+    for missing, relation in (("drop", Neighbours.ADD_REMOVE), ("refuse", Neighbours.REPLACE_ONE)):
+        sketch = sketched(Domain.of(x=(-3, 5), missing=missing), strategy=level)
+        assert sketch.sensitivity(Neighbours.REPLACE_ONE).l1 == sketch._norms(relation)[0]
+    assert sketch._norms(Neighbours.ADD_REMOVE)[0] > sketch._norms(Neighbours.REPLACE_ONE)[0]

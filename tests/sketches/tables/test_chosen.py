@@ -20,7 +20,7 @@ from core.privacy.zcdp import largest_rho
 from core.releases.bounds_and_centre import BoundsPurchase, private_bounds
 from core.releases.job import release
 from core.releases.release import load
-from core.sketches.adaptive import score_sensitivity
+from core.sketches.adaptive import SCALE, pair_score, score_sensitivity
 from core.sketches.mechanism_audit import audit_adaptive
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card
@@ -171,6 +171,16 @@ def test_no_neighbour_moves_the_released_table_or_a_score_further(relation):
             assert sum(int(value) ** 2 for value in moved) <= most
             scores = mechanism._scores(_exact_counts(mechanism.first, counts).counted, released, noise)
             assert np.abs(scores - before).max() <= score_sensitivity(relation, 1)
+
+
+@pytest.mark.parametrize("records", [1, 3])
+def test_a_person_moves_a_score_as_far_as_is_declared(records):
+    """From a cell that holds more than expected to one that holds less, or out of the latter."""
+    expected, counts = np.array([0, 100 * SCALE, 50 * SCALE]), np.array([50, 50, 50])
+    there = pair_score(counts, expected)
+    for relation, moved in ((Neighbours.ADD_REMOVE, (0, 0, 0)), (Neighbours.REPLACE_ONE, (0, -records, 0))):
+        other = pair_score(counts + np.array([records, 0, 0]) + np.array(moved), expected)
+        assert other - there == score_sensitivity(relation, records)
 
 
 class Cheap(ChosenTables):
