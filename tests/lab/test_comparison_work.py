@@ -17,6 +17,7 @@ from core.sources.samples import sample
 from core.ui.compare.compare_choices import first_plan, first_shown
 from core.ui.compare.subject import sample_subject
 from tests.depth import sampled
+from tests.releases.forecast.conftest import usual_trials  # noqa: F401  what is bundled was measured with them
 
 PLAN = Plan(("a", "b"), (Decimal(1), Decimal(2)), Decimal(0), False)
 THERE = Attendance(lambda: True)
