@@ -33,7 +33,7 @@ from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -148,17 +148,15 @@ class RoundPlan:
 
         RequestError where the mechanism is no plain sum, or the owners are too few.
         """
-        if sketch.chooses or not isinstance(sketch, LinearSketch):
+        if sketch.chooses:
             raise RequestError(
                 f"A round releases sums of counters with noise, and {sketch.name!r} chooses what it measures by the "
                 "records: take a mechanism of one table, such as race, histogram, tables or distance."
             )
         sized = with_chosen_size(sketch, budget, float(records or ANY_RECORDS) * len(owners))
-        if sized.chooses or not isinstance(sized, LinearSketch):
-            raise TypeError("A sketch that chooses nothing has become one that does.")
         least = len(owners) if least is None else least
         honest = 1 if noise == "full" else least if honest is None else honest
-        return cls(sized, budget, noise, dict(owners), honest, least, records, closes, convenor)
+        return cls(cast(LinearSketch, sized), budget, noise, dict(owners), honest, least, records, closes, convenor)
 
     def __post_init__(self) -> None:
         check_choice(self.way, "The noise of a round", WAYS)
