@@ -36,7 +36,7 @@ from core.privacy.accounting import Reserve, admits, keeps_promise
 from core.privacy.choosing.partition_selection import plan_values
 from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
-from core.releases.discovery_reading import COARSELY, Scale, Votes
+from core.releases.discovery_reading import COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ranges import Seen, all_ends, heaps_of, rounded_outward, step_of
 from core.sources import open_source
@@ -155,6 +155,22 @@ def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(col
     assert reached[0] <= declared.l1 and reached[1] <= declared.l2_squared
     if relation is Neighbours.ADD_REMOVE:
         assert reached == (declared.l1, declared.l2_squared) and votes.weight == (2 if columns == 20 else 1)
+
+
+@pytest.mark.parametrize("records", [1, 3])
+@pytest.mark.parametrize("relation", list(Neighbours), ids=str)
+@pytest.mark.parametrize("columns", [1, 5])
+def test_no_person_moves_the_counts_for_ranges_further_than_declared_and_one_does_as_far(columns, relation, records):
+    """All records of one person have the same number everywhere; replaced, one of another power and another step."""
+    scales, tables = tuple(Scale(f"c{place}", "number") for place in range(columns)), []
+    for number in (3.0, -70_000.25):
+        second = Second(scales, ())
+        second.count(pa.record_batch({scale.name: pa.array([number] * records) for scale in scales}))
+        tables.append(second.table)
+    declared = Second.sensitivity(columns, relation, PrivacyUnit("id", records))
+    there, instead = tables
+    moved = there if relation is Neighbours.ADD_REMOVE else there - instead
+    assert (int(np.abs(moved).sum()), int(np.square(moved).sum())) == (declared.l1, declared.l2_squared)
 
 
 def test_a_count_enters_only_where_it_is_three_deviations_above_the_threshold():
