@@ -36,7 +36,7 @@ FINE = 1 << 24  # What 1 counts where a model is judged by public records.
 # squared length of noise by squared records (made-up records of 3 and 10 columns, 1,000 to 18,000 of them, at pure 1
 # and at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring.
 SAMPLING, NOISE, LITTLE_LOST = 0.5, 200.0, 0.005
-SAMPLING_OF_WAVES, WAVES = 0.05, (32, 64, 128)  # And how many waves are tried.
+SAMPLING_OF_WAVES = 0.05
 # The same of what is explained of a number, of which curves may bring tenths.
 LITTLE_EXPLAINED = 0.02
 MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
@@ -109,6 +109,8 @@ class Trained(Task, Fitted[Model]):
     solves: ClassVar[bool] = True  # Whether it solves its problem, and does not only come near in steps.
     bends: ClassVar[bool] = True  # Whether it takes curves.
     little_lost: ClassVar[float] = LITTLE_LOST  # What curves may cost where lines are straight.
+    most_halvings: ClassVar[int] = MOST_HALVINGS  # Of curves that nobody asks for.
+    usual_waves: ClassVar[tuple[int, ...]] = (32, 64, 128)  # How many are tried where nobody says it.
 
     def _check(self) -> None:
         super()._check()
@@ -137,7 +139,7 @@ class Trained(Task, Fitted[Model]):
         records), or two hundredths of how a number varies; where truth bends they bring ten points and more.
         """
         best, straight = self, self.noise(budget) if self.bends else 0.0
-        for halvings in range(1, MOST_HALVINGS + 1) if self.bends else ():
+        for halvings in range(1, self.most_halvings + 1) if self.bends else ():
             found = self._no_dearer(best, straight, SAMPLING, budget, records, curves=halvings)
             if found is None:
                 break
@@ -150,7 +152,7 @@ class Trained(Task, Fitted[Model]):
         They are short, so what they let in is noise first, and of luck little (`SAMPLING_OF_WAVES`).
         """
         best, without = self, self.noise(budget) if self.bends else 0.0
-        for waves in WAVES if self.bends and len(self.features.columns) > 1 else ():
+        for waves in self.usual_waves if self.bends and len(self.features.columns) > 1 else ():
             found = self._no_dearer(best, without, SAMPLING_OF_WAVES, budget, records, waves=waves)
             if found is None:
                 break
@@ -262,6 +264,7 @@ class NumberMethod(Trained[NumberModel]):
     """A way to train a linear model that predicts a number: one file each, beside this one."""
 
     little_lost: ClassVar[float] = LITTLE_EXPLAINED
+    usual_waves: ClassVar[tuple[int, ...]] = ()
 
     def _check(self) -> None:
         super()._check()

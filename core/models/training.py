@@ -188,7 +188,8 @@ def offers(
         right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
         if not task.categories:
             bands = WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0
-            return 0.0, -right - bands - (LITTLE_LOST if offer.bent else 0.0)  # all shapes are straight
+            bends = LITTLE_LOST * bool(offer.bent) + 2.0 * LITTLE_LOST * bool(offer.trainer.waves)
+            return 0.0, -right - bands - bends  # all shapes are straight
         if right < best - ALIKE:
             return 2.0, -right
         little = offer.trainer.solves and offer.noise < LITTLE * records

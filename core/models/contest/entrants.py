@@ -215,6 +215,7 @@ class Trained(Settled):
 
     trainer: Trainer | LargestClass
     budget: Budget
+    rehearsing: Trainer | None = None  # The same of straight lines, where it bends.
 
     @property
     def cost(self) -> Cost:
@@ -224,17 +225,21 @@ class Trained(Settled):
         return cast(LinearModel, self.trainer.fit(source, self.budget, noise_source=noise_source))  # of classes
 
     def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
-        units, codes = self.trainer.encoded(points, self.trainer.unit)
+        # What bends has more coordinates than so few points can teach: straight lines say what it is worth at least.
+        trainer = self.rehearsing or self.trainer
+        units, codes = trainer.encoded(points, trainer.unit)
         share = Fraction(len(points), max(1, round(records)))
         return [
-            cast(LinearModel, self.trainer.rehearsed(units, codes, self.budget, share, source))
-            for source in noise_sources
+            cast(LinearModel, trainer.rehearsed(units, codes, self.budget, share, source)) for source in noise_sources
         ]
 
 
 @dataclass(frozen=True)
 class Logistic(Entrant):
-    """A logistic regression: objective perturbation at a pure promise, noisy descent under a delta."""
+    """A logistic regression: objective perturbation at a pure promise, noisy descent under a delta.
+
+    It has as many curves and waves as pay for themselves (`core.models.method`).
+    """
 
     domain: Domain
     label: str
@@ -245,8 +250,8 @@ class Logistic(Entrant):
         return "logistic regression"
 
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
-        method = PureLogistic if budget.pure else NoisyDescent
-        return Trained(method(self.domain, self.label), budget)
+        straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
+        return Trained(straight.curved_for(budget, records).waved_for(budget, records), budget, straight)
 
 
 @dataclass(frozen=True)
