@@ -19,6 +19,7 @@ from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD
 from ...releases.forecast.scales import chosen_scales, has_scales
 from ...releases.kind import Plain
+from ...releases.payment import LedgerAccount
 from ...releases.purchase_plan import PurchasePlan
 from ...releases.stages import BROADEST, NARROWEST, Count, Known, Spread, Stage
 from ..frame.marks import note
@@ -44,13 +45,20 @@ def fitting_first(draft: Draft, ledger: Ledger, number: int) -> Draft:
     """The draft of a settled budget, less what it costs to see that records fit what their owner typed.
 
     A list of words that nobody has would otherwise be paid for in full. Where there is no room for an entry of its own,
-    it would warn too late; and whoever approves says yes to one release that is known in full.
+    it would warn too late; and whoever approves says yes to one release that is known in full. Who was warned and asks
+    for the same again means it: nothing is counted again, and the release takes the rest.
     """
-    account = draft.account
+    account, stage = draft.account, Fitting(draft.domain)
     if account is None or added(number) or _awaits_approval(draft, ledger):
         return draft
-    one = Fitting(draft.domain).offered(Known(draft.promise, draft.records))
-    if one is None or one.cost is None or not account.has_room_for(one.cost, _alone(one.left)):
+    one = stage.offered(Known(draft.promise, draft.records))
+    if one is None or one.cost is None:
+        return draft
+    counted, just = LedgerAccount(ledger, account.name, draft.promise, account.unit).bought_before(stage)
+    if counted and just == one.cost:
+        note(f"ε = {amount(one.cost.epsilon)} was spent on seeing that hardly any fit; the release takes the rest.")
+        return replace(draft, budget=one.left)
+    if counted or not account.has_room_for(one.cost, _alone(one.left)):
         return draft
     note(
         f"ε = {amount(one.cost.epsilon)} of the price first counts the {draft.counted} that fit what is declared; "

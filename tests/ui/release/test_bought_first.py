@@ -53,6 +53,16 @@ def test_a_declaration_that_nobody_fits_costs_a_hundredth_on_the_page(ledger):
     assert [str(one.cost.epsilon) for one in ledger.status("visits").releases] == ["0.01"]
 
 
+def test_who_was_warned_and_asks_for_the_same_again_gets_it_where_the_price_is_all_of_the_total(ledger):
+    """The sentence said to ask again, and the button said no: the hundredth had left too little of the total."""
+    at = with_total(visit(Domain.of(x=(100_000, 200_000)), frame=pd.DataFrame({"x": np.linspace(0, 9, 3_000)})), 1.0)
+    confirmed(confirmed(at).run())
+    assert "It is released" in [one.value for one in at.header]
+    bought = ledger.status("visits").releases
+    assert [one.note["mechanism"] for one in bought][:2] == ["fitting", "count"] and len(bought) == 3
+    assert sum(one.cost.epsilon for one in bought) == 1
+
+
 @pytest.mark.deep
 def test_what_is_released_is_two_entries_and_as_fine_as_was_found(ledger):
     at = with_total(of_density())
