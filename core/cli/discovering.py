@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from ..errors import RequestError
+from ..formatting.numbers import rounded
 from . import notation
 from .declaring import FileOptions
 from .output import check_writable, reading, say
@@ -164,7 +165,9 @@ def say_found(found: Discovered) -> None:
         if column.column is None:
             say(f"{column.name!r} is left out. {column.why}")
         elif column.other is not None and column.values:
-            say(f"{column.name!r}: {len(column.values):,} values; {column.other.text} records have another one.")
+            within = rounded(2 * column.other.error, column.other.error)
+            others = f"{column.other.text} ± {within} records"  # "about 0" alone would say that nobody has
+            say(f"{column.name!r}: {len(column.values):,} values; {others} have another one.")
     for heap in found.heaps:
         say(heap)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -200,6 +201,8 @@ def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(co
     text = Path("found.yaml").read_text()
     assert "a share of 0.1 of ε = 20" in text and "note" in text.split("# found")[-2].splitlines()[-1]
     assert "may spend --epsilon" in result.stderr
+    others = r"about [\d,]+ ± [\d,.]+ records have another one"  # with no band "about 0" said that nobody has
+    assert re.search(others, " ".join(result.stderr.split()))
     assert {"age", "pay", "joined", "sex", "note"} <= set(Declaration.of(text).domain.names)
     again = command("declare", table, *FIND, "--share", "0.9")
     assert "nothing was spent" in refused(again, 3)
