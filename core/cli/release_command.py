@@ -142,6 +142,8 @@ def release(
         else:
             plan = _plan(data, shape, guess, budget, purchase)
         ordinary = plan.forecast().made.sketch
+        if not discover:
+            _say_gaps(ordinary, may_be_kept=shape.like is None)
         if not ordinary.chooses:  # before anything is bought
             check_writable(out, overwrite, room=ROOM * math.prod(ordinary.shape))
         payer = payer_opened(plan.stages[0].of.unit) if plan.stages else None
@@ -183,6 +185,22 @@ def _named_after(source: str, books: LedgerOptions) -> str:
     name = dataset_name(source, books.names())
     say(f"No --dataset was named, so the budget is that of the data set {name!r}, after the source.")
     return name
+
+
+def _say_gaps(sketch: LinearSketch | Adaptive, may_be_kept: bool) -> None:
+    """Say beforehand which columns leave out records that miss their value."""
+    from ..domain.declarations import with_missing_category
+    from ..figures.report.meaning import has_category_of_missing
+    from ..formatting.numbers import listed
+
+    domain, keeps = sketch.domain, getattr(sketch, "keeps_gaps", False)
+    own = [column for column in domain.columns if not has_category_of_missing(column, keeps)]
+    if domain.holds_sets or domain.missing != "drop" or not own:
+        return
+    could = any(has_category_of_missing(column, keeps) for column in with_missing_category(tuple(own)))
+    kept = " (--missing category counts them)" if could and may_be_kept else ""
+    lost = listed([repr(one.name) for one in own], 4).replace(" and ", " or ")
+    say(f"Records that miss a value of {lost} will be left out{kept}.")
 
 
 def _sketch(

@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..domain import Domain
+from ..domain import Column, Domain
 from ..errors import RequestError
 from ..formatting.numbers import rounded
 from ..privacy.neighbours import Neighbours, Sensitivity
@@ -101,19 +101,23 @@ class Fitting(Stage):
         # Zero where HARDLY of all fit.
         if weight * fit - sum(lost) < -SURELY * error * math.hypot(weight, math.sqrt(len(lost))):
             raise RequestError(
-                f"Only {about}{self._blame(lost, error)}; correct it, or ask for the same again to go on"
+                f"Only {about}{self._blame(lost, error, 1)}; correct it, or ask for the same again to go on"
             )
-        self.say(f"First, for ε = {0 if offer.cost is None else offer.cost.epsilon:f}: {about}.")
+        self.say(
+            f"First, for ε = {0 if offer.cost is None else offer.cost.epsilon:f}: {about}{self._blame(lost, error)}."
+        )
         yield known
 
-    def _blame(self, lost: Sequence[int], error: float) -> str:
-        """Which column most of the others fail first."""
-        worst = int(np.argmax(lost))
-        if lost[worst] < SURELY * error:
-            return ""
-        column = self.of.columns[worst]
+    def _blame(self, lost: Sequence[int], error: float, most: int = 4) -> str:
+        """Which columns the others fail first, the worst ones, and how many each, as far as noise lets see."""
+        worst = [place for place in np.argsort(lost)[::-1] if lost[place] >= SURELY * error][:most]
+        said = [f"{_about(lost[place], error)} {self._failed(self.of.columns[place])}" for place in worst]
+        return f", as {' and '.join(said)}" if said else ""
+
+    @staticmethod
+    def _failed(column: Column) -> str:
         what = "list" if hasattr(column, "categories") else "bounds or step" if getattr(column, "step", 0) else "bounds"
-        return f", as {_about(lost[worst], error)} have no value within the {what} of {column.name!r}"
+        return f"have no value within the {what} of {column.name!r}"
 
 
 def _about(noisy: float, error: float) -> str:
