@@ -1,6 +1,7 @@
 """Programs ask released files by the Model Context Protocol: they are told what Python says, and nothing else."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
@@ -37,7 +38,9 @@ def asked(folder, *calls):
         async with client_of(server_of(list(entries_of(folder)))) as client:
             return [await client.call_tool(name, given) for name, given in calls]
 
-    return anyio.run(session)
+    # In a thread of its own: in that of the tests a browser of another test may have left a loop running.
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(anyio.run, session).result()
 
 
 def told(result):
