@@ -7,6 +7,7 @@ Each is a trial: public facts, hostile neighbours made up from them, and one cal
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -41,6 +42,10 @@ from ..releases.job import release
 from ..releases.living_release import go_on
 from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
+from ..releases.rounds.convenor_steps import ask_to_unmask, put_round_together
+from ..releases.rounds.owner_steps import make_hello, make_share, unmask
+from ..releases.rounds.round_messages import OwnerKey
+from ..releases.rounds.round_plan import WAYS, RoundPlan
 from ..sketches.classes import Classes
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.distance import Distance
@@ -63,6 +68,7 @@ MANY = 4_000.0  # Records that are said to be there where noise would hide a spr
 # Times the ε of other trials, where noise would hide what is bought of a dozen records, and with it every fault.
 LOUD = 40
 POINTS = Domain.of(x=(0, 10), y=(0, 1))
+HONEST = 2  # Of three owners of a round.
 AMOUNTS = Domain((Numeric("x", 0, 1e6, step=1.0, scale="log"), Numeric("y", -10, 1e3, scale="log")))
 LABELLED = Domain((*POINTS.columns, Categorical("class", ("a", "b", "c"))))
 
@@ -240,6 +246,45 @@ def merged(budget: Budget) -> Iterator[Trial]:
     yield Trial(said("a merge", budget), POINTS, budget, made)
 
 
+def rounds(budget: Budget) -> Iterator[Trial]:
+    """What one owner sends in a round, and the sum that the convenor opens; and two rounds of the same owners.
+
+    Every owner is a tape of its own: the others' records are no person's whose promise is looked at, so their shares
+    are made beforehand.
+    """
+    sketch = Race(POINTS, KERNELS["euclidean"](bandwidth=0.5), rows=256, width=8, seed=7)  # type: ignore[call-arg]
+    keys = {name: OwnerKey(name.encode() * 32) for name in "abc"}
+    others = pd.DataFrame({"x": [1.0, 2.0, 9.0], "y": [0.0, 0.5, 1.0]})
+    for way, times in (*((way, 1) for way in WAYS), ("masked", 2)):
+        promise = replace(budget, epsilon=budget.epsilon / times, delta=budget.delta / times)
+        convenor = OwnerKey(bytes(32)) if way == "shared" else None
+        publics = {name: key.public for name, key in keys.items()}
+        honest = 1 if way == "full" else HONEST
+        said_by = {"honest": honest, "records": 1_000, "convenor": convenor and convenor.public}
+        begun = []
+        for plan in (RoundPlan.of(sketch, promise, publics, way, **said_by) for _ in range(times)):
+            hellos = [make_hello(plan, key) for key in keys.values()] if way == "masked" else []
+            with tempfile.TemporaryDirectory() as folder:
+                asked = {"ledger": f"{folder}/ledger.sqlite", "hellos": hellos}
+                shares = [make_share(plan, others, keys[name], dataset=name, **asked) for name in "bc"]
+            begun.append((plan, hellos, shares))
+
+        def made(records: pd.DataFrame, world: World, begun: Any = begun, convenor: Any = convenor) -> object:
+            book, sent = roomy(world, budget, POINTS), []
+            for place, (plan, hellos, shares) in enumerate(begun):
+                mine = make_share(plan, records, keys["a"], ledger=book, dataset=NAME, hellos=hellos)
+                messages = [*hellos, mine, *shares]
+                if hellos:
+                    request = ask_to_unmask(plan, messages)
+                    messages += [unmask(plan, key, request, hellos, ledger=book) for key in keys.values()]
+                put_round_together(plan, messages, convenor).save(world.out / f"round {place}.npz")
+                sent += messages
+            return sent
+
+        name = f"{'a round' if times == 1 else 'two rounds'}, {way}"
+        yield Trial(said(name, budget), POINTS, budget, made, honest=honest)
+
+
 CROWD = 40
 """People beside the one who makes the difference, enough for values to be found among them."""
 FINDING = Decimal(6), Decimal("0.001")
@@ -329,6 +374,7 @@ PURCHASES = (
     kinds,
     discoveries,
     merged,
+    rounds,
 )
 
 

@@ -37,7 +37,7 @@ import pandas as pd
 from scipy import stats
 
 from ..privacy.budget import Budget
-from ..privacy.replay.laws import CounterNoise
+from ..privacy.replay.laws import CounterNoise, NoisePart
 from ..privacy.replay.losses import Loss, epsilon_of, keeps
 from ..privacy.replay.tape import Mismatch, Tape, recording, rolling
 from ..runtime import compiled_code, environment
@@ -89,11 +89,12 @@ class Promise:
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     paid: bool = True  # Whether a ledger is to know of it.
+    honest: int = 1  # How many owners add parts of noise as they should: all others' may be known.
 
     @classmethod
-    def of(cls, budget: Budget, paid: bool = True) -> Promise:
+    def of(cls, budget: Budget, paid: bool = True, honest: int = 1) -> Promise:
         """That of a budget."""
-        return cls(Fraction(budget.epsilon), Fraction(budget.delta), paid)
+        return cls(Fraction(budget.epsilon), Fraction(budget.delta), paid, honest)
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ class Recorded:
         if "what is refused" in first.out and not first.tape.draws:
             return Replay(tuple(_differences(first, second)), 0.0, 0)
         found = [*first.tape.strays, *_unlike(first.tape), *_differences(first, second)]
+        found += _too_few(first.tape, self._promise)
         losses = [_loss(one, other) for one, other in zip(first.tape.draws, second.tape.draws, strict=False)]
         found += _prices(first.tape, losses, self._promise)
         reached = epsilon_of(losses, float(self._promise.delta))
@@ -309,11 +311,19 @@ def _unlike(tape: Tape) -> Iterator[str]:
     counters only noise that is many times too short is noticed.
     """
     sums = {"discrete_laplace": [0.0, 0.0, 0], "discrete_gaussian": [0.0, 0.0, 0]}
+    waves, waving = 0.0, 0
     for draw in tape.draws:
-        if isinstance(draw.law, CounterNoise) and draw.law.distribution in sums and draw.law.parameter >= FINE:
-            noise = np.ravel(draw.outcome).astype(float) - np.ravel(draw.hidden).astype(float)
-            kept, parameter = noise[np.abs(noise) < LONGEST], float(draw.law.parameter)
-            pure = draw.law.distribution == "discrete_laplace"
+        if not isinstance(draw.law, (CounterNoise, NoisePart)) or draw.law.distribution not in sums:
+            continue
+        share = draw.law.share if isinstance(draw.law, NoisePart) else Fraction(1)
+        pure = draw.law.distribution == "discrete_laplace"
+        parameter = float(draw.law.parameter) if pure else float(draw.law.parameter * share)
+        noise = np.ravel(draw.outcome).astype(float) - np.ravel(draw.hidden).astype(float)
+        if pure and share < 1:
+            waves += _waves_over(noise, parameter, float(share))
+            waving += len(noise)
+        elif parameter >= FINE:
+            kept = noise[np.abs(noise) < LONGEST]
             for place, size in enumerate((np.abs(kept), np.abs(kept) + 1)):
                 sizes = size * math.sinh(1 / parameter) if pure else size**2 / parameter
                 sums[draw.law.distribution][place] += float(sizes.sum())
@@ -322,6 +332,28 @@ def _unlike(tape: Tape) -> Iterator[str]:
         law = stats.gamma(count) if name == "discrete_laplace" else stats.chi2(count)
         if count and (law.cdf(most) < CHANCE or law.sf(total) < CHANCE):
             yield f"noise is {'shorter' if total < law.mean() else 'longer'} than the law by which it says it is drawn"
+    if abs(waves) > math.sqrt(2 * waving * math.log(2 / CHANCE)):
+        yield f"parts of noise are {'shorter' if waves > 0 else 'longer'} than the law by which they say they are drawn"
+
+
+def _waves_over(noise: np.ndarray, scale: float, share: float) -> float:
+    """By how much the sum of cos(uZ) is more than expected of parts Z of discrete Laplace noise.
+
+    Its expectation is the characteristic function of a part, ((1-q)² / (1 - 2q cos u + q²))^share with q = exp(-1/b),
+    and cosines lie within ±1: by Hoeffding's inequality the sum of n of them is off by s with probability at most
+    2 exp(-s²/2n). Near the u taken here the expectation is a quarter, where half of a part is best told from a part.
+    """
+    wave = min(math.sqrt(4.0 ** min(1 / share, 99.0) - 1) / scale, math.pi)
+    q = math.exp(-1 / scale)
+    expected = (math.expm1(-1 / scale) ** 2 / (1 - 2 * q * math.cos(wave) + q * q)) ** share
+    return float(np.cos(wave * noise).sum()) - len(noise) * expected
+
+
+def _too_few(tape: Tape, promise: Promise) -> Iterator[str]:
+    """Whether parts of noise are as large as so many honest owners need to have all of it."""
+    for draw in tape.draws:
+        if isinstance(draw.law, NoisePart) and draw.law.share * promise.honest < 1:
+            yield f"the parts of {promise.honest} owners are {draw.law.share * promise.honest} of the noise"
 
 
 def _prices(tape: Tape, losses: list[Loss], promise: Promise) -> Iterator[str]:

@@ -83,6 +83,7 @@ class Trial:
     paid: bool = True  # Whether the door writes to a ledger.
     # Whether these pairs are all that it is tried on, as it needs other columns or more people than usual ones have.
     alone: bool = False
+    honest: int = 1  # How many owners' parts of noise are all of it, where several make it together.
 
     def pairs(self) -> Iterator[Pair]:
         """All pairs that it is tried on: by the mechanism's own formulas, and hostile ones."""
@@ -93,7 +94,7 @@ class Trial:
 
     def recorded(self, data: pd.DataFrame) -> Recorded:
         """The release of a data set on tape."""
-        return Recorded(self.release, data, Promise.of(self.budget, self.paid))
+        return Recorded(self.release, data, Promise.of(self.budget, self.paid, self.honest))
 
 
 @dataclass(frozen=True)

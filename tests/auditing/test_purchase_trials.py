@@ -22,12 +22,16 @@ from core.auditing import door_trials, purchase_trials
 from core.auditing.door_trials import commands, estimators, exported, page, sources
 from core.auditing.hostile import RECORDS
 from core.auditing.purchase_trials import PURCHASES, purchases
-from core.auditing.trials import BUDGETS, examine
+from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.cli.commands import app
 from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
+from core.privacy.noise import noise_parts
 from core.releases.payment import LedgerAccount
+from core.releases.rounds import masking, owner_steps
+from core.releases.rounds.masking import RoundSecrets
+from core.releases.rounds.round_plan import WAYS, RoundPlan
 from core.sketches.factorisation import WHOLE, Factor
 from core.sketches.living import ByPeriod, Living
 from core.sources.copies import is_utf8
@@ -58,6 +62,13 @@ def test_everything_that_is_bought_is_replayed(bought):
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_everything_that_is_bought_is_replayed_under_every_promise(budget):
     sound(purchases([budget]), None)
+
+
+def test_every_way_to_share_noise_is_replayed_and_uses_all_of_its_promise():
+    for trial in purchase_trials.rounds(PURE):
+        verdict = examine(trial, QUICK)
+        assert verdict.passed, verdict.sentence
+        assert verdict.reached > CLOSE, trial.name
 
 
 def main(arguments):
@@ -223,6 +234,42 @@ def test_a_record_that_counts_in_two_periods_is_found(monkeypatch):
 
     monkeypatch.setattr(Living, "encode", doubled)
     assert found(first(purchase_trials.living(PURE), "bands"), SOME)
+
+
+@pytest.mark.parametrize("budget", [PURE, DELTA], ids=str)
+def test_half_a_part_of_noise_in_a_round_is_found(monkeypatch, budget):
+    honest = noise_parts.part_sampler
+    monkeypatch.setattr(noise_parts, "part_sampler", lambda scale, owners: honest(scale, 2 * owners))
+    assert f"{'noise is' if budget.delta else 'parts of noise are'} shorter than the law" in _only(budget, "shared")
+
+
+@pytest.mark.parametrize("way", ["shared", "masked"])
+def test_noise_that_only_all_owners_together_have_where_fewer_are_honest_is_found(monkeypatch, way):
+    honest = owner_steps.add_part
+    monkeypatch.setattr(owner_steps, "add_part", lambda table, scale, owners, *more: honest(table, scale, 3, *more))
+    assert "the parts of 2 owners are 2/3 of the noise" in _only(PURE, way)
+
+
+def test_a_mask_that_is_the_same_in_two_rounds_is_found(monkeypatch):
+    monkeypatch.setattr(RoundSecrets, "own_mask", property(lambda one: one.key.of_round("00" * 32, "own mask")))
+    assert "a mask was used for two shares" in _only(PURE, "two rounds")
+
+
+def test_a_mask_that_is_the_same_with_two_neighbours_is_found(monkeypatch):
+    monkeypatch.setattr(masking, "pair_secret", lambda *agreed: bytes(32))
+    assert "a mask was used for two shares" in _only(PURE, "a round, masked")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_records_of_a_round_that_count_twice_for_one_price_are_found(monkeypatch, way):
+    honest = RoundPlan.flat
+    monkeypatch.setattr(RoundPlan, "flat", lambda plan, table, records: 2 * honest(plan, table, records))
+    assert "the draws keep ε = 2, and 1 was promised" in _only(PURE, f"a round, {way}")
+
+
+def _only(budget, word):
+    """What is found in the one trial of rounds with a word in its name."""
+    return "; ".join(found(first(purchase_trials.rounds(budget), word), 1))
 
 
 def test_records_left_in_a_temporary_file_are_found(monkeypatch):

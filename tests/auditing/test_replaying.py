@@ -15,8 +15,9 @@ from core.privacy.calibration import NoiseScale
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise
+from core.privacy.noise.noise_parts import add_part
 from core.privacy.noise.randomness import SeededSource, SystemSource
-from core.privacy.replay.laws import CounterNoise
+from core.privacy.replay.laws import CounterNoise, NoisePart
 from core.privacy.replay.tape import Draw, Tape
 
 LAPLACE = NoiseScale("discrete_laplace", Fraction(1))
@@ -151,4 +152,16 @@ def test_a_single_count_whose_noise_happens_to_be_none_was_taken_for_noise_of_an
         exact = np.zeros(counters, np.int64)
         tape = Tape()
         tape.draws.append(Draw(CounterNoise(law, scale, exact.shape), exact, exact, 0))
+        assert len(list(_unlike(tape))) == findings
+
+
+@pytest.mark.parametrize(("scale", "owners"), [("0.7", 2), ("8", 2), ("8", 5), ("1000", 5)])
+def test_half_a_part_of_noise_that_passes_as_a_whole_one(scale, owners):
+    """A sound part is taken for another one with a probability of 1e-12."""
+    hidden, b = np.zeros(8_192, np.int64), Fraction(scale)
+    law = NoisePart("discrete_laplace", b, Fraction(1, owners), hidden.shape)
+    for parts, findings in ((owners, 0), (2 * owners, 1)):
+        tape = Tape()
+        noise = add_part(hidden, NoiseScale("discrete_laplace", b), parts)
+        tape.draws.append(Draw(law, hidden, noise, 0))
         assert len(list(_unlike(tape))) == findings

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.auditing.trials import Trial, examine
 from core.domain import Domain
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
@@ -357,24 +356,3 @@ def test_a_hello_is_the_same_after_a_crash(tmp_path):
         for _ in range(2)
     )
     assert one.facts == two.facts
-
-
-@pytest.mark.parametrize("way", ["full", "masked"])
-@pytest.mark.parametrize("fault", [False, True])
-def test_a_replayed_round_that_costs_more_than_was_promised(tmp_path, monkeypatch, way, fault):
-    """One owner's records differ, and all that leaves the owner is compared; records that count twice are caught."""
-    owners = Owners(tmp_path, way, 2)
-
-    def made(records, world):
-        asked = {"ledger": str(world.ledger), "dataset": "people", "hellos": owners.hellos.values()}
-        return make_share(owners.plan, records, owners.keys["owner 0"], **asked)
-
-    if fault:
-        monkeypatch.setattr(RoundPlan, "flat", lambda plan, table, records: _doubled(plan, table))
-    trial = Trial("round", owners.plan.sketch.domain, owners.budget, made)
-    assert examine(trial, 2).passed is not fault
-
-
-def _doubled(plan, table):
-    """Sums of which every record counts twice, for the price of once."""
-    return 2 * table.reshape(-1).astype(np.int64)

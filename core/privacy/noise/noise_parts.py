@@ -174,7 +174,7 @@ def add_part(
     """
     noisy = np.empty(table.shape, np.int64) if out is None else out
     sampler = part_sampler(scale, owners)
-    law = NoisePart(scale.distribution, scale.parameter, owners, Fraction(1, owners), table.shape)
+    law = NoisePart(scale.distribution, scale.parameter, Fraction(1, owners), table.shape)
 
     def draw() -> np.ndarray:
         add_drawn(table, sampler, source, noisy)

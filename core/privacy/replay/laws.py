@@ -58,13 +58,12 @@ class NoisePart:
     """One owner's part of noise on every counter of a table that nobody sees but in a sum with the others' parts.
 
     What hides the table is the sum of the parts of the honest owners, so a loss is that of the noise that these add up
-    to; parts that add up to less than the noise hide nothing that was promised.
+    to. Whether they do is no matter of one draw: a replay is told how many owners are honest, and counts.
     """
 
     # As of `CounterNoise`, of the noise that all parts together are.
     distribution: str
     parameter: Fraction
-    honest: int  # How many owners add their parts at least.
     share: Fraction  # Of the noise in each part.
     shape: tuple[int, ...]
 
@@ -74,9 +73,7 @@ class NoisePart:
         return f"a part of {self.distribution.replace('_', ' ')} noise on {math.prod(self.shape):,} counters"
 
     def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: np.ndarray, sampled: float = 1.0) -> Loss:
-        """That of the noise, as further parts post-process; without a bound where the parts are too small."""
-        if self.share * self.honest < 1:
-            return Loss(math.inf)
+        """That of the noise, as further parts post-process."""
         return CounterNoise(self.distribution, self.parameter, self.shape).loss(hidden, other, outcome, sampled)
 
 

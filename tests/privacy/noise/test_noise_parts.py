@@ -13,7 +13,6 @@ from core.privacy.neighbours import Sensitivity
 from core.privacy.noise import noise_parts
 from core.privacy.noise.noise_parts import add_part, failure_of_parts, part_sampler, reach, summed
 from core.privacy.noise.randomness import CipherStream, SeededSource
-from core.privacy.replay.laws import NoisePart
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, gaussian_cdf, laplace_cdf
 
@@ -79,14 +78,6 @@ def test_parts_too_small_for_their_sum_are_refused_before_they_are_drawn():
     with pytest.raises(RequestError, match="do not add up"):
         failure_of_parts(moved, 40, delta, Fraction(1, 10**8))
     assert failure_of_parts([(moved[0][0], laplace("3"))], 40, delta, Fraction(1, 10**8)) == ()
-
-
-def test_a_part_smaller_than_was_promised_hides_nothing_in_a_replay():
-    one, other = np.zeros(3, np.int64), np.array([1, 0, 0])
-    whole = NoisePart("discrete_laplace", Fraction(2), 5, Fraction(1, 5), (3,)).loss(one, other, None)
-    short = NoisePart("discrete_laplace", Fraction(2), 5, Fraction(1, 10), (3,)).loss(one, other, None)
-    assert whole.most == 0.5
-    assert short.most == math.inf
 
 
 def test_sums_pass_their_reach_no_more_often_than_is_said():
