@@ -258,15 +258,17 @@ def rounds(budget: Budget) -> Iterator[Trial]:
     for way, times in (*((way, 1) for way in WAYS), ("masked", 2)):
         promise = replace(budget, epsilon=budget.epsilon / times, delta=budget.delta / times)
         convenor = OwnerKey(bytes(32)) if way == "shared" else None
+        reader = None if convenor is None else convenor.public
         publics = {name: key.public for name, key in keys.items()}
-        honest = 1 if way == "full" else HONEST
-        said_by = {"honest": honest, "records": 1_000, "convenor": convenor and convenor.public}
-        begun = []
-        for plan in (RoundPlan.of(sketch, promise, publics, way, **said_by) for _ in range(times)):
+        honest, begun = 1 if way == "full" else HONEST, []
+        for _ in range(times):
+            plan = RoundPlan.of(sketch, promise, publics, way, honest=honest, records=1_000, convenor=reader)
             hellos = [make_hello(plan, key) for key in keys.values()] if way == "masked" else []
             with tempfile.TemporaryDirectory() as folder:
-                asked = {"ledger": f"{folder}/ledger.sqlite", "hellos": hellos}
-                shares = [make_share(plan, others, keys[name], dataset=name, **asked) for name in "bc"]
+                book = Ledger(f"{folder}/ledger.sqlite")
+                shares = [
+                    make_share(plan, others, keys[name], ledger=book, dataset=name, hellos=hellos) for name in "bc"
+                ]
             begun.append((plan, hellos, shares))
 
         def made(records: pd.DataFrame, world: World, begun: Any = begun, convenor: Any = convenor) -> object:

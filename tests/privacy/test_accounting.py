@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 
@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from core.privacy.accounting import (
+    RARE,
     Alone,
     Cost,
     Gaussian,
     PureParts,
+    _filter,
     admits,
     epsilon_spent,
     keeps_promise,
@@ -27,7 +29,7 @@ from core.privacy.accounting import (
     spent,
 )
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from core.privacy.events import event_of
+from core.privacy.events import Failure, event_of
 from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
 from tests.depth import deep
@@ -328,6 +330,47 @@ def test_no_adaptive_owner_passes_the_total_but_one_would_pass_the_shown_figure(
     worst = worst_adaptive_delta(admits, epsilon, delta, (1, 2, 5))
     assert 0.1 * float(delta) < worst <= float(delta)
     assert worst_adaptive_delta(shown_figure_decides, epsilon, delta, (1, 2, 5)) > delta
+
+
+def failing_release(failure, delta=MILLIONTH):
+    """A small release with Gaussian noise that may fail."""
+    return Cost((Gaussian(Fraction(1, 10**4)), Failure(Fraction(failure))), Decimal("0.5"), delta)
+
+
+@pytest.mark.parametrize(
+    "first, room", [(gaussian("0.1"), "1e-14"), (failing_release("1e-7"), "0.9e-14"), (pure("0.1"), "1e-14")]
+)
+def test_later_releases_that_fail_more_often_than_a_hundred_millionth_of_what_is_left_of_delta(first, room):
+    """Whoever asks for them in view of outputs could otherwise add up probabilities that nobody settled beforehand."""
+    most, barely = Decimal(room), Decimal("1e-24")
+    half, more = failing_release(most / 2), failing_release(most / 2 + barely)
+    assert admits([first], failing_release(most), Decimal(1), MILLIONTH)
+    assert not admits([first], failing_release(most + barely), Decimal(1), MILLIONTH)
+    assert admits([first, half], half, Decimal(1), MILLIONTH)
+    assert not admits([first, half], more, Decimal(1), MILLIONTH)
+    assert admits([first, half, half], gaussian("0.01"), Decimal(1), MILLIONTH)  # which cannot fail
+    assert not admits([first], failing_release(most), Decimal(1), Decimal(0))
+
+
+def test_a_first_release_that_may_fail_with_all_of_delta_and_another_after_it():
+    """It is admitted by its own promise, and nothing is left for noise that only a delta bounds."""
+    tiny, whole = Fraction(1, 10**9), failing_release(MILLIONTH - Decimal("1e-12"))
+    first = Cost((PureParts(Fraction(1, 10)), Failure(Fraction(MILLIONTH))), Decimal("0.1"), MILLIONTH)
+    assert admits([], first, Decimal(1), MILLIONTH)
+    assert not admits([first], Cost((Gaussian(tiny),), Decimal("0.1"), MILLIONTH), Decimal(1), MILLIONTH)
+    assert not admits([first], pure("0.1"), Decimal(1), MILLIONTH)
+    assert admits([], whole, Decimal(1), MILLIONTH)
+
+
+@pytest.mark.parametrize("epsilon, delta", [("0.1", "1e-9"), ("1", "1e-6"), ("8", "1e-5"), ("1", "0.01")])
+def test_rules_of_zcdp_leave_room_for_what_may_fail_later(epsilon, delta):
+    """In exact numbers: noise of the largest ρ and the rarest failures together are within delta."""
+    order, cost = _filter(Decimal(epsilon), Decimal(delta))
+    with localcontext() as context:
+        context.prec = 50
+        a, rho = (Decimal(x.numerator) / x.denominator for x in (order, cost / order))
+        bound = ((a - 1) * (a * rho - Decimal(epsilon)) + a * (1 - 1 / a).ln() - (a - 1).ln()).exp()
+        assert bound <= Decimal(delta) * (1 - Decimal(RARE.numerator) / RARE.denominator)
 
 
 def test_pure_and_gaussian_events_add_up_by_basic_composition_and_no_further():
