@@ -186,7 +186,7 @@ def strength_differences(compared: Comparison, level: float = LEVEL) -> list[Str
     least = {pair: max(share, other[pair]) for pair, share in one.items()}
     frames = [strengths(reading, (), level, least).set_index(["column", "other"]).sort_index() for reading in readings]
     before, after = map(_banded, frames)
-    less = before.minus(after)
+    less = compared.less(before, after)
     values = zip(before.estimate, after.estimate, less.estimate, less.low, less.high, strict=True)
     rows = [Strength(*pair, *map(float, each)) for pair, each in zip(frames[0].index, values, strict=True)]
     return sorted(rows, key=lambda row: (not row.told, -max(row.first, row.second)))
@@ -204,7 +204,7 @@ def _means(
     one, other = (
         _means_of(release.mean(axis.name, by, level=level), axis) for release in (compared.first, compared.second)
     )
-    found = one.minus(other)
+    found = compared.less(one, other)
     unit = f"{axis.column.step}s" if isinstance(axis.column, Dates) else getattr(axis.column, "unit", "")
     rows = zip(labels, found.estimate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     return [Row(axis.name, label, unit, estimate, low, high, mean=True) for label, estimate, low, high in rows]

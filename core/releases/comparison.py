@@ -51,6 +51,9 @@ class Comparable(Protocol):
     def counters(self) -> Counters: ...
 
     @property
+    def run_of(self) -> str: ...
+
+    @property
     def records(self) -> float: ...
 
     @property
@@ -77,12 +80,13 @@ class Banded:
         """Those of answers or of a picture."""
         return cls(answers.estimate, answers.low, answers.high, answers.standard_error)
 
-    def minus(self, other: Banded) -> Banded:
-        """The differences, each with a band from both."""
+    def minus(self, other: Banded, apart: bool = True) -> Banded:
+        """The differences, each with a band from both; as wide as both together where their errors are not apart."""
+        both = np.hypot if apart else np.add
         difference = self.estimate - other.estimate
-        below = np.hypot(self.estimate - self.low, other.high - other.estimate)
-        above = np.hypot(self.high - self.estimate, other.estimate - other.low)
-        error = np.hypot(self.standard_error, other.standard_error)
+        below = both(self.estimate - self.low, other.high - other.estimate)
+        above = both(self.high - self.estimate, other.estimate - other.low)
+        error = both(self.standard_error, other.standard_error)
         return Banded(difference, difference - below, difference + above, error)
 
     def share(self, release: Comparable, level: float) -> Banded:
@@ -135,7 +139,15 @@ class Comparison(Generic[Asked]):
         one, other = Banded.of(first), Banded.of(second)
         if self.shares:
             one, other = one.share(self.first, level), other.share(self.second, level)
-        return one.minus(other)
+        return self.less(one, other)
+
+    def less(self, one: Banded, other: Banded) -> Banded:
+        """One less the other, with the noise of both.
+
+        Two runs of one living release share rows, and so noise, which may add up: deviations are added then, which no
+        correlation passes.
+        """
+        return one.minus(other, apart=not self.first.run_of or self.first.run_of != self.second.run_of)
 
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Differences at n queries in natural units; ``density`` is the difference of the averages.
@@ -220,7 +232,7 @@ class Comparison(Generic[Asked]):
         one, other = (_banded(frame) for frame in (first, second))
         if shares:
             one, other = one.share(self.first, level), other.share(self.second, level)
-        found = one.minus(other)
+        found = self.less(one, other)
         return (
             first[keys]
             .assign(first=one.estimate, second=other.estimate)

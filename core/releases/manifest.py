@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -45,6 +46,7 @@ BOUGHT = "counted_before"
 FOUND = "found_before"
 # The field that says how several owners made it together, likewise.
 COMBINED = "combined"
+RUN_OF = "run_of"
 LARGEST_COUNT = 1 << 62
 MOST_MERGED = 100_000  # Counts that are added up in one.
 
@@ -294,14 +296,16 @@ class Manifest:
     counted_before: BoughtCount | None = None  # How many records there are, where that was bought first.
     finding: Finding | None = None  # What was found out of the columns, likewise.
     combined: Combined | None = None  # How several owners made it together, where they did.
+    run_of: str = ""  # The seed of the living release whose periods it adds up, hexadecimal, where it does.
 
     def to_dict(self, version: int) -> dict[str, object]:
         """A value for JSON, for a file of one version of the format."""
         if not has_format(self.sketch):
             raise RequestError(f"A release of the mechanism {self.sketch.name!r} has no file format.")
-        bought = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
+        bought: dict[str, object] = {} if self.counted_before is None else {BOUGHT: self.counted_before.to_dict()}
         bought |= {} if self.finding is None else {FOUND: self.finding.to_dict()}
         bought |= {} if self.combined is None else {COMBINED: self.combined.to_dict()}
+        bought |= {RUN_OF: self.run_of} if self.run_of else {}
         return {
             "format": FORMAT,
             "format_version": version,
@@ -329,7 +333,10 @@ class Manifest:
         bought = None if BOUGHT not in facts else BoughtCount.from_dict(facts[BOUGHT])
         found = None if FOUND not in facts else Finding.from_dict(facts[FOUND])
         combined = None if COMBINED not in facts else Combined.from_dict(facts[COMBINED])
-        return cls(sketch, privacy, *_origin(facts), bought, found, combined)
+        run_of = facts.get(RUN_OF, "")
+        if RUN_OF in facts and not (isinstance(run_of, str) and re.fullmatch("[0-9a-f]{32}", run_of)):
+            raise ReleaseFileError("The file does not say of which living release it adds up periods.")
+        return cls(sketch, privacy, *_origin(facts), bought, found, combined, run_of)
 
 
 def check_describable(sketch: LinearSketch) -> None:
@@ -381,7 +388,7 @@ def parse(text: str) -> dict[str, Any]:
         raise ReleaseFileError("The file states no version of the release format that was ever made.")
     try:
         return exact_fields(
-            manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND, COMBINED) if name in manifest))
+            manifest, "release", (*FIELDS, *(name for name in (BOUGHT, FOUND, COMBINED, RUN_OF) if name in manifest))
         )
     except RequestError as problem:
         raise ReleaseFileError(str(problem)) from None

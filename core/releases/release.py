@@ -59,6 +59,8 @@ class Release(Questions):
         How several owners made it together, where they did.
     population : Population | None
         Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
+    run_of : str
+        The seed of the living release whose periods it adds up: noise of two such runs goes together.
     """
 
     sketch: LinearSketch
@@ -72,6 +74,7 @@ class Release(Questions):
     finding: Finding | None = None
     combined: Combined | None = None
     population: Population | None = None
+    run_of: str = ""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
@@ -80,6 +83,7 @@ class Release(Questions):
             hash(self) != hash(other)
             or self.finding != other.finding
             or self.combined != other.combined
+            or self.run_of != other.run_of
             or not _same_map(self.sketch, other.sketch)
         ):
             return False
@@ -309,9 +313,8 @@ class Release(Questions):
         )
         counters = np.rint(np.tensordot(weights, np.asarray(self.counters), 1)).astype(np.int64)
         count = None if self.counted is None else int(np.rint(weights @ self.counted))
-        return replace(
-            self, sketch=living.inner, counters=counters, counted=count, privacy=self.privacy.weighed(spread)
-        )
+        privacy, seed = self.privacy.weighed(spread), str(living.parameters()["seed"])
+        return replace(self, sketch=living.inner, counters=counters, counted=count, privacy=privacy, run_of=seed)
 
     def of_everyone(self) -> Release:
         """The records of all classes together, as a release of one population: itself where there are no classes.
@@ -331,7 +334,7 @@ class Release(Questions):
     @property
     def manifest(self) -> Manifest:
         """Everything public about it but its numbers."""
-        before = self.counted_before, self.finding, self.combined
+        before = self.counted_before, self.finding, self.combined, self.run_of
         return Manifest(self.sketch, self.privacy, self.private, self.created, self.software, *before)
 
     @property
@@ -425,7 +428,8 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     """
     made, (table, count) = file.read(source, memory, verify)
     origin = made.private, made.created, made.software
-    return Release(made.sketch, table, count, made.privacy, *origin, made.counted_before, made.finding, made.combined)
+    before = made.counted_before, made.finding, made.combined
+    return Release(made.sketch, table, count, made.privacy, *origin, *before, run_of=made.run_of)
 
 
 def _same_map(one: LinearSketch, other: LinearSketch) -> bool:

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ from core.domain import Categorical, Numeric
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.releases import living_release
+from core.releases.comparison import Comparison
 from core.releases.living_release import go_on
+from core.releases.manifest import Manifest
 from core.releases.release_store import shelf_of
 from core.sketches.hashed.race import Race
 from core.sketches.living import Living
@@ -156,3 +159,16 @@ def test_an_ordinary_release_has_no_runs():
         release(living().inner, RECORDS, BUDGET).run()
     with pytest.raises(RequestError, match="made all at once"):
         go_on(release(living().inner, RECORDS, BUDGET), RECORDS, 2)
+
+
+def test_a_difference_of_two_runs_had_bands_as_if_their_noise_were_apart(tmp_path):
+    made = release(living(12), RECORDS, BUDGET)
+    made.run(1, 3).save(tmp_path / "first.npz")
+    one, other = load(tmp_path / "first.npz"), made.run(4, 6)
+    assert one.run_of == other.run_of == made.sketch.parameters()["seed"]
+    apart = Comparison(one, replace(other, run_of=""), shares=False).answer([[0.3]]).standard_error[0]
+    error = Comparison(one, other, shares=False).answer([[0.3]]).standard_error[0]
+    assert error == pytest.approx(sum(run.answer([[0.3]]).standard_error[0] for run in (one, other))) and error > apart
+    facts = Manifest.to_dict(one.manifest, 1)
+    with pytest.raises(RequestError, match="adds up periods"):
+        Manifest.from_dict(facts | {"run_of": "x"}, one.sketch)
