@@ -1,8 +1,9 @@
 """What is bought on the way to a release, and records of every kind, on tape.
 
 A count, a spread, bounds, a centre, quantiles and the choice of tables are draws before the release itself; several
-parts share one promise; a person may own several records; a record may be categories, dates, places, texts or gaps.
-Each is a trial: public facts, hostile neighbours made up from them, and one call of what makes the release.
+parts share one promise; several owners make one release; a person may own several records; a record may be categories,
+dates, places, texts or gaps. Each is a trial: public facts, hostile neighbours made up from them, and one call of what
+makes the release.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
 from ..sources import open_source
-from .hostile import Pair
+from .hostile import RECORDS, Pair
 from .replaying import World
 from .trials import BUDGETS, Trial
 
@@ -250,7 +251,7 @@ def rounds(budget: Budget) -> Iterator[Trial]:
     """What one owner sends in a round, and the sum that the convenor opens; and two rounds of the same owners.
 
     Every owner is a tape of its own: the others' records are no person's whose promise is looked at, so their shares
-    are made beforehand.
+    are made beforehand. The plan has room for one record fewer than most neighbours have, which nobody may be told.
     """
     sketch = Race(POINTS, KERNELS["euclidean"](bandwidth=0.5), rows=256, width=8, seed=7)  # type: ignore[call-arg]
     keys = {name: OwnerKey(name.encode() * 32) for name in "abc"}
@@ -262,7 +263,7 @@ def rounds(budget: Budget) -> Iterator[Trial]:
         publics = {name: key.public for name, key in keys.items()}
         honest, begun = 1 if way == "full" else HONEST, []
         for _ in range(times):
-            plan = RoundPlan.of(sketch, promise, publics, way, honest=honest, records=1_000, convenor=reader)
+            plan = RoundPlan.of(sketch, promise, publics, way, honest=honest, records=RECORDS, convenor=reader)
             hellos = [make_hello(plan, key) for key in keys.values()] if way == "masked" else []
             with tempfile.TemporaryDirectory() as folder:
                 book = Ledger(f"{folder}/ledger.sqlite")
