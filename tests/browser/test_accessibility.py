@@ -21,6 +21,7 @@ PAGES = (
     "/classify",
     "/compare",
     "/local",
+    "/combine",
     "/approve",
 )
 VIEWS = (

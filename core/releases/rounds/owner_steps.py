@@ -193,6 +193,20 @@ def make_share(
     return written
 
 
+def kept_hello(plan: RoundPlan, key: OwnerKey, ledger: Ledger) -> bytes:
+    """An owner's hello, made once and kept beside the ledger, as shares made with different ones do not add up."""
+    kept = _kept(plan, ledger, my_name(plan, key), HELLO)
+    if not kept.is_file():
+        _keep(kept, make_hello(plan, key))
+    return kept.read_bytes()
+
+
+def kept_share(plan: RoundPlan, key: OwnerKey, ledger: Ledger) -> bytes | None:
+    """The share that an owner has made in a round, as it lies beside the ledger; None where there is none."""
+    kept = _kept(plan, ledger, my_name(plan, key), SHARE)
+    return kept.read_bytes() if kept.is_file() else None
+
+
 def payer_of_round(plan: RoundPlan, ledger: Ledger | str | None, dataset: str) -> LedgerAccount:
     """Who pays for a share."""
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)

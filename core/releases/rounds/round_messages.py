@@ -55,6 +55,11 @@ class PublicKey:
         """Both, as plans and files have them."""
         return self.sign + self.agree
 
+    @property
+    def written(self) -> bytes:
+        """What stands in its file."""
+        return _written(PUBLIC_KEY, self.text)
+
     @classmethod
     def of_text(cls, text: object) -> PublicKey:
         """What `text` wrote; RequestError on anything else."""
@@ -109,12 +114,12 @@ class OwnerKey:
         public = path.with_suffix(PUBLIC)
         if path.suffix == PUBLIC or path.exists() or public.exists():
             raise RequestError(f"There is a file {str(path)!r} or {str(public)!r} already, and keys are not replaced.")
-        for place, kind, key in ((path, OWNERS_KEY, self.secret.hex()), (public, PUBLIC_KEY, self.public.text)):
+        for place, content in ((path, _written(OWNERS_KEY, self.secret.hex())), (public, self.public.written)):
             try:
                 with unfinished(place) as file:
-                    if kind == OWNERS_KEY:
+                    if place == path:
                         place_mode(file.name)
-                    file.write(f"{archives.dumps({'format': kind, 'key': key})}\n".encode())
+                    file.write(content)
             except OSError as problem:
                 raise RequestError(f"The key cannot be written to {str(place)!r}: {problem.strerror}.") from None
         return public
@@ -239,6 +244,10 @@ def _sha256(content: bytes) -> str:
     digest = hashes.Hash(hashes.SHA256())
     digest.update(content)
     return digest.finalize().hex()
+
+
+def _written(kind: str, key: str) -> bytes:
+    return f"{archives.dumps({'format': kind, 'key': key})}\n".encode()
 
 
 def _key_in(path: Path, kind: str) -> str:

@@ -99,6 +99,15 @@ LOCAL = Page(
     "Public: reports are randomised before anyone sees them",
 )
 
+COMBINE = Page(
+    "pages/combine.py",
+    "Combine",
+    "Make one release together",
+    "Several owners add up what they have, and none of them shows a record to anybody.",
+    Visibility.PRIVATE,
+    PRIVATE_PROMISE + ", but for the files that you hand on",
+)
+
 APPROVE = Page(
     "pages/approve.py",
     "Approve",
@@ -112,7 +121,7 @@ GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, TRAIN, LEDGER)),
     ("Released sketches", (EXPLORE, CLASSIFY)),
     ("Understand", (LEARN, COMPARE)),
-    ("Nobody trusted", (LOCAL,)),
+    ("Nobody trusted", (LOCAL, COMBINE)),
 )
 
 

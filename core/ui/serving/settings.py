@@ -44,7 +44,7 @@ ANYONE = frozenset(Role)
 OWNERS = frozenset({Role.OWNER})
 
 # The roles of which one is enough to open a page, by its file.
-OF_OWNERS = ("data", "release", "train", "ledger", "compare", "local")
+OF_OWNERS = ("data", "release", "train", "ledger", "compare", "local", "combine")
 NEEDS = MappingProxyType(
     dict.fromkeys(("app.py", "pages/explore.py", "pages/classify.py", "pages/learn.py"), ANYONE)
     | {f"pages/{name}.py": OWNERS for name in OF_OWNERS}

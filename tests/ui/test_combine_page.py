@@ -1,0 +1,94 @@
+"""The page Combine without a browser: an owner's share, paid once, and the release of all shares."""
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.privacy.ledger.ledger import Ledger
+from core.releases.rounds.round_messages import OwnerKey
+from core.sources import open_source
+from core.ui.frame.navigation import COMBINE
+from core.ui.frame.session import KEY, Session
+from tests.releases.owners_for_tests import Owners
+from tests.ui.explore.visiting import field, labels, shown
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
+    monkeypatch.setattr("core.ui.combine_page.user_data_path", lambda *_, **__: tmp_path)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.session_state[KEY] = Session()
+    return app.switch_page(COMBINE.path).run()
+
+
+def drop(app, label: str, *files: tuple[str, bytes]):
+    widget = field(app.file_uploader, label)
+    files = [(name, content, "application/octet-stream") for name, content in files]
+    widget.set_value(files if len(files) > 1 else files[0])
+    app.run()
+    assert not app.exception
+    return app
+
+
+def plan_file(owners: Owners, folder: Path) -> tuple[str, bytes]:
+    owners.plan.save(folder / "plan.json")
+    return "plan.json", (folder / "plan.json").read_bytes()
+
+
+def test_a_share_is_made_and_paid_once_by_an_owner_who_has_read_what_it_asks(page, tmp_path):
+    owners = Owners(tmp_path, "full", 2)
+    owners.keys["owner 0"].save(tmp_path / "owner.key")
+    drop(page, "The plan of the round", plan_file(owners, tmp_path))
+    for sentence in owners.plan.describe():
+        assert sentence in unescape(shown(page))
+    button = field(page.button, "Pay ε = 1 and make my share")
+    assert button.disabled and "your records" in shown(page)
+    page.session_state[KEY].pick("mine", open_source(owners.records("owner 0")))
+    page.run()
+    field(page.button, "Pay ε = 1 and make my share").click().run()
+    assert not page.exception and not page.error
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    assert len(ledger.status("owner 0").releases) == 1
+    page.run()
+    assert "made and paid for once" in shown(page) and "Pay ε = 1 and make my share" not in labels(page.button)
+    (kept,) = (tmp_path / "ledger.sqlite.releases").glob("*.share")
+    assert kept.read_bytes() == owners.share("owner 0") and len(ledger.status("owner 0").releases) == 1
+
+
+def test_the_convenor_asks_for_masks_to_be_taken_off_and_the_release_opens(page, tmp_path):
+    owners = Owners(tmp_path)
+    field(page.segmented_control, "View").set_value("Put shares together").run()
+    drop(page, "The plan of the round", plan_file(owners, tmp_path))
+    sent = [*owners.hellos.values(), *owners.shares().values()]
+    label = "Shares, and of a masked round hellos and answers"
+    drop(page, label, *((f"{place}", content) for place, content in enumerate(sent[:-1])))
+    assert "there is none of 'owner 3'" in page.error[0].value
+    drop(page, label, *((f"{place}", content) for place, content in enumerate(sent)))
+    assert not page.error and "everyone whose share came" in shown(page)
+    page.query_params["combine-view"] = "Put shares together"  # which a browser has in its address
+    field(page.button, "Put the shares together").click().run()
+    assert "cannot be unmasked yet" in page.error[0].value and page.session_state[KEY].shown is None
+    every = [*sent, *owners.answers(sent)]
+    drop(page, label, *((f"{place}", content) for place, content in enumerate(every)))
+    field(page.button, "Put the shares together").click().run()
+    opened = page.session_state[KEY].shown
+    assert not page.exception and opened is not None and opened.release.combined.sentence.startswith("4 of 4 owners")
+
+
+def test_a_key_is_made_on_this_computer_and_a_file_that_is_no_plan_is_refused_in_a_sentence(page, tmp_path):
+    field(page.button, "Make the key").click().run()
+    assert not page.exception and OwnerKey.load(tmp_path / "owner.key") and not (tmp_path / "ledger.sqlite").exists()
+    drop(page, "The plan of the round", ("plan.json", b"\xff{"))
+    assert [error.value for error in page.error] == ["The file is no plan of a round."]
+
+
+def test_strangers_take_no_part(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
+    page.run()
+    assert not page.exception and field(page.button, "Make my share").disabled and not page.text_input
