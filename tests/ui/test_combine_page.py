@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.privacy.ledger.ledger import Ledger
+from core.releases.rounds.owner_steps import kept_hello
 from core.releases.rounds.round_messages import OwnerKey
 from core.sources import open_source
 from core.ui.frame.navigation import COMBINE
@@ -59,6 +60,22 @@ def test_a_share_is_made_and_paid_once_by_an_owner_who_has_read_what_it_asks(pag
     assert "made and paid for once" in shown(page) and "Pay ε = 1 and make my share" not in labels(page.button)
     (kept,) = (tmp_path / "ledger.sqlite.releases").glob("*.share")
     assert kept.read_bytes() == owners.share("owner 0") and len(ledger.status("owner 0").releases) == 1
+
+
+def test_records_that_do_not_fit_the_plan_are_refused_and_cost_nothing_and_a_hello_is_the_same_after_a_reload(
+    page, tmp_path
+):
+    """A hello says when it was made, so one that is saved a second time would belong to other masks."""
+    owners, ledger = Owners(tmp_path), Ledger(str(tmp_path / "ledger.sqlite"))
+    owners.keys["owner 0"].save(tmp_path / "owner.key")
+    drop(page, "The plan of the round", plan_file(owners, tmp_path))
+    (kept,) = (tmp_path / "ledger.sqlite.releases").glob("*.hello")
+    first = kept.read_bytes()
+    page.session_state[KEY].pick("mine", open_source({"y": [1.0, 2.0]}))
+    drop(page, "Hellos of all owners", *((name, content) for name, content in owners.hellos.items()))
+    field(page.button, "Pay ε = 1 and make my share").click().run()
+    assert not page.exception and len(page.error) == 1 and ledger.names() == []
+    assert kept.read_bytes() == first == kept_hello(owners.plan, owners.keys["owner 0"], ledger)
 
 
 def test_the_convenor_asks_for_masks_to_be_taken_off_and_the_release_opens(page, tmp_path):
