@@ -67,6 +67,14 @@ const luckEnds = ({ design, square }, est, reach, records, ratio) => {
   return [inside(low) ? low : est - reach, inside(high) ? high : est + reach];
 };
 
+/** The most likely rising course of sums up to each edge: between the highest so far and the lowest from here on. */
+const rising = (below) => {
+  const [highest, lowest, last] = [below.slice(), below.slice(), below.length - 1];
+  for (let i = 1; i <= last; i++) highest[i] = Math.max(highest[i], highest[i - 1]);
+  for (let i = last - 1; i >= 0; i--) lowest[i] = Math.min(lowest[i], lowest[i + 1]);
+  return highest.map((one, i) => (one + lowest[i]) / 2);
+};
+
 /** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
 const crossing = (edges, step, below, reach) => {
   const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
@@ -74,10 +82,7 @@ const crossing = (edges, step, below, reach) => {
   while (first < last && below[first] + reach[first] < -near) first++;
   while (end < last && below[last - end] - reach[last - end] > near) end++;
   let [least, most] = [edges[Math.max(first - 1, 0)], edges[Math.min(last + 1 - end, last)]];
-  const [highest, lowest] = [below.slice(), below.slice()];
-  for (let i = 1; i <= last; i++) highest[i] = Math.max(highest[i], highest[i - 1]);
-  for (let i = last - 1; i >= 0; i--) lowest[i] = Math.min(lowest[i], lowest[i + 1]);
-  const course = highest.map((one, i) => (one + lowest[i]) / 2);
+  const course = rising(below);
   let place = course.findIndex((one) => one >= -near);
   place = Math.min(Math.max(place < 0 ? last : place, 1), last);
   const [before, after] = [course[place - 1], course[place]];
@@ -526,7 +531,26 @@ export class Tables {
       ? Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], est[i], 1) / count[i]) : one)));
     const within = (value) => Math.min(Math.max(value, first), last);
     const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + luckVariance(luck, squares[i], est[i], 1) / count[i]) : one));
-    return { ...withEnds(est.map(within), wider, (i) => [within(least[i] - below[i]), within(most[i] + above[i])]) };
+    const found = withEnds(est.map(within), wider, (i) => [within(least[i] - below[i]), within(most[i] + above[i])]);
+    if (!fine) {
+      const course = this.meanOfCourse(place, kept, conditions, middles, count);
+      found.est.forEach((_, i) => { found.est[i] = Math.min(Math.max(course[i], found.low[i]), found.high[i]); });
+    }
+    return found;
+  }
+
+  /** The mean of each group by the most likely rising course of its counts, as quantiles are told; see `ratios`. */
+  meanOfCourse(place, kept, conditions, middles, count) {
+    const { cells, valued } = this.axes[place];
+    const counts = kept.length ? this.weighted([...kept, place], conditions).est : this.along(place, conditions).counts;
+    return count.map((all, group) => {
+      const below = new Float64Array(valued + 1);
+      for (let i = 0; i < valued; i++) below[i + 1] = below[i] + counts[group * cells + i];
+      const course = rising(below).map((one) => Math.min(Math.max(one, 0), all));
+      let sum = 0;
+      for (let i = 0; i < valued; i++) sum += (course[i + 1] - course[i]) * middles[i];
+      return sum / all;
+    });
   }
 
   /** The variance of a sum of the fine cells of one column with weights. */

@@ -343,6 +343,13 @@ def quantiles(
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})
 
 
+def rising(below: np.ndarray) -> np.ndarray:
+    """The most likely rising course of sums up to each edge: between the highest so far and the lowest from here on."""
+    lowest = np.minimum.accumulate(below[..., ::-1], axis=-1)[..., ::-1]
+    course: np.ndarray = (np.maximum.accumulate(below, axis=-1) + lowest) / 2.0
+    return course
+
+
 def _one(
     edges: np.ndarray, step: float, below: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[float, float, float]:
@@ -352,8 +359,7 @@ def _one(
     first = int(np.argmin(under)) if not under.all() else len(edges) - 1
     last = int(np.argmin(over[::-1])) if not over.all() else len(edges) - 1
     least, most = edges[max(first - 1, 0)], edges[min(len(edges) - last, len(edges) - 1)]
-    # The most likely rising course of T: between the highest so far and the lowest from here on.
-    course = (np.maximum.accumulate(below) + np.minimum.accumulate(below[::-1])[::-1]) / 2.0
+    course = rising(below)
     place = int(np.clip(np.searchsorted(course, -near), 1, len(edges) - 1))
     before, after = course[place - 1], course[place]
     part = 0.5 if after <= before else float(np.clip(-before / (after - before), 0.0, 1.0))

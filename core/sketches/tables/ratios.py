@@ -30,6 +30,7 @@ from .counts import (
     in_natural_units,
     measured,
     places_of,
+    rising,
     spread,
     weighted,
 )
@@ -73,7 +74,9 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     """The mean of a column of numbers in each group.
 
     Inside a cell records are taken to lie where those of the column by itself do; the interval allows for any place in
-    the cell. Neither lies outside what was asked for, where no mean can be.
+    the cell. Neither lies outside what was asked for, where no mean can be. In a part or group, whose cells the noise
+    may make negative, the estimate is the mean of that rising course of counts whose quantiles are told, within the
+    interval: a mean of 0 does not stand beside a median of 21,000.
     """
     check_level(level)
     asked = _asked(reading, column, by, where)
@@ -90,6 +93,8 @@ def means(reading: Reading, column: str, by: Sequence[str], where: Where, level:
     axis = reading.layout.axes[asked.place]
     found = {"estimate": mean, "low": low - below, "high": high + above}
     within = {name: np.clip(values, asked.ends[0], asked.greatest) for name, values in found.items()}
+    if not asked.fine:
+        within["estimate"] = np.clip(asked.mean_of_course(count), within["low"], within["high"])
     columns = {name: in_natural_units(axis, values) for name, values in within.items()} | {"standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
 
@@ -207,6 +212,13 @@ class _Asked:
         _, error = weighted(self.reading, self.groups, self.conditions | {self.place: weights}, self.fine)
         found = self.total(weights)
         return np.where(found > TOLD * error, found, np.nan)
+
+    def mean_of_course(self, count: np.ndarray) -> np.ndarray:
+        """The mean of each group by the most likely rising course of its counts, from nobody to all, as `quantiles`."""
+        cells = weighted(self.reading, (*self.groups, self.place), self.conditions)[0] * self.share
+        course = rising(np.concatenate([np.zeros((*cells.shape[:-1], 1)), cells.cumsum(axis=-1)], axis=-1))
+        mean: np.ndarray = np.diff(np.clip(course, 0.0, count[..., None])) @ self.middles / count
+        return mean
 
     def variance(self, values: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Of the sum over a group of the values less the group's mean."""

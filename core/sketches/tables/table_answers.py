@@ -191,7 +191,8 @@ class TableAnswers:
         """The mean of a column of numbers, one row a group.
 
         The interval holds the mean wherever in its cell each record lies, so it is at least as wide as a cell; the
-        standard error is that of the noise alone. Cells are fine where neither groups nor conditions are asked for.
+        standard error is that of the noise alone. Cells are fine where neither groups nor conditions are asked for; the
+        mean of a part or group goes with its quantiles, and so is not quite unbiased where noise decides.
         """
         return means(self.reading, column, by, where or {}, self.level)
 

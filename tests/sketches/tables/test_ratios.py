@@ -132,3 +132,21 @@ def test_bands_of_means_hold_in_groups_that_noise_hardly_leaves_to_be_seen(budge
         assert (found.high[told] <= 20.0).all()
     assert len(held) > 100
     assert 0.92 <= np.mean(held) <= 0.985
+
+
+def test_a_small_part_has_no_mean_of_nothing_beside_a_median_of_thousands():
+    """Means were made of cells that noise had below zero, quartiles of a rising course: one in ten could not be."""
+    random, towns = np.random.default_rng(0), tuple("abcdefghijkl")
+    rows = {"pay": random.gamma(4.0, 4_000.0, 4_000).clip(0, 32_000), "town": random.choice(towns, 4_000)}
+    sketch = Tables.of(Domain((Numeric("pay", 0, 32_000), Categorical("town", towns))), 32)
+    told = 0
+    for _ in range(draws(8, 80)):
+        answers = release(sketch, pd.DataFrame(rows), Budget("0.1")).asked()
+        mean = answers.mean("pay", by=["town"])
+        quartiles = sum(answers.quantile("pay", share, by=["town"]).estimate for share in (0.25, 0.5, 0.75))
+        seen, cell = mean.estimate.notna(), 1_000.0
+        told += seen.sum()
+        assert (mean.estimate[seen] >= quartiles[seen] / 4 - cell).all()
+        assert (mean.estimate[seen] <= (quartiles[seen] + 32_000) / 4 + cell).all()
+        assert mean.estimate[seen].between(mean.low[seen], mean.high[seen]).all()
+    assert told > 10
