@@ -107,12 +107,16 @@ def show(plan: PlanArgument) -> None:
 
 
 @commands.command()
-def hello(plan: PlanArgument, key: KeyOption, out: OutOption) -> None:
-    """Begin a masked round: a public mask key, and what the others need if your share should never come."""
-    from ..releases.rounds.owner_steps import make_hello
+@grouped
+def hello(plan: PlanArgument, key: KeyOption, out: OutOption, payer: LedgerOptions) -> None:
+    """Begin a masked round: a public mask key, and what the others need if your share should never come.
 
-    _check_new(out)
-    _write(out, make_hello(_plan(plan), _key(key)))
+    It is made once, and the same file if asked again: shares made with different ones do not add up.
+    """
+    from ..releases.rounds.owner_steps import kept_hello
+
+    check_writable(out)
+    _write(out, kept_hello(_plan(plan), _key(key), payer.open()))
 
 
 @commands.command()

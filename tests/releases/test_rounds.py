@@ -262,6 +262,22 @@ def test_a_crash_that_costs_a_budget_or_shows_a_second_draw(tmp_path, monkeypatc
     assert not any(needle in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
+def test_an_answer_between_a_crash_and_the_next_try_took_a_paid_share_away(tmp_path, monkeypatch):
+    owners = Owners(tmp_path, said={"least": 3, "honest": 3})
+
+    def killed(*args, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner_steps, "_noisy", killed)
+        with pytest.raises(KeyboardInterrupt):
+            owners.share("owner 0")
+    messages = [*owners.hellos.values(), *owners.shares("owner 0").values()]
+    assert len(owners.answers(messages)) == 4
+    assert owners.share("owner 0") == owners.share("owner 0")
+    assert len(Ledger(owners.ledger("owner 0")).entries("owner 0")) == 1
+
+
 def test_a_share_that_was_taken_away_is_not_drawn_again(tmp_path):
     owners = Owners(tmp_path)
     owners.share("owner 0")

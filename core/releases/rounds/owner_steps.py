@@ -170,7 +170,7 @@ def make_share(
     with _begun(kept):
         if kept.exists():
             return kept.read_bytes()
-        paid, begun = _is_paid(plan, payer, name), kept.with_suffix(f".{HELD}")
+        paid, begun = _is_paid(plan, payer, name), _begun_file(kept)
         if paid and not begun.stat().st_size:
             raise RequestError(
                 f"The share of {name!r} was made and paid for, and has been taken away from {str(kept.parent)!r}; "
@@ -338,6 +338,11 @@ def _kept(plan: RoundPlan, ledger: Ledger, name: str, what: str) -> Path:
     return folder / f"round-{plan.digest[:32]}-{quote(name, safe='')[:60]}.{what}"
 
 
+def _begun_file(kept: Path) -> Path:
+    """What says that a share, or an answer, is begun: each has its own, which the other does not end."""
+    return kept.with_name(f"{kept.name}.{HELD}")
+
+
 def _write_begun(path: Path) -> None:
     """Say on the disk that a price may be paid and a share not be there yet."""
     with path.open("wb") as file:
@@ -350,7 +355,7 @@ def _write_begun(path: Path) -> None:
 @contextmanager
 def _begun(kept: Path) -> Iterator[None]:
     """Hold what is made, so that two processes do not make it at once; what is there after a crash stays until done."""
-    begun = kept.with_suffix(f".{HELD}")
+    begun = _begun_file(kept)
     with held(begun) as mine:
         if not mine:
             raise RequestError("Another process is making this very file at the moment.")
