@@ -302,15 +302,16 @@ def _kernel_of_spread(
         why = "which tells made-up classes apart best that are spread as widely"
     return made, (
         f"A typical value is taken to lie {percent(spread, 2)} of its column's bounds from the middle of all; the "
-        f"bandwidth is {_in_words(made)}, {why}."
+        f"bandwidth is {_in_words(made, compared)}, {why}."
     )
 
 
-def _in_words(kernel: Gaussian) -> str:
-    """The bandwidth, or the shortest and the longest of the columns'."""
+def _in_words(kernel: Gaussian, domain: Domain) -> str:
+    """The bandwidth in the unit of the columns, such as km, or the shortest and the longest of theirs."""
     from ..formatting.numbers import significant
 
-    each = kernel.bandwidth
+    each, units = kernel.bandwidth, {getattr(column, "measure", "") for column in domain.columns}
+    unit = f" {units.pop()}".rstrip() if len(units) == 1 and domain.scale != "box" else ""
     if not isinstance(each, tuple):
-        return significant(each, 3)
-    return f"from {significant(min(each), 3)} to {significant(max(each), 3)} by column"
+        return f"{significant(each, 3)}{unit}"
+    return f"from {significant(min(each), 3)} to {significant(max(each), 3)}{unit} by column"

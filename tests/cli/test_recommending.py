@@ -129,3 +129,13 @@ def test_the_bandwidth_of_many_columns_follows_from_how_far_apart_records_lie(co
     assert "taken to lie 17%" in command("recommend", *facts).stderr
     assert "between 0.001 and 0.5" in refused(command("recommend", *facts, "--spread", "5"))
     assert "with --mechanism auto" in refused(command("release", "four.csv", *facts, "--out", "x.npz"))
+
+
+def test_the_automatic_distance_of_a_map_is_said_in_km(command, tmp_path):
+    """It was a number without a unit, which nobody could hold beside a street."""
+    place = "{kind: position, latitude: lat, longitude: lon, south: 45, north: 47, west: 5, east: 8}"
+    (tmp_path / "map.yaml").write_text(f"columns:\n  place: {place}\n")
+    said = command(
+        "recommend", "--declaration", "map.yaml", "--records", 9_000, "--epsilon", 1, "--spread", "0.1"
+    ).stderr
+    assert "the bandwidth is from 22.2 to 23.2 km by column" in said
