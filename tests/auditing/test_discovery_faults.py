@@ -102,8 +102,9 @@ def how_many_without_noise(monkeypatch):
 
 @pytest.mark.parametrize("fault", [too_low, shown_alone], ids=lambda fault: fault.__name__)
 def test_a_value_that_one_person_alone_has_and_that_may_be_shown_is_found(monkeypatch, fault):
+    """An audit draws real noise, and one in ten finds no column of words to show it by: none of nine, 1e-9 a run."""
     fault(monkeypatch)
-    assert not examine(trial(), 2).passed
+    assert any(not examine(trial(), 2).passed for _ in range(9))
 
 
 @pytest.mark.deep

@@ -38,7 +38,11 @@ def asked(folder, *calls):
         async with client_of(server_of(list(entries_of(folder)))) as client:
             return [await client.call_tool(name, given) for name, given in calls]
 
-    # In a thread of its own: in that of the tests a browser of another test may have left a loop running.
+    return run_alone(session)
+
+
+def run_alone(session):
+    """What a session gives, in a thread of its own: in that of tests a browser may have left a loop running."""
     with ThreadPoolExecutor(1) as alone:
         return alone.submit(anyio.run, session).result()
 
@@ -99,6 +103,6 @@ def test_its_tools_say_that_they_only_read(folder):
         async with client_of(server_of(list(entries_of(folder)))) as client:
             return (await client.list_tools()).tools
 
-    tools = anyio.run(session)
+    tools = run_alone(session)
     assert [tool.name for tool in tools] == ["list_releases", "describe", "ask", "answer"]
     assert all(tool.annotations.read_only_hint and not tool.annotations.open_world_hint for tool in tools)
