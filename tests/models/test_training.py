@@ -1,6 +1,7 @@
 """Training in one call: the method by its noise, who pays, and the commands."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ import pytest
 from core import Budget, Domain, Ledger, load_model, train
 from core.domain import PrivacyUnit, Vector
 from core.errors import BudgetError, RequestError
-from core.models.objective_perturbation import PureLogistic
+from core.models.objective_perturbation import ObjectivePerturbation, PureLogistic
 from core.models.training import (
     METHODS,
     NUMBER_METHODS,
@@ -22,6 +23,7 @@ from core.models.training import (
     trainer_of,
     yardsticks,
 )
+from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
@@ -154,3 +156,17 @@ def test_the_noise_of_every_method_with_tables_hides_all_records_of_a_person(rel
                 assert share == part and further.l1 == 3 * moved.l1 and further.l2_squared == 9 * moved.l2_squared, name
                 looked += 1
     assert looked > 100
+
+
+def test_a_number_of_records_is_no_public_fact_where_one_may_be_left_out():
+    """Replaced by one that misses a value, a record is gone: its number is bought, or must be said."""
+    kept, left_out = PLANE, replace(PLANE, missing="drop")
+    for relation, domain, private in (
+        (Neighbours.REPLACE_ONE, kept, False),
+        (Neighbours.REPLACE_ONE, left_out, True),
+        (Neighbours.ADD_REMOVE, kept, True),
+    ):
+        assert METHODS["descent"](domain, "kind").counts(relation) == private
+        one = ObjectivePerturbation(domain, "kind", regularisation=0.1)
+        with pytest.raises(RequestError, match="public number of records") if private else nullcontext():
+            one.cost(Budget(1, 0, relation))
