@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
     from .releases.job import release
+    from .releases.living_release import go_on
     from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
     from .releases.rounds.convenor_steps import ask_to_unmask, put_round_together
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from .sketches.hashed.features import Features
     from .sketches.hashed.minhash import MinHash
     from .sketches.hashed.race import Race
+    from .sketches.living import Living
     from .sketches.part import Part
     from .sketches.parts import Parts
     from .sketches.projected import Projected
@@ -168,6 +170,8 @@ _HOME = {
     "regression": ".analysis.regression",
     "release": ".releases.job",
     "release_after": ".releases.discovery",
+    "Living": ".sketches.living",
+    "go_on": ".releases.living_release",
     "OwnerKey": ".releases.rounds.round_messages",
     "RoundPlan": ".releases.rounds.round_plan",
     "make_hello": ".releases.rounds.owner_steps",
@@ -202,6 +206,7 @@ __all__ = [
     "Items",
     "Ledger",
     "LinearModel",
+    "Living",
     "LocalFrequencies",
     "LocalFrequentTexts",
     "LocalKernelDensity",
@@ -251,6 +256,7 @@ __all__ = [
     "discover",
     "epsilon_of_harm",
     "for_population",
+    "go_on",
     "kernels",
     "load",
     "load_local",
