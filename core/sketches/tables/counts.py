@@ -162,7 +162,7 @@ def places_of(axes: Sequence[Axis], names: Sequence[str]) -> Columns:
     """The places of named columns, in the order of the names; RequestError where one is not there, or twice."""
     places = {axis.name: place for place, axis in enumerate(axes)}
     for name in names:
-        if name not in places:
+        if not isinstance(name, str) or name not in places:
             raise RequestError(f"There is no column {str(name)!r}; there are {listed([shown(n) for n in places], 12)}.")
     if len(set(names)) < len(names):
         raise RequestError("A column is named twice.")

@@ -1,5 +1,7 @@
 """Counts of a release of tables: unbiased, and inside their intervals as often as they say."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sketches.tables.counts import places_of
 from core.sketches.tables.table_sizes import for_squares, for_sums
 from core.sketches.tables.tables import Tables
 from tests.depth import crossed, draws
@@ -112,3 +115,9 @@ def test_other_releases_have_no_tables():
     made = release(Histogram(domain, kernels.Gaussian(0.1), (4,)), {"x": [0.5]}, Budget(1))
     with pytest.raises(RequestError, match="mechanism 'tables'"):
         made.asked()
+
+
+def test_a_list_in_place_of_a_name_gets_a_sentence():
+    axes = (SimpleNamespace(name="age"), SimpleNamespace(name="city"))
+    with pytest.raises(RequestError, match="There is no column"):
+        places_of(axes, (["age"],))
