@@ -44,8 +44,11 @@ def key(
     """Make the key by which others know what is yours; its public half is exchanged once, for all rounds."""
     from ..releases.rounds.round_messages import OwnerKey
 
-    public = OwnerKey.new().save(out)
-    say(f"{out} is yours alone, and {public} is for the others: hand it over in person, or compare it by telephone.")
+    new = OwnerKey.new()
+    say(
+        f"{out} is yours alone, and {new.save(out)} is for the others: hand it over in person, or compare by telephone "
+        f"that they got {new.public.fingerprint}."
+    )
 
 
 @commands.command()

@@ -9,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 from core.privacy.ledger.ledger import Ledger
 from core.releases.rounds.owner_steps import kept_hello
 from core.releases.rounds.round_messages import OwnerKey
+from core.releases.rounds.round_plan import RoundPlan
 from core.sources import open_source
+from core.ui.combine.round_steps import PLAN
 from core.ui.frame.navigation import COMBINE
 from core.ui.frame.session import KEY, Session
 from tests.releases.owners_for_tests import Owners
@@ -22,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 def page(tmp_path, monkeypatch):
     monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
-    monkeypatch.setattr("core.ui.combine_page.user_data_path", lambda *_, **__: tmp_path)
+    monkeypatch.setattr("core.ui.combine.round_steps.user_data_path", lambda *_, **__: tmp_path)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.session_state[KEY] = Session()
     return app.switch_page(COMBINE.path).run()
@@ -109,3 +111,51 @@ def test_strangers_take_no_part(page, tmp_path, monkeypatch):
     monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "0")
     page.run()
     assert not page.exception and field(page.button, "Make my share").disabled and not page.text_input
+
+
+DECLARED = "columns:\n  x: {kind: number, low: 0, high: 8, step: 1}\n  y: {kind: category, values: [a, b]}\n"
+KEYS = [OwnerKey(bytes([place]) * 32) for place in range(1, 4)]
+
+
+def fill_in(page, noise: str):
+    """The form of a plan of three owners, all but the button."""
+    page.query_params["combine-view"] = "Write the plan"  # which a browser has in its address
+    field(page.segmented_control, "View").set_value("Write the plan").run()
+    drop(page, "A declaration of the columns, as the Data page saves it", ("declaration.yaml", DECLARED.encode()))
+    button = field(page.button, "Write the plan")
+    assert button.disabled and "the public keys of two owners or more" in shown(page)
+    drop(page, "Public keys of the owners", *((f"owner-{key.secret[0]}.pub", key.public.written) for key in KEYS[:2]))
+    field(page.text_area, "A name and a key in every line").set_value(f"west wing {KEYS[2].public.text}").run()
+    field(page.radio, "What should people be able to ask?").set_value("table").run()
+    field(page.number_input, "How many records each owner has at most").set_value(1_000).run()
+    field(page.radio, "How is the noise shared?").set_value(noise).run()
+    assert not page.exception
+    return page
+
+
+def test_a_plan_is_written_with_what_each_way_costs_and_whom_it_trusts_before_anything_is_read(page):
+    fill_in(page, "masked")
+    captions = field(page.radio, "How is the noise shared?").proto.captions
+    assert all("records" in caption and "one trusted owner" in caption for caption in captions)
+    assert "1.73 times" in captions[2]
+    field(page.number_input, "Owners you count on to keep to the plan").set_value(1).run()
+    assert "Masks hide shares only" in page.error[0].value and field(page.button, "Write the plan").disabled
+    field(page.number_input, "Owners you count on to keep to the plan").set_value(2).run()
+    field(page.button, "Write the plan").click().run()
+    assert not page.exception and not page.error
+    _, plan = page.session_state[PLAN]
+    assert plan.owners == dict(zip(("owner-1", "owner-2", "west wing"), (key.public for key in KEYS), strict=True))
+    assert (plan.way, plan.least, plan.honest, plan.records, plan.bits) == ("masked", 3, 2, 1_000, 32)
+    assert plan.sketch.domain.names == ("x", "y") and str(plan.budget.epsilon) == "1" and not plan.budget.delta
+    assert RoundPlan.of_text(plan.text) == plan and plan.fingerprint in unescape(shown(page))
+    field(page.button, "Write the plan").click().run()
+    assert page.session_state[PLAN][1].digest != plan.digest  # another round, whose shares do not count in the first
+
+
+def test_a_plan_for_a_convenor_is_encrypted_for_whom_it_names_and_what_is_no_key_is_refused(page):
+    fill_in(page, "shared")
+    field(page.selectbox, "Who puts the shares together, and can open each of them?").set_value("west wing").run()
+    field(page.button, "Write the plan").click().run()
+    assert page.session_state[PLAN][1].convenor == KEYS[2].public
+    drop(page, "Public keys of the owners", ("north.pub", b"{}"), ("south.pub", KEYS[0].public.written))
+    assert "no public key of an owner in 'north.pub'" in page.error[0].value

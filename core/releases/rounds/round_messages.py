@@ -33,6 +33,7 @@ from ...runtime.transient import unfinished
 SECRET_BYTES, SIGNATURE_BYTES, LENGTH_BYTES = 32, 64, 8
 MAGIC = b"frostglass-round-message 1\n"
 MAX_HEADER = 64 << 20
+MAX_KEY = 1 << 12  # Bytes of the file of a key.
 NONCE = bytes(12)
 OWNERS_KEY, PUBLIC_KEY = "frostglass-owner-key", "frostglass-public-key"
 PUBLIC = ".pub"  # The ending of the file of a public key, beside the secret one.
@@ -71,10 +72,20 @@ class PublicKey:
             raise RequestError("A public key of an owner is 128 hexadecimal digits, as 'combine key' writes it.")
         return cls(whole[:SECRET_BYTES].hex(), whole[SECRET_BYTES:].hex())
 
+    @property
+    def fingerprint(self) -> str:
+        """The beginning of its digest, for two people to compare."""
+        return in_fours(_sha256(self.text.encode()))
+
     @classmethod
     def load(cls, path: str | Path) -> PublicKey:
         """The key in a file that `OwnerKey.save` wrote beside the secret one."""
         return cls.of_text(_key_in(Path(path), PUBLIC_KEY))
+
+    @classmethod
+    def of_file(cls, content: bytes, name: str) -> PublicKey:
+        """The key in the content of such a file; RequestError, which names the file, where it holds none."""
+        return cls.of_text(_key_of(content, PUBLIC_KEY, name))
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,6 +246,11 @@ def agreed(private: bytes, public: str, digest: str, label: str) -> bytes:
     return derived(common, bytes.fromhex(digest), f"frostglass {label}")
 
 
+def in_fours(digest: str) -> str:
+    """The first 24 digits of a digest, as two people compare them by telephone."""
+    return " ".join(digest[start : start + 4] for start in range(0, 24, 4))
+
+
 def place_mode(name: str) -> None:
     """Let nobody but its owner read a file."""
     Path(name).chmod(0o600)
@@ -252,10 +268,18 @@ def _written(kind: str, key: str) -> bytes:
 
 def _key_in(path: Path, kind: str) -> str:
     try:
-        facts = archives.loads(path.read_text(encoding="utf-8")) if path.stat().st_size < 1 << 12 else None
-    except (OSError, ValueError):
+        content = path.read_bytes() if path.stat().st_size < MAX_KEY else b""
+    except OSError:
+        content = b""
+    return _key_of(content, kind, str(path))
+
+
+def _key_of(content: bytes, kind: str, name: str) -> str:
+    try:
+        facts = archives.loads(content.decode()) if len(content) < MAX_KEY else None
+    except ValueError:
         facts = None
     if not isinstance(facts, dict) or facts.get("format") != kind or not isinstance(facts.get("key"), str):
         what = "public key" if kind == PUBLIC_KEY else "key"
-        raise RequestError(f"There is no {what} of an owner in {str(path)!r}; 'combine key' makes one.")
+        raise RequestError(f"There is no {what} of an owner in {name!r}; 'combine key' makes one.")
     return str(facts["key"])

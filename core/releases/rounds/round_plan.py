@@ -57,7 +57,7 @@ from ..forecast.forecast import forecast
 from ..forecast.sketch_sizes import ANY_RECORDS
 from ..manifest import Combined, check_describable
 from ..planning import with_chosen_size
-from .round_messages import PublicKey
+from .round_messages import PublicKey, in_fours
 
 FORMAT, VERSION = "frostglass-round", 1
 WAYS = ("full", "shared", "masked")
@@ -305,7 +305,7 @@ class RoundPlan:
     @property
     def fingerprint(self) -> str:
         """The beginning of the digest, for two people to compare."""
-        return " ".join(self.digest[start : start + 4] for start in range(0, 24, 4))
+        return in_fours(self.digest)
 
     @property
     def variance_factor(self) -> float:
@@ -328,6 +328,9 @@ class RoundPlan:
             "" if budget.pure else f" and delta {decimal_text(budget.delta)}"
         )
         hides = "whether someone is in your records" if budget.neighbours == "add_remove" else "what your records say"
+        factor, name = math.sqrt(self.variance_factor), self.sketch.name
+        times = "" if factor == 1 else f"{significant(factor, 3)} times "
+        named = "" if name in self.sketch.described else f" ({name})"
         noise = {
             "full": "You add all of the noise, so your share is safe by itself.",
             "shared": f"You add one part in {self.honest:,} of the noise, and your share is encrypted for the "
@@ -336,7 +339,7 @@ class RoundPlan:
         }
         sentences = [
             f"{counted_words(owners, 'owner')} make one release together: {listed(list(self.owners))}.",
-            f"It is a {self.sketch.described} ({self.sketch.name}) of the columns "
+            f"It is a {self.sketch.described}{named} of the columns "
             f"{listed(list(self.sketch.domain.names))}, {self.length:,} numbers.",
             f"It promises {promise}, which hides {hides}; your ledger pays that, and so does everyone else's.",
             noise[self.way],
@@ -344,8 +347,7 @@ class RoundPlan:
             f"At least {counted_words(self.least, 'share')} must come"
             + ("." if self.way == "full" else f", of which {self.honest:,} from owners who keep to this plan.")
             + (f" It closes at {self.closes}." if self.closes else ""),
-            f"Noise is {significant(math.sqrt(self.variance_factor), 3)} times that of one trusted owner of all "
-            "records.",
+            f"Noise is {times}that of one trusted owner of all records.",
         ]
         if self.records is not None:
             sentences.append(f"Everyone has at most {self.records:,} records; counters beyond that are moved to it.")
@@ -373,11 +375,16 @@ class RoundPlan:
             "mark": self.mark,
         }
 
+    @property
+    def text(self) -> str:
+        """What stands in its file."""
+        return f"{archives.dumps(self.to_dict())}\n"
+
     def save(self, path: str | Path) -> None:
         """Write it to a file."""
         try:
             with unfinished(Path(path)) as file:
-                file.write(f"{archives.dumps(self.to_dict())}\n".encode())
+                file.write(self.text.encode())
         except OSError as problem:
             raise RequestError(f"The plan cannot be written to {str(path)!r}: {problem.strerror}.") from None
 
@@ -435,6 +442,7 @@ class WayForecast:
     times: float  # Times the standard deviation of the noise of one trusted owner of all records.
     error: float | None  # Standard deviation of one answer; None where nobody said how many records there are.
     trusted: str  # Whom one trusts, in words.
+    words: str = ""  # The error with its unit.
 
 
 def ways(
@@ -455,8 +463,11 @@ def ways(
     found = []
     for way in WAYS:
         times = math.sqrt(owners if way == "full" else owners / (honest or owners))
-        error = None if expected is None else math.hypot(expected.sampling_error, times * expected.noise_error)
-        found.append(WayForecast(way, times, error, TRUSTED[way]))
+        error, words = None, ""
+        if expected is not None:
+            error = math.hypot(expected.sampling_error, times * expected.noise_error)
+            words = replace(expected, standard_error=error).answer_words
+        found.append(WayForecast(way, times, error, TRUSTED[way], words))
     return found
 
 

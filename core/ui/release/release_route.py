@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -15,11 +14,12 @@ from ...formatting.escapes import in_markdown
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.expected_answers import size_and_time
 from ...releases.forecast.forecast import forecast
-from ...releases.forecast.recommendation import Recommendation, recommend
+from ...releases.forecast.recommendation import Recommendation
 from ...sketches.grouped import in_groups
 from ...sketches.registry import card
 from ..frame.marks import facts, note
 from ..frame.visiting import turn
+from ..own_data.possible_ways import possible_ways, title
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""
@@ -38,7 +38,7 @@ def choose_way(draft: Draft, by_hand: bool, detail: DeltaGenerator) -> Draft:
     RequestError
         When there is no way; the sentence says why.
     """
-    ranked = _ways(_described(draft), draft)
+    ranked = possible_ways(draft)
     possible = [way for way in ranked if way.sketch is not None]
     question = f"{draft.question}-{draft.norm}"
     names = [way.name for way in possible]
@@ -67,7 +67,7 @@ def way_of(draft: Draft) -> Recommendation:
     RequestError
         When there is none; the sentence says why.
     """
-    ranked = _ways(_described(draft), draft)
+    ranked = possible_ways(draft)
     possible = {way.name: way for way in ranked if way.sketch is not None}
     picked = picked_way(draft)
     if not possible:
@@ -77,40 +77,13 @@ def way_of(draft: Draft) -> Recommendation:
 
 def has_others(draft: Draft) -> bool:
     """Whether the release could be made in another way than the one that was chosen."""
-    return sum(way.sketch is not None for way in _ways(_described(draft), draft)) > 1
+    return sum(way.sketch is not None for way in possible_ways(draft)) > 1
 
 
 def picked_way(draft: Draft) -> str | None:
     """The way that the owner picked for this question over the first one, by name."""
     name: str | None = st.session_state.get(PICKED, {}).get(f"{draft.question}-{draft.norm}")
     return name
-
-
-def _described(draft: Draft) -> str:
-    """A text that differs whenever the ways may."""
-    kernel = None if draft.kernel is None else draft.kernel.to_dict()
-    budget = draft.budget
-    promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
-    guessed = [*draft.known, draft.radius, draft.seed, draft.finest]
-    asked = [draft.question, draft.norm, draft.label, draft.by, draft.choosing]
-    return json.dumps([draft.domain.to_dict(), *asked, kernel, promise, guessed])
-
-
-# What is cached is public, and still kept to the visitor's own session: it tells what they typed.
-@st.cache_data(scope="session", max_entries=100, show_spinner="Comparing the ways to do it …")
-def _ways(key: str, _draft: Draft) -> list[Recommendation]:
-    with turn():
-        return list(
-            recommend(
-                _draft.domain,
-                _draft.records,
-                _draft.budget,
-                _draft.asked,
-                label=_draft.label,
-                density=_draft.density,
-                sample=_draft.sample,
-            )
-        )
 
 
 def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
@@ -136,11 +109,6 @@ def _list(ranked: Sequence[Recommendation], name: str, question: str) -> None:
 def _pick(question: str, key: str, first: str) -> None:
     name = st.session_state[key]
     st.session_state[PICKED][question] = None if name == first else name
-
-
-def title(name: str) -> str:
-    """What a mechanism does, with its name."""
-    return card(name).plainly
 
 
 def _size(draft: Draft) -> Draft:

@@ -23,11 +23,11 @@ from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
 from ..own_data.paying import choose_payer
 from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
+from ..own_data.release_questions import choose_aim
 from .bought_first import counting_first, fitting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed
 from .release_forecast import choose_sample, draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
-from .release_questions import choose_aim
 from .release_route import choose_way
 from .release_task import ReleaseRequest
 from .several import added, choose_pairs, go_back, offer_another, own_budget, show_added, together

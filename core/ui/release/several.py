@@ -24,7 +24,7 @@ from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
 from ...sketches.tables.tables import Tables
 from ..frame.marks import Visibility, note, rail
-from .release_questions import KEY
+from ..own_data.release_questions import KEY
 from .release_route import way_of
 
 ADD = "Add another question to this release"

@@ -7,27 +7,23 @@ from pathlib import Path
 import streamlit as st
 from platformdirs import user_data_path
 
-from ..errors import RequestError
-from ..formatting.numbers import size
-from ..privacy.ledger.ledger import Ledger
-from ..releases.rounds.convenor_steps import ask_to_unmask, put_round_together
-from ..releases.rounds.owner_steps import kept_hello, kept_share, make_share, my_name, payer_of_round, unmask
-from ..releases.rounds.round_messages import PUBLIC, OwnerKey
-from ..releases.rounds.round_plan import RoundPlan
-from .frame.marks import Visibility, facts, main_action, note, offer, rail, refusals
-from .frame.navigation import CLASSIFY, EXPLORE
-from .frame.session import Session
-from .frame.visiting import stranger, visitor_now
-from .own_data.paying import open_ledger
-from .own_data.picking_records import pick_records
-from .released.kept_files import open_any
+from ...errors import RequestError
+from ...formatting.numbers import size
+from ...privacy.ledger.ledger import Ledger
+from ...releases.rounds.convenor_steps import ask_to_unmask, put_round_together
+from ...releases.rounds.owner_steps import kept_hello, kept_share, make_share, my_name, payer_of_round, unmask
+from ...releases.rounds.round_messages import PUBLIC, OwnerKey
+from ...releases.rounds.round_plan import RoundPlan
+from ..frame.marks import Visibility, facts, main_action, note, offer, rail, refusals
+from ..frame.navigation import CLASSIFY, EXPLORE
+from ..frame.session import Session
+from ..frame.visiting import stranger, visitor_now
+from ..own_data.paying import open_ledger
+from ..own_data.picking_records import pick_records
+from ..released.kept_files import open_any
 
 # Session state: the plan that is open with the number of its upload, and the last answer.
 PLAN, ANSWER = "combine-plan", "combine-answered"
-WRITTEN = (
-    "python -m core combine plan --owners north,south,west --bounds age=0:100 --bounds stay=0:60 --mechanism race "
-    "--bandwidth 5 --rows 200 --width 200 --epsilon 1 --records 50000 --honest 2 --out plan.json"
-)
 
 
 def take_part_view(visitor: Session) -> None:
@@ -70,8 +66,7 @@ def _share_by(visitor: Session, plan: RoundPlan, key: OwnerKey, name: str) -> No
 
 def put_together_view(visitor: Session) -> None:
     """The convenor's side: what came, the request that a masked round needs, and the release."""
-    note("Who puts shares together needs no records. A plan is written by a command, or in Python by RoundPlan.of:")
-    st.code(WRITTEN, language=None, wrap_lines=True)
+    note("Who puts shares together needs no records.")
     plan = _open_plan()
     messages = _dropped("Shares, and of a masked round hellos and answers", "combine-messages")
     missing = [what for what, have in (("the plan", plan), ("what the owners sent", messages)) if not have]
@@ -117,7 +112,7 @@ def _own_key() -> OwnerKey | None:
         OwnerKey.new().save(path)
     key = OwnerKey.load(path)
     offer("Save my public key", key.public.written, path.with_suffix(PUBLIC).name, "combine-public")
-    note("The convenor needs it, under your name, before the plan is written; compare it by telephone.")
+    note(f"Whoever writes the plan needs it. Compare by telephone that they got this one: {key.public.fingerprint}.")
     return key
 
 
