@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ..domain import Categorical, Domain
+from ..domain import Categorical, Domain, Numeric
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
@@ -101,7 +101,7 @@ def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: in
 def nearest_place(release: Release) -> dict[str, object]:
     """The place that is nearest to everyone, a value by column: `find_centres` without its errors, which take long."""
     check_one_population(release)
-    box = Box.of(release.sketch)
+    box = _box(release)
     place = _finder(release, box)(release, None)
     return box.decode(place[None, :]).to_dict("records")[0]
 
@@ -133,7 +133,7 @@ def _least_away(release: Release, count: int) -> str:
 
 
 def _one(release: Release, level: float) -> Centre:
-    box = Box.of(release.sketch)
+    box = _box(release)
     find = _finder(release, box)
     place = find(release, None)
     source = SeededSource(SEED)
@@ -154,6 +154,17 @@ def _one(release: Release, level: float) -> Centre:
         float(answers.low[0]) / number,
         float(answers.high[0]) / number,
     )
+
+
+def _box(release: Release) -> Box:
+    """Where a centre may lie: a median is a value that somebody has, and a mean lies between the steps of a column."""
+    box = Box.of(release.sketch)
+    return box if release.sketch.distance_norm == "l1" else replace(box, domain=_between_steps(box.domain))
+
+
+def _between_steps(domain: Domain) -> Domain:
+    columns = (replace(one, step=0.0) if isinstance(one, Numeric) and not one.scale else one for one in domain.columns)
+    return replace(domain, columns=tuple(columns))
 
 
 def _finder(release: Release, box: Box) -> Callable[[Release, np.ndarray | None], np.ndarray]:
@@ -286,7 +297,7 @@ class Means:
     @property
     def natural(self) -> pd.DataFrame:
         """The means in the columns' own units; a category is the likeliest one."""
-        return self.domain.decode_points(self.points)
+        return _between_steps(self.domain).decode_points(self.points)
 
 
 def means(release: Release) -> Means:

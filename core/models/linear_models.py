@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import expit, ndtri, softmax
 
 from ..analysis.product_sums import Term
-from ..domain import Scalar
+from ..domain import Numeric, Scalar
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.numbers import significant
 from ..runtime import archives
@@ -258,7 +258,7 @@ class NumberModel(ModelFile):
     def predict(self, queries: object, level: float = LEVEL) -> pd.DataFrame:
         """What is predicted of each query, as its column is read: a date where dates are predicted.
 
-        What is expected of a count is no whole number, and not rounded to one.
+        What is expected of whole numbers is a mean, and not rounded to one of them.
 
         Parameters
         ----------
@@ -269,12 +269,14 @@ class NumberModel(ModelFile):
             none where no theory says how far noise moved the prediction. How far records are off is `residual`.
         """
         column, scores = cast(Scalar, self.task.target), self.decision(queries)
-        told = self.numbers_of(scores)
-        found = {"predicted": told if self.counts else column.present(told)}
+        shifts: dict[str, np.ndarray | float] = {"predicted": 0.0}
         if self.covariance is not None:
             off = _reach(level) * self._score_errors(queries)[:, None]
-            found |= {name: column.present(self.numbers_of(scores + way * off)) for name, way in ENDS.items()}
-        return pd.DataFrame(found)
+            shifts |= {name: way * off for name, way in ENDS.items()}
+        numbers = {name: self.numbers_of(scores + shift) for name, shift in shifts.items()}
+        return pd.DataFrame(
+            numbers if isinstance(column, Numeric) else {k: column.present(v) for k, v in numbers.items()}
+        )
 
     def _score_errors(self, queries: object) -> np.ndarray:
         """Deviations that noise gives the scores of queries, float64 (n,)."""

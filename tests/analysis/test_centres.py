@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import Budget, Domain, release
+from core import Budget, Domain, Numeric, release
 from core.analysis.answerable import check_closeness
 from core.analysis.centres import described, find_centres, nearest_place
 from core.analysis.medians import masses_on_a_line, medians_in_space, medians_on_a_line
@@ -71,6 +71,16 @@ def test_the_mean():
     (centre,) = find_centres(release)
     assert np.abs(place_of(centre) - POINTS.mean(axis=0)).max() < 0.01
     assert "mean" in described(release)
+
+
+def test_a_mean_of_whole_numbers_lies_between_them():
+    ages = np.random.default_rng(1).integers(20, 24, (4000, 1)).astype(float)
+    domain = Domain((Numeric("age", 0, 100, step=1),), scale="box")
+    (mean,) = find_centres(release(distance(domain, "squared"), ages, Budget(10)))
+    assert mean.position["age"] == pytest.approx(ages.mean(), abs=0.1)
+    assert mean.low["age"] < ages.mean() < mean.high["age"] < mean.low["age"] + 0.4
+    (median,) = find_centres(release(distance(domain, "l1"), ages, Budget(10)))
+    assert median.position["age"] % 1 == 0
 
 
 @pytest.mark.deep

@@ -157,6 +157,15 @@ def test_a_delta_never_adds_noise_to_sums(relation, columns, epsilon, delta):
     assert task.noise(replace(pure, delta=Decimal(delta))) <= task.noise(pure) * (1 + 1e-12)
 
 
+def test_a_number_that_is_predicted_is_a_mean_and_not_rounded_to_a_step():
+    random = np.random.default_rng(2)
+    x = random.uniform(0, 1, 3000)
+    frame = pd.DataFrame({"x": x, "visits": (random.random(3000) < x).astype(float)})
+    domain = Domain((Numeric("x", 0, 1), Numeric("visits", 0, 17, step=1)))
+    told = train(frame, "visits", domain, Budget(3, "1e-6"), "descent").predict(pd.DataFrame({"x": [0.25, 0.75]}))
+    assert told["predicted"].to_numpy() == pytest.approx([0.25, 0.75], abs=0.2)
+
+
 def test_dates_are_predicted_as_dates():
     domain = Domain((Numeric("x", 0, 100), Dates("day", "2020-01-01", "2020-12-31")))
     x = np.random.default_rng(1).uniform(0, 100, 3_000)
