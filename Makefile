@@ -2,6 +2,7 @@
 # make test   set up and run every check and quick test, which takes about seven minutes of two processors after setting up
 # make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
+# make scoreboard  measure what other libraries answer beside ours and write docs/scoreboard.md: hours, goes on where it was
 # make lock   bring requirements.txt and requirements-dev.txt up to the ranges of pyproject.toml; UPGRADE=1 to the newest
 # make types  check the types of the shared page and of the JavaScript reader; needs npm, and a network the first time
 # make docs   set up and write the papers, tutorials, mechanisms and reference as a site: build/site/index.html
@@ -16,7 +17,7 @@ PORT ?= 8501
 # What Python compiles is kept, whatever the shell wants: each process of a test would compile everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-deep chromium style types bench lock papers docs sbom clean
+.PHONY: app test test-deep chromium style types bench scoreboard lock papers docs sbom clean
 
 app: $(VENV)/.app
 	$(BIN)/python -m core app --port=$(PORT)
@@ -38,6 +39,9 @@ types:
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(OPTIONS)
+
+scoreboard: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.scoreboard $(OPTIONS)
 
 papers: $(VENV)/.dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.papers $(OPTIONS)
