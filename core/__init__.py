@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .releases.rounds.owner_steps import make_hello, make_share, unmask
     from .releases.rounds.round_messages import OwnerKey
     from .releases.rounds.round_plan import RoundPlan
+    from .releases.topping_up import top_up
     from .sketches.classes import Classes
     from .sketches.distances.directions import Directions
     from .sketches.distances.distance import Distance
@@ -174,6 +175,7 @@ _HOME = {
     "go_on": ".releases.living_release",
     "OwnerKey": ".releases.rounds.round_messages",
     "RoundPlan": ".releases.rounds.round_plan",
+    "top_up": ".releases.topping_up",
     "make_hello": ".releases.rounds.owner_steps",
     "make_share": ".releases.rounds.owner_steps",
     "unmask": ".releases.rounds.owner_steps",
@@ -271,6 +273,7 @@ __all__ = [
     "regression",
     "release",
     "release_after",
+    "top_up",
     "train",
     "unmask",
 ]

@@ -15,7 +15,7 @@ from .before_spending import forecast, recommend
 from .discovering import declare
 from .local_surveys import poll
 from .model_context import model_context
-from .other_purchases import quantiles, train
+from .other_purchases import quantiles, top_up, train
 from .predictions import classify, judge, predict, regress
 from .release_command import release
 from .released_files import ask, compare, inspect, merge, passport, publish, sample, share
@@ -94,7 +94,7 @@ app.command("poll", rich_help_panel=OPENING)(poll)
 app.command("serve", rich_help_panel=OPENING)(serve)
 app.command("mcp", rich_help_panel=ASKING)(model_context)
 for panel, commands in {
-    MAKING: (declare, recommend, forecast, release, quantiles, train, merge),
+    MAKING: (declare, recommend, forecast, release, top_up, quantiles, train, merge),
     ASKING: (
         inspect,
         ask,

@@ -1,4 +1,4 @@
-"""The commands besides `release` that read private data and pay for it: `quantiles` and `train`."""
+"""The commands besides `release` that read private data and pay for it: `quantiles`, `top-up` and `train`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typer import Option
 
 from ..formatting.numbers import listed, percent
 from . import notation
+from .asked_release import ReleaseArgument
 from .declaring import FileOptions, declared_domain
 from .output import check_table, check_writable, reading, say, write_table
 from .shared_options import DATA, DataOptions, LedgerOptions, PromiseOptions, grouped, refuse_typed, typed
@@ -91,6 +92,46 @@ def quantiles(
     warn_of_total(payer, asked.cost.describe(), "these quantiles spend")
     rest = left_of_total(payer.ledger.status(name))
     say(f"Spent {bill.price} on all these quantiles together, of which {rest} is left.")
+
+
+@grouped
+def top_up(
+    release: ReleaseArgument,
+    source: SourceArgument,
+    epsilon: Annotated[str, Option(metavar="NUMBER", help="What is added to its ε; its δ stays.")],
+    out: Annotated[Path, Option(metavar="FILE", help="The release file of both together.")],
+    file: FileOptions,
+    books: LedgerOptions,
+    dataset: DatasetOption = None,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+    forecast: Annotated[
+        bool, Option("--forecast", help="Only say how much noise would be left; nothing is read or spent.")
+    ] = False,
+) -> None:
+    """Spend more on a release of the same records: a second one is made, and the file is the average of both.
+
+    With a δ nearly nothing is lost beside spending all at once; without, little, as long as one of both was small.
+    Stopped in between, the second one lies beside the ledger: see `merge --same-records`.
+    """
+    from ..privacy.budget import Budget
+    from ..releases.payment import LedgerAccount, unit_words
+    from ..releases.release import load
+    from ..releases.topping_up import ToppingUp, averaged
+
+    with billed() as bill:
+        wanted = ToppingUp(load(release), Budget(epsilon).epsilon)
+        if forecast:
+            say(wanted.sentence)
+            return
+        check_writable(out, overwrite)
+        opened, ledger = file.open(source), books.open()
+        name = dataset or dataset_name(source, ledger.names())
+        payer = bill.payer = LedgerAccount(ledger, name, wanted.second, unit_words(wanted.first.domain.unit))
+        with reading("Reading records", opened.rows_total()) as show:
+            made = averaged(wanted.first, wanted.job(opened, payer).run(show), wanted.promise)
+        made.save(out, teaching=not made.private)
+    say(f"Spent {bill.price} on the second one. {wanted.sentence}")
+    say(f"Wrote {out}, which promises ε = {made.privacy.epsilon:f}. {made.combined.sentence if made.combined else ''}")
 
 
 def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:

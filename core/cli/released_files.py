@@ -85,19 +85,24 @@ def merge(
     ],
     out: Annotated[Path, Option(metavar="FILE", help="The release file to write.")],
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
+    same_records: Annotated[
+        bool, Option("--same-records", help="They are of the same people: average them, as `top-up` does.")
+    ] = False,
 ) -> None:
     """Add up releases: the result answers for all their records together, and costs no privacy."""
     from ..formatting.numbers import rounded
-    from ..releases.release import load
+    from ..releases.release import Release, load
+    from ..releases.topping_up import averaged
 
     if len(releases) < 2:
         raise RequestError("Merging needs two release files or more.")
     check_writable(out, overwrite)
-    merged = reduce(lambda total, path: total.merged(load(path)), releases[1:], load(releases[0]))
+    together = averaged if same_records else Release.merged
+    merged = reduce(lambda total, path: together(total, load(path)), releases[1:], load(releases[0]))
     merged.save(out, teaching=not merged.private)
     about = rounded(merged.records, merged.records_error)
     _write_down(releases, out)
-    say(f"Wrote {out}: {merged.privacy.releases:,} releases, about {about} records together.")
+    say(f"Wrote {out}: {max(len(releases), merged.privacy.releases):,} releases, about {about} records together.")
 
 
 def _write_down(releases: list[Path], out: Path) -> None:

@@ -216,7 +216,7 @@ def _decimal_below(delta: Fraction) -> Decimal:
     return exact_decimal(Fraction(math.floor(delta * 10**DELTA_PLACES), 10**DELTA_PLACES), "A delta")
 
 
-def _rounded_up(epsilon: Decimal) -> Decimal:
+def rounded_up(epsilon: Decimal) -> Decimal:
     """To four digits after the first one that is not zero."""
     return epsilon.quantize(Decimal((0, (1,), epsilon.adjusted() - 3)), rounding=ROUND_UP).normalize()
 
@@ -357,7 +357,7 @@ class Reserve:
         for _ in range(20):
             middle = decimal_below(Fraction(low + high) / 2)
             low, high = (low, middle) if middle and keeps_promise(events, middle, delta) else (middle, high)
-        return Cost(events, _rounded_up(high), delta)
+        return Cost(events, rounded_up(high), delta)
 
     @cached_property
     def later(self) -> Budget:

@@ -12,7 +12,8 @@ from typing import Any
 from ..domain import Categorical, Domain
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.escapes import steers
-from ..formatting.numbers import listed
+from ..formatting.numbers import day, listed
+from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..runtime import archives
@@ -285,6 +286,45 @@ class Combined:
 
 
 @dataclass(frozen=True)
+class Averaged:
+    """Of which releases of the same records a release is the average; see `core.releases.topping_up`."""
+
+    releases: tuple[tuple[str, str, str], ...]  # When each was made, with its ε and δ.
+
+    @property
+    def sentence(self) -> str:
+        """For a report and a label."""
+        made = [
+            f"one of {day(created)} for epsilon {epsilon}" + (f" and delta {delta}" if delta != "0" else "")
+            for created, epsilon, delta in self.releases
+        ]
+        return f"It is the average of {listed(made)}, weighted by how exact each is."
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        return {"releases": [list(one) for one in self.releases]}
+
+    @classmethod
+    def from_dict(cls, value: object) -> Averaged:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        try:
+            made = exact_fields(value, "average", ("releases",))["releases"]
+            if not isinstance(made, list) or not 2 <= len(made) <= MOST_FOUND:
+                raise ValueError("no list of releases")
+            for created, epsilon, delta in made:
+                if datetime.fromisoformat(created).tzinfo is None:
+                    raise ValueError("no time with its zone")
+                Budget(epsilon, delta)
+        except (RequestError, ValueError, TypeError):
+            raise ReleaseFileError("What the file says it is the average of makes no sense.") from None
+        return cls(tuple((created, str(epsilon), str(delta)) for created, epsilon, delta in made))
+
+
+def _combined(value: object) -> Combined | Averaged:
+    return Averaged.from_dict(value) if isinstance(value, dict) and "releases" in value else Combined.from_dict(value)
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What a release is, without its numbers."""
 
@@ -295,7 +335,8 @@ class Manifest:
     software: str  # Name and version of the program that made it.
     counted_before: BoughtCount | None = None  # How many records there are, where that was bought first.
     finding: Finding | None = None  # What was found out of the columns, likewise.
-    combined: Combined | None = None  # How several owners made it together, where they did.
+    # How several owners made it together, or of which releases of the same records it is the average, if so.
+    combined: Combined | Averaged | None = None
     run_of: str = ""  # The seed of the living release whose periods it adds up, hexadecimal, where it does.
 
     def to_dict(self, version: int) -> dict[str, object]:
@@ -332,7 +373,7 @@ class Manifest:
             raise ReleaseFileError("The file has the format of local reports, and its noise is none, or the other way.")
         bought = None if BOUGHT not in facts else BoughtCount.from_dict(facts[BOUGHT])
         found = None if FOUND not in facts else Finding.from_dict(facts[FOUND])
-        combined = None if COMBINED not in facts else Combined.from_dict(facts[COMBINED])
+        combined = None if COMBINED not in facts else _combined(facts[COMBINED])
         run_of = facts.get(RUN_OF, "")
         if RUN_OF in facts and not (isinstance(run_of, str) and re.fullmatch("[0-9a-f]{32}", run_of)):
             raise ReleaseFileError("The file does not say of which living release it adds up periods.")

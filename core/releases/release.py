@@ -24,7 +24,7 @@ from ..sketches.living import Living
 from ..sketches.parts import Parts
 from . import file
 from .comparison import Comparison
-from .manifest import BoughtCount, Combined, Finding, Manifest
+from .manifest import Averaged, BoughtCount, Combined, Finding, Manifest
 from .questions import Population, Questions
 
 
@@ -55,8 +55,8 @@ class Release(Questions):
         The number of all records, where that was bought first.
     finding : Finding | None
         What was found out of the columns, likewise.
-    combined : Combined | None
-        How several owners made it together, where they did.
+    combined : Combined | Averaged | None
+        How several owners made it together, or of which releases of the same records it is the average, if so.
     population : Population | None
         Whom bands are of, where that is not the records alone: see `core.analysis.beyond_records`. No file holds it.
     run_of : str
@@ -72,7 +72,7 @@ class Release(Questions):
     software: str
     counted_before: BoughtCount | None = None
     finding: Finding | None = None
-    combined: Combined | None = None
+    combined: Combined | Averaged | None = None
     population: Population | None = None
     run_of: str = ""
 
@@ -84,7 +84,7 @@ class Release(Questions):
             or self.finding != other.finding
             or self.combined != other.combined
             or self.run_of != other.run_of
-            or not _same_map(self.sketch, other.sketch)
+            or not same_map(self.sketch, other.sketch)
         ):
             return False
         if self.counted is None or other.counted is None:
@@ -388,7 +388,7 @@ class Release(Questions):
 
     def merged(self, other: Release) -> Release:
         """The release of both tables added: the same promise and public parameters, seed included, are needed."""
-        if not _same_map(self.sketch, other.sketch):
+        if not same_map(self.sketch, other.sketch):
             raise RequestError(
                 "Two releases can be merged only when mechanism, domain and all public parameters, hash seed included, "
                 "are the same (kernel, rows, width and so on); make the second one with the first one's."
@@ -432,7 +432,7 @@ def load(source: str | Path | bytes | BinaryIO, memory: int = file.MEMORY, verif
     return Release(made.sketch, table, count, made.privacy, *origin, *before, run_of=made.run_of)
 
 
-def _same_map(one: LinearSketch, other: LinearSketch) -> bool:
+def same_map(one: LinearSketch, other: LinearSketch) -> bool:
     """Whether two sketches are the same function of records: mechanism, domain and all parameters, seeds included."""
     facts = [(type(sketch), sketch.domain, sketch.parameters()) for sketch in (one, other)]
     return facts[0] == facts[1]

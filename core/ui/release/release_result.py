@@ -36,6 +36,7 @@ from ..frame.visiting import stranger
 from ..released.chosen_view import choose_question
 from ..released.public_answers import show_table
 from .release_task import ReleaseSession, ReleaseTask
+from .spending_more import offer_more
 
 PLACES = 300
 
@@ -212,6 +213,7 @@ def show_result(visitor: Session, desk: ReleaseSession) -> None:
         offer_comparison(desk, desk.making, asked)
     with aside, rail(Visibility.PUBLIC, "label", "Its privacy label"):
         _label(opened.release, label)
+    offer_more(visitor, desk.making.order, opened)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="release-next"):
         st.page_link(LEDGER.path, label="See what is left of the budget")
         if st.button("Make another release", key="release-again"):

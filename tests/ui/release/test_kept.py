@@ -79,3 +79,15 @@ def test_a_kept_file_that_was_damaged_is_refused_in_a_sentence(ledger):
 def test_looking_at_what_is_kept_makes_no_ledger(tmp_path):
     reloaded("pages/explore.py")
     assert not (tmp_path / "data" / "frostglass").exists()
+
+
+def test_more_is_spent_on_a_release_once_and_the_file_of_both_opens(ledger):
+    at = confirmed(with_total(visit()))
+    at.number_input(key="release-more").set_value(0.5).run()
+    assert not at.exception and "one release made at once for the same promise" in words(at)
+    before = len(ledger.entries("visits"))  # what came first, and the release
+    at.button(key="release-pay-more").click().run()
+    both = at.session_state[KEY].shown.release
+    assert not at.exception and str(both.privacy.epsilon) == "1.5" and len(both.combined.releases) == 2
+    (paid,) = ledger.entries("visits")[before:]
+    assert paid.cost.describe() == "ε = 0.5" and "tops_up" in paid.note
