@@ -30,7 +30,7 @@ from .filling_rows import fill_entry, leave_out
 
 PURE = (
     "Without the one-in-a-million risk no values of categories can be found, as one that a single person has would "
-    "show that person: switch it on under Fine-tune, or type the categories."
+    "show that person: switch it on, or type the categories."
 )
 
 
@@ -64,10 +64,9 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
                 note(f"Where numbers pile up: {' '.join(heaps)}")
         return None
     st.header("3 · How much privacy?", anchor=False)
-    epsilon = choose_epsilon()
+    epsilon, slack = choose_epsilon(), choose_slack()
     paying = st.container()
-    with st.expander("Fine-tune", type="compact", key=f"fine-tune-{records.number}"):
-        slack, fine = choose_slack(), st.container()
+    fine = st.expander("Fine-tune", type="compact", key=f"fine-tune-{records.number}")
     if not declared.each_row and not (declared.unit_column and declared.unit_records):
         note("First say who one person is.")
         return Decision("Find out", ())

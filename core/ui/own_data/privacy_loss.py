@@ -102,18 +102,21 @@ def set_epsilon(epsilon: Decimal) -> None:
 
 
 def choose_slack(sample: bool = False) -> bool:
-    """The switch for δ, named by what it buys and costs; how much it buys is said once the forecasts are there.
+    """The switch for δ beside ε, named by what it buys, with its price; how much it buys is said by the forecasts.
 
     What was tried on a sample says nothing of people's own data, of which no categories can be found without it.
     """
-    return st.toggle(
+    risky = st.toggle(
         f"Less noise, for a one-in-a-million risk (δ = {SLACK:f})",
         key=f"{WITH_SLACK}-sample" if sample else WITH_SLACK,
         persist_state="session",
         wrap=True,
-        help="With a chance of at most one in a million, what comes out may say more about someone than ε allows. In "
-        "return, less noise is needed to hide a person in many numbers at once.",
+        help="Less noise is needed to hide a person in many numbers at once. Off, the promise is pure: ε always holds.",
     )
+    note(
+        "Its price: with a chance of at most one in a million, what comes out may say more about someone than ε allows."
+    )
+    return risky
 
 
 def choose_relation(settled: Neighbours | None) -> Neighbours:

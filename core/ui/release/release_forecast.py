@@ -31,12 +31,13 @@ from ...figures.forecast_figures import (
     possible_releases_in_words,
 )
 from ...formatting.escapes import in_html, in_markdown, in_plotly
-from ...formatting.numbers import percent, shown, significant
+from ...formatting.numbers import shown, significant
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours
 from ...releases.forecast.budget_for import budget_for, seen_of
 from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed
 from ...releases.forecast.expected_answers import (
+    BAND,
     column_errors,
     drowned_columns,
     error_definition,
@@ -251,15 +252,22 @@ def draw_error_curve(draft: Draft) -> None:
     )
 
 
+WORTH_A_RISK = 1.05  # Times less error from which on a δ is said to gain something.
+
+
 def slack_sentence(draft: Draft) -> str:
-    """What slack gains here."""
-    pure, slack = (promising(draft, slack)[1] for slack in (False, True))
-    gain = pure.promised_error / slack.promised_error
-    if gain < 1.05:
-        return "It would gain nothing here."
-    if draft.question == REGRESSION:
-        return f"{significant(gain, 2)} × less error here."
-    return f"{significant(gain, 2)} × less error here: {slack.error_words} instead of {percent(pure.promised_error)}."
+    """What a typical answer may be off by with a pure promise and with a δ, whichever is chosen."""
+    answers = []
+    for slack in (False, True):
+        budget = Budget(draft.budget.epsilon, SLACK if slack else 0, draft.budget.neighbours)
+        answers.append(typical_answer(replace(draft, budget=budget), promising(draft, slack)[1]))
+    # Not rounded to what their errors support, so that whoever divides the two finds the number that is said.
+    pure, risky = (f"± {significant(BAND * answer.error, 2)} {answer.unit}".rstrip() for answer in answers)
+    nearer = answers[0].error / answers[1].error
+    if nearer < WORTH_A_RISK:
+        return f"It would gain nothing here: a typical answer is {pure} either way."
+    answer = "A correlation" if draft.question == REGRESSION else "A typical answer"
+    return f"{answer} is {pure} with a pure promise, {risky} with this risk: {significant(nearer, 2)} times nearer."
 
 
 def possible_outcomes(draft: Draft) -> None:

@@ -78,7 +78,8 @@ def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]
 def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, DeltaGenerator]:
     """The controls; what was chosen, and the places for what a δ gains and for what could come out.
 
-    In view are the question, ε, the budget and how fine it is; what few people change lies under Fine-tune.
+    In view are the question, ε, the choice of a δ, the budget and how fine it is; what few people change lies under
+    Fine-tune.
     """
     own, number = visitor.own, visitor.records.number
     known = None if own.sample is None else sample(own.sample)
@@ -92,11 +93,11 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
     epsilon = choose_epsilon(live)
     if live and epsilon is not None:
         live_view(known, "release-live", float(epsilon), EXACT)
-    need = st.container()
+    slack = choose_slack(own.sample is not None)
+    gain, need = st.container(), st.container()
     paying, front = st.container(), st.container()
     with st.expander("Fine-tune", key="release-fine-tune"):
-        slack = choose_slack(own.sample is not None)
-        gain, hidden, detail = st.container(), st.container(), st.container()
+        hidden, detail = st.container(), st.container()
     another, outcomes = st.container(), st.container()
     with paying:
         neighbours, account, missing = choose_payer(

@@ -253,7 +253,7 @@ WHY = {
     "count is about a twentieth noisier. Where columns hardly go together, the smallest tables serve better.",
 }
 WITHOUT_RISK = (
-    "Not all pairs of columns can be seen here. With the one-in-a-million risk, under Fine-tune, more can, and those "
+    "Not all pairs of columns can be seen here. With the one-in-a-million risk more can, and those "
     "that go together most may be chosen."
 )
 

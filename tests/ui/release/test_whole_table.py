@@ -1,5 +1,7 @@
 """The whole table on the Release page: what several columns begin with, made with one button."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,3 +123,20 @@ def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger
     assert 0 < len(made.release.sketch.pairs) == made.order.sketch.pairs < 66
     assert ledger.status("visits").releases and "chosen under the promise" in left_out_in_words(made.release)
     assert len(pairs_left_out(made.release)) == 66 - len(made.release.sketch.pairs)
+
+
+def test_a_delta_is_chosen_beside_epsilon_and_says_what_it_brings_and_costs(ledger):
+    """It lay under Fine-tune, where what it brings was said without what an answer would be off by."""
+    names = [f"x{place}" for place in range(6)]
+    at = visit(
+        Domain(tuple(Numeric(name, -3, 3) for name in names)), frame=pd.DataFrame(np.zeros((9, 6)), columns=names)
+    )
+    folded = next(one for one in at.expander if one.label == "Fine-tune")
+    assert "release-slack" in {one.key for one in at.toggle} - {one.key for one in folded.toggle}
+    said = [one.value for one in at.markdown]
+    assert any("may say more about someone than ε allows" in one for one in said)
+    (brought,) = (one for one in said if "with a pure promise" in one)
+    pure, risky = (float(band.replace(",", "")) for band in re.findall(r"± ([\d.,]+)", brought))
+    assert pure > 1.05 * risky > 0
+    at.toggle(key="release-slack").set_value(True).run()
+    assert brought in [one.value for one in at.markdown]  # the same two figures, whichever is chosen
