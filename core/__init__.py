@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Cyclic,
         Dates,
         Domain,
+        Encoder,
         Items,
         Numeric,
         Ordered,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Vector,
     )
     from .domain.declarations import Declaration
+    from .domain.learned_encoders import encoder_of_pipeline, learned_encoder
     from .errors import BudgetError, ReleaseFileError, RequestError
     from .estimators import (
         LocalFrequencies,
@@ -110,6 +112,7 @@ _HOME = {
     "Distance": ".sketches.distances.distance",
     "Distances": ".releases.forecast.recommendation",
     "Domain": ".domain",
+    "Encoder": ".domain",
     "Features": ".sketches.hashed.features",
     "Histogram": ".sketches.grids.histogram",
     "Items": ".domain",
@@ -159,8 +162,10 @@ _HOME = {
     "components": ".analysis.product_sums",
     "correlations": ".analysis.product_sums",
     "discover": ".releases.discovery",
+    "encoder_of_pipeline": ".domain.learned_encoders",
     "epsilon_of_harm": ".releases.forecast.budget_for",
     "for_population": ".analysis.beyond_records",
+    "learned_encoder": ".domain.learned_encoders",
     "load": ".releases.release",
     "load_local": ".local.local_release",
     "oracle": ".local.oracles.oracle",
@@ -203,6 +208,7 @@ __all__ = [
     "Distance",
     "Distances",
     "Domain",
+    "Encoder",
     "Features",
     "Histogram",
     "Items",
@@ -256,10 +262,12 @@ __all__ = [
     "components",
     "correlations",
     "discover",
+    "encoder_of_pipeline",
     "epsilon_of_harm",
     "for_population",
     "go_on",
     "kernels",
+    "learned_encoder",
     "load",
     "load_local",
     "load_model",

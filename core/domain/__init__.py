@@ -6,6 +6,7 @@ from .column import Scalar
 from .columns import Column
 from .dates import Dates
 from .domain import Domain
+from .encoders import Encoder
 from .numeric import Numeric, Vector
 from .round_columns import Coordinate, Cyclic
 from .texts_and_items import ChosenWords, Items, TextLength
@@ -19,6 +20,7 @@ __all__ = [
     "Cyclic",
     "Dates",
     "Domain",
+    "Encoder",
     "Items",
     "Numeric",
     "Ordered",

@@ -18,13 +18,14 @@ from ..errors import RequestError
 from ..runtime.checks import exact_fields, field_names
 from .categorical import Categorical, Ordered
 from .dates import Dates
+from .encoders import Encoder
 from .numeric import Numeric, Vector
 from .round_columns import Coordinate, Cyclic
 from .texts_and_items import ChosenWords, Items, TextLength
 from .written import Reading
 
 # What has coordinates; `Cyclic` and `ChosenWords` are kinds of `Categorical`.
-PlacedColumn = Numeric | Categorical | Vector | Dates | Coordinate | Ordered | TextLength
+PlacedColumn = Numeric | Categorical | Vector | Encoder | Dates | Coordinate | Ordered | TextLength
 Column = PlacedColumn | Items
 KINDS: tuple[type[Column], ...] = (*get_args(Column), Cyclic, ChosenWords)
 
@@ -37,6 +38,8 @@ def column_to_dict(column: Column) -> dict[str, object]:
         value = getattr(column, name)
         if name not in later or value != defaults.get(name, MISSING):
             facts[name] = value.to_dict() if isinstance(value, Reading) else _listed(value)
+    if isinstance(column, Encoder):
+        facts["reads"] = [column_to_dict(one) for one in column.reads]
     return {"kind": column.kind, **facts}
 
 
@@ -53,7 +56,18 @@ def column_from_dict(value: object) -> Column:
     del facts["kind"]
     if facts.get("reading") is not None:
         facts["reading"] = Reading.from_dict(facts["reading"])
+    if kind is Encoder:
+        facts["reads"] = _columns_read(facts["reads"])
     return kind(**facts)
+
+
+def _columns_read(value: object) -> tuple[Column, ...]:
+    """The columns that an encoder reads, which are no encoders themselves."""
+    if not isinstance(value, list) or not all(
+        isinstance(one, dict) and one.get("kind") in ("numeric", "vector") for one in value
+    ):
+        raise RequestError("An encoder must read a list of columns of numbers or vectors.")
+    return tuple(map(column_from_dict, value))
 
 
 def _defaults(kind: type) -> dict[str, object]:

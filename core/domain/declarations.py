@@ -48,6 +48,7 @@ from .column_entries import (
 from .columns import RULE, Column, under_rule
 from .dates import Dates
 from .domain import Domain
+from .encoders import Encoder
 from .numeric import Numeric, Vector
 from .round_columns import Coordinate, Cyclic
 from .texts_and_items import ChosenWords, TextLength
@@ -132,6 +133,8 @@ def _said(column: Column) -> dict[str, object]:
         facts |= {"unknown_category": column.unknown_category}
     elif isinstance(column, TextLength):
         facts = {"kind": "text_length", "longest": column.high, "counts": column.counts, "of": column.of}
+    elif isinstance(column, Encoder):
+        raise RequestError(f"The column {column.name!r} has an encoder, which no declaration can hold: it has a file.")
     elif isinstance(column, Vector):
         facts = {"kind": "vector", "length": column.length, "low": column.low, "high": column.high, "unit": column.unit}
     else:

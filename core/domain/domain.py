@@ -22,6 +22,7 @@ from ..runtime.checks import check_choice, check_number, exact_fields, field_nam
 from .categorical import Categorical
 from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict
+from .encoders import Encoder
 from .encoding import PointEncoding, SetEncoding
 from .item_sets import Encoded
 from .numeric import Numeric, Vector
@@ -104,6 +105,8 @@ class Domain:
         object.__setattr__(self, "record", " ".join(self.record.split()))
         if any(isinstance(column, Items) for column in self.columns):
             self._check_sets()
+        if any(isinstance(column, Encoder) for column in self.columns):
+            self._check_encoders()
 
     def __repr__(self) -> str:
         """Short, as a domain may have a million names: its first columns, and the rules that are not the usual ones."""
@@ -131,6 +134,27 @@ class Domain:
                 "whose set an item belongs to, with one record each: everyone has one set."
             )
 
+    def _check_encoders(self) -> None:
+        if self.outside != "clamp":
+            raise RequestError(
+                "An encoder moves the numbers that it reads to their bounds, and leaves out none beyond them: outside "
+                "must be clamp."
+            )
+        if self.unit.column in (*self.read.names, *self.names):
+            raise RequestError(f"The column {self.unit.column!r} cannot be encoded and say who a person is.")
+        if set(self.read.names) & {one.name for one in self.columns if isinstance(one, Encoder)}:
+            raise RequestError("An encoded column needs a name that no other column has.")
+
+    @cached_property
+    def read(self) -> Domain:
+        """The same with the columns that encoders read in place of the encoded ones: what a source has to have."""
+        columns: dict[str, Column] = {}
+        for column in self.columns:
+            for one in column.reads if isinstance(column, Encoder) else (column,):
+                if columns.setdefault(one.name, one) != one:
+                    raise RequestError(f"The column {one.name!r} has different bounds where an encoder reads it.")
+        return self if tuple(columns.values()) == self.columns else replace(self, columns=tuple(columns.values()))
+
     @classmethod
     def of(
         cls,
@@ -154,12 +178,12 @@ class Domain:
     @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of the source's columns that are read, in order, each once; several columns may come from one."""
-        return tuple(dict.fromkeys(column.field for column in self.columns))
+        return tuple(dict.fromkeys(column.field for column in self.read.columns))
 
     @cached_property
     def asked_columns(self) -> tuple[Column, ...]:
         """The columns as a table of questions has them: by their own names, their values as people say them."""
-        return tuple(getattr(column, "as_asked", column) for column in self.columns)
+        return tuple(getattr(column, "as_asked", column) for column in self.read.columns)
 
     @cached_property
     def circles(self) -> tuple[str, ...]:
@@ -266,8 +290,9 @@ class Domain:
         ----------
         queries : object
             An array (n, columns) in natural units when every column is numeric (a column of vectors counts as many), or
-            a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored. Where the
-            domain holds sets, a list of lists of items or `Sets`, or a table with one list a row.
+            a pandas frame, an Arrow table or a mapping with the columns by name; further columns are ignored. With an
+            encoder, what it reads or what it gives. Where the domain holds sets, a list of lists of items or `Sets`, or
+            a table with one list a row.
         first : int
             How many queries came before these, so that a refusal can name the row.
         order : str
@@ -285,7 +310,7 @@ class Domain:
     def are_encoded(self, queries: np.ndarray) -> bool:
         """Whether `encode_queries` gives an array's very numbers, or refuses one: then a copy can be done without."""
         return (
-            not (self.holds_sets or self._points.is_scaled or self._points.of_amounts)
+            not (self.holds_sets or self._points.is_scaled or self._points.of_amounts or self._points.encoders)
             and self.numeric_only
             and queries.dtype in (np.float32, np.float64)
             and queries.shape[1:] == (self.dimensions,)

@@ -19,6 +19,7 @@ from .categorical import Categorical
 from .column import Mask, Scalar
 from .columns import PlacedColumn
 from .dates import Dates
+from .encoders import Encoder, arrays_read
 from .item_sets import Sets
 from .numeric import Numeric, Vector
 from .round_columns import Coordinate
@@ -170,6 +171,11 @@ class PointEncoding:
         return any(isinstance(column, Numeric) and column.scale != "" for column in self.columns)
 
     @cached_property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """The columns that are made of others."""
+        return tuple(column for column in self.columns if isinstance(column, Encoder))
+
+    @cached_property
     def numeric_only(self) -> bool:
         """Whether a record is nothing but numbers."""
         return not any(isinstance(column, Categorical) for column in self.columns)
@@ -241,7 +247,7 @@ class PointEncoding:
     def rows(self, batch: pa.RecordBatch) -> np.ndarray | None:
         """What `encode` gives for one column of vectors, each record contiguous, when none is left out; else None."""
         column = self.columns[0]
-        if len(self.columns) > 1 or not isinstance(column, Vector) or self.scale != "none":
+        if len(self.columns) > 1 or type(column) is not Vector or self.scale != "none":
             return None
         if batch.schema.get_field_index(column.name) < 0:
             return None
@@ -251,8 +257,7 @@ class PointEncoding:
     def encode_queries(self, queries: object, metric: str, first: int, order: Literal["C", "F"]) -> Floats:
         """Coordinates of queries; none is dropped or clamped, and a query may lie outside the bounds."""
         if isinstance(queries, (pd.DataFrame, pa.Table, pa.RecordBatch, Mapping)):
-            names = [column.name for column in self.columns]
-            table = arrow_table(queries, names, "The queries").combine_chunks()
+            table = arrow_table(queries, self._names_asked(queries), "The queries").combine_chunks()
             points, missing, unknown = self._read(table, metric, asked=True)
         else:
             points, missing, unknown = self._array_queries(queries), {}, {}
@@ -293,19 +298,28 @@ class PointEncoding:
         missing: Masks = {}
         unknown: Masks = {}
         for column, place in self._places():
-            field = column.name if asked else column.field
-            if table.schema.get_field_index(field) < 0:
-                raise RequestError(f"The data must have one column {field!r}.")
-            array = table.column(field)
-            if isinstance(array, pa.ChunkedArray):
-                array = array.combine_chunks()
-            read = column.ask_into if asked else column.read_into
-            misses, strays = read(points[:, place], array, amplitude)
+            if isinstance(column, Encoder) and not (asked and column.name in table.schema.names):
+                given = {one.name: _column_of(table, one.name) for one in column.reads}
+                misses, strays = column.encode_into(points[:, place], given, amplitude, asked), None
+            else:
+                read = column.ask_into if asked else column.read_into
+                array = _column_of(table, column.name if asked else column.field)
+                misses, strays = read(points[:, place], array, amplitude)
             if misses is not None:
                 missing[column.name] = misses
             if strays is not None:
                 unknown[column.name] = strays
         return points, missing, unknown
+
+    def _names_asked(self, queries: object) -> list[str]:
+        """The columns of a table of queries that are looked at: encoded ones, or where absent what they read."""
+        arrow = isinstance(queries, (pa.Table, pa.RecordBatch))
+        present = queries.schema.names if arrow else list(queries)  # type: ignore[attr-defined,call-overload]
+        names: dict[str, None] = {}
+        for column in self.columns:
+            encodes = isinstance(column, Encoder) and column.name not in present
+            names |= dict.fromkeys(one.name for one in (column.reads if encodes else (column,)))  # type: ignore[union-attr]
+        return list(names)
 
     def _array_queries(self, queries: object) -> np.ndarray:
         if not self.numeric_only:
@@ -316,6 +330,8 @@ class PointEncoding:
             raise RequestError("The queries must be numbers.") from None
         if points.ndim == 1 and self.dimensions == 1:
             points = points[:, None]
+        if self.encoders and points.ndim == 2:
+            points = self._encoded_queries(points)
         if points.ndim != 2 or points.shape[1] != self.dimensions:
             raise RequestError(f"The queries must be an array with {self.dimensions:,} columns, one row a query.")
         if self.of_amounts:
@@ -324,6 +340,31 @@ class PointEncoding:
                 if isinstance(column, Numeric):
                     points[:, place] = column.placed(points[:, place])
         return points
+
+    def _encoded_queries(self, points: np.ndarray) -> np.ndarray:
+        """An array of queries with what encoders read in place of the encoded columns; the array itself after encoding.
+
+        Columns that several encoders read stand there once for each.
+        """
+        reads = [column.reads if isinstance(column, Encoder) else (column,) for column in self.columns]
+        widths = [sum(one.width for one in several) for several in reads]
+        if points.shape[1] != sum(widths):
+            return points
+        if sum(widths) == self.dimensions:
+            raise RequestError(
+                f"An array of {self.dimensions:,} columns may be encoded already, or not: name the queries' columns."
+            )
+        if not np.isfinite(points).all():
+            return np.where(np.isfinite(points).all(axis=1, keepdims=True), 0.0, np.nan) + np.zeros(self.dimensions)
+        found, start = np.empty((len(points), self.dimensions), order="F"), 0
+        for (column, place), width in zip(self._places(), widths, strict=True):
+            block = points[:, start : start + width]
+            if isinstance(column, Encoder):
+                column.encode_into(found[:, place], arrays_read(column.reads, block), 1.0, True)
+            else:
+                found[:, place] = block
+            start += width
+        return found
 
     def _scaled(self, points: np.ndarray) -> np.ndarray:
         if self.is_scaled:
@@ -351,6 +392,14 @@ class PointEncoding:
         for column in self.columns:
             yield column, slice(start, start + column.width)
             start += column.width
+
+
+def _column_of(table: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
+    """A column of a table in one piece."""
+    if table.schema.get_field_index(name) < 0:
+        raise RequestError(f"The data must have one column {name!r}.")
+    array = table.column(name)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 @dataclass(frozen=True)
@@ -382,9 +431,4 @@ class SetEncoding:
         return sets
 
     def _read(self, table: pa.RecordBatch | pa.Table) -> Sets:
-        if table.schema.get_field_index(self.column.name) < 0:
-            raise RequestError(f"The data must have one column {self.column.name!r}.")
-        array = table.column(self.column.name)
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        return self.column.read_sets(array)
+        return self.column.read_sets(_column_of(table, self.column.name))

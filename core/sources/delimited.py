@@ -282,6 +282,7 @@ class DelimitedSource(QueriedSource):
         A first line with the names that are asked for, and nobody below it, is a table like any other: to refuse it
         would tell that there is nobody, for which nobody had paid. A single line of something else is no table.
         """
+        domain = domain.read
         if self.empty and not set(domain.fields) <= set(self.names):
             raise RequestError(f"There is a single line in {self.label}, and it does not name the columns asked for.")
         super().check_columns(domain)

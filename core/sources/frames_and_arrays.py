@@ -296,13 +296,13 @@ class ArraySource(Source):
         return len(self.array)
 
     def batches(self, domain: Domain, rows: int = BATCH_ROWS, start: int = 0) -> Iterator[pa.RecordBatch]:
-        return self._as_arrow(domain).batches(domain, rows, start)
+        return self._as_arrow(domain.read).batches(domain, rows, start)
 
     def sets(self, domain: Domain, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         return self._as_arrow(domain).sets(domain, rows)
 
     def parts(self, domain: Domain) -> tuple[Part, ...]:
-        return self._as_arrow(domain).parts(domain)
+        return self._as_arrow(domain.read).parts(domain)
 
     def _batches(self, domain: Domain, rows: int) -> Iterator[pa.RecordBatch]:
         return self._as_arrow(domain)._batches(domain, rows)

@@ -75,11 +75,11 @@ def public_table(source: Source, domain: Domain) -> pa.Table:
         When a column is absent or of another kind, or there are no records.
     """
     present = {column.name for column in source.columns}
-    absent = [name for name in domain.names if name not in present]
+    absent = [name for name in domain.fields if name not in present]
     if absent:
         raise RequestError(
             f"The public sample has no column {listed([repr(name) for name in absent], 3)}, and it needs all columns "
-            f"by which people will ask: {listed([repr(name) for name in domain.names])}."
+            f"by which people will ask: {listed([repr(name) for name in domain.fields])}."
         )
     alone = replace(domain, unit=PrivacyUnit(), missing="drop")  # nobody needs to be told apart here
     batches = [batch.replace_schema_metadata(None) for batch in source.batches(alone)]
@@ -156,8 +156,9 @@ def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
     columns, unit = domain.asked_columns, PrivacyUnit()
     # An array without names has its columns taken in order, and none besides.
     if getattr(source, "names", ()) is not None:
-        source.check_names(domain.names)
-        further = [column.name for column in source.columns if column.name not in domain.names]
+        names = [column.name for column in columns]
+        source.check_names(names)
+        further = [column.name for column in source.columns if column.name not in names]
         if domain.holds_sets:
             columns = tuple(Categorical(name, ("a", "b")) for name in domain.names)
         columns += tuple(Categorical(name, ("a", "b")) for name in further)

@@ -98,6 +98,7 @@ class Source(ABC):
             When a column is absent, the source is damaged, or a value cannot be what the domain says; while the
             batches are drawn, too, as nothing is read before.
         """
+        domain = domain.read
         self.check_columns(domain)
         if domain.gathers:
             return passed_over((batch.select(domain.names) for batch in self.sets(domain, rows)), start)
@@ -125,6 +126,7 @@ class Source(ABC):
         RequestError
             When a column is absent or cannot be what the domain says.
         """
+        domain = domain.read
         self.check_columns(domain)
         if domain.gathers:
             return self._parts_of_sets(domain)
@@ -146,7 +148,7 @@ class Source(ABC):
 
     def check_columns(self, domain: Domain) -> None:
         """Refuse a domain whose columns are absent, or that says numbers of dates, or dates of numbers."""
-        unit = domain.unit.column
+        domain, unit = domain.read, domain.unit.column
         self.check_names([*domain.fields, *([] if unit is None else [unit])])
         for column in domain.columns:
             found = self.kind(column.field)

@@ -31,12 +31,13 @@ export const amountAt = ({ finest }, place) => {
 };
 
 export class Column {
-  categories; codes; east; kind; length; name; north; south; step; west; written;
+  categories; codes; east; encoded; kind; length; name; north; south; step; west; written;
 
   constructor(facts) {
     Object.assign(this, facts);
+    if (facts.kind === "encoded") [this.kind, this.encoded] = ["vector", true]; // asked by the numbers after encoding
     this.isScalar = SCALARS.includes(facts.kind);
-    if (!this.isScalar && !CHOICES.includes(facts.kind) && facts.kind !== "vector" && facts.kind !== "items") {
+    if (!this.isScalar && !CHOICES.includes(facts.kind) && this.kind !== "vector" && facts.kind !== "items") {
       throw new ReaderError("The file has a column of a kind that this reader does not know; a newer one may.");
     }
     if (facts.kind === "date") {
@@ -139,7 +140,7 @@ export class Column {
   /** Writes the coordinates of a value, before scaling, into arrays of which each has one coordinate of all places. */
   place(value, coordinates, first, i, amplitude) {
     if (this.kind === "vector") {
-      if (value?.length !== this.length) throw new ReaderError(`The column "${this.name}" is asked by lists of ${this.length} numbers.`);
+      if (value?.length !== this.length) throw new ReaderError(`The column "${this.name}" is asked by lists of ${this.length} numbers${this.encoded ? ", those after encoding" : ""}.`);
       for (let k = 0; k < this.length; k++) coordinates[first + k][i] = value[k];
     } else if (this.kind === "cyclic") {
       const turn = (2 * Math.PI * this.code(value)) / this.categories.length;

@@ -17,6 +17,7 @@ from core.domain import (
     ChosenWords,
     Cyclic,
     Dates,
+    Encoder,
     Items,
     Numeric,
     Ordered,
@@ -314,6 +315,16 @@ def products() -> Release:
     return _release(Products(domain), Budget(2))
 
 
+def encoded() -> Release:
+    """Two numbers that a public map makes of a vector and a number, in the unit disc."""
+    matrix = {"matrix": [[0.5, -0.25, 1.0, 0.125], [0.0, 1.5, -0.5, 1.0]], "offset": [0.25, -0.5]}
+    reads = (Vector("v", 3, -1.0, 1.0), Numeric("t", 0, 2))
+    steps = (matrix, {"function": "tanh"}, {"ball": 1.0})
+    column = Encoder("e", 2, -1.0, 1.0, "", reads, steps, "LDA of 500 public records", "0123456789abcdef" * 4)
+    domain = Domain((column, *Domain.of(kind=["a", "b"]).columns))
+    return _release(Race(domain, kernels.Euclidean(bandwidth=0.5), rows=24, width=300, groups=4), Budget(2))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -353,6 +364,7 @@ MAKERS = {
         stepped,
         counted,
         products,
+        encoded,
     )
 }
 

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from ...domain import Categorical, Column, Cyclic, Dates, Domain, Items, Numeric, Ordered, Vector
+from ...domain import Categorical, Column, Cyclic, Dates, Domain, Encoder, Items, Numeric, Ordered, Vector
 from ...formatting.numbers import bound, count, listed, number, percent, shown, significant
 from ...geometry.kernels import (
     Angular,
@@ -114,6 +114,8 @@ def column_values(column: Column) -> str:
     bounds = f"{bound(column.low)} to {bound(column.high)}{unit}"
     if getattr(column, "scale", ""):
         bounds += ", amounts: equal ratios count as equally far"
+    if isinstance(column, Encoder):
+        return f"encoded by a public map: {shown(column.summary)}"
     return f"{column.length:,} numbers, each {bounds}" if isinstance(column, Vector) else bounds
 
 

@@ -32,11 +32,11 @@ from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
 from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
+from ...runtime.inner_products import images
 from ...runtime.parameters import Resolved, Seed, Validated, Whole, parameter
 from ...runtime.threads import over_ranges
 from ..hashing.hash_cells import GRID
 from ..hashing.uniforms import PublicRandom
-from .inner_products import DEPTH, inner_products, records_at_once
 
 MAX_STREAM = 1_000_000
 TAIL = 8.0  # Standard deviations that no coordinate of an image exceeds, in practice.
@@ -106,46 +106,7 @@ class Projection(Validated, ABC):
 MAX_ENTRIES = 1 << 26  # Entries of one matrix: half a gigabyte.
 # Of making rows orthonormal, d k^2: a square matrix of 4096 rows, several seconds. A file must not ask for more.
 MAX_STEPS = 1 << 36
-ROWS = 256  # Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte.
 _GAUSSIAN, _ORTHOGONAL = 31, 32  # Labels of the streams of public randomness.
-
-
-@njit(nogil=True, cache=True)
-def _multiply(points, matrix, block, first, last, out):
-    """out[:, first:last] = matrix @ points[:, first:last]."""
-    k, d = matrix.shape
-    coefficients = matrix.reshape(-1)
-    panel = np.empty((min(d, DEPTH), block))
-    sums = np.empty((min(k, ROWS), block))
-    for start in range(first, last, block):
-        length = min(block, last - start)
-        for r in range(0, k, ROWS):
-            rows = min(ROWS, k - r)
-            sums[:rows] = 0.0
-            inner_products(points, start, length, coefficients, r * d, rows, panel, sums)
-            for row in range(rows):
-                out[r + row, start : start + length] = sums[row, :length]
-
-
-def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """What a matrix (k, d) makes of points, each record bit for bit by itself: float64 (n, k) in Fortran order.
-
-    Parameters
-    ----------
-    matrix : np.ndarray
-        float64 (k, d), C order.
-    coordinates : np.ndarray
-        float64 (d, n), C order, one row a coordinate.
-    """
-    d, n = coordinates.shape
-    block = records_at_once(d)
-    out = np.empty((len(matrix), n))
-
-    def records(start: int, stop: int) -> None:
-        _multiply(coordinates, matrix, block, start, stop, out)
-
-    over_ranges(n, records, at_least=block)
-    return out.T
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,10 @@ from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...geometry.kernels.composite import atoms
-from ...geometry.projections.inner_products import DEPTH, inner_products, records_at_once
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.inner_products import DEPTH, inner_products, records_at_once
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import add_up

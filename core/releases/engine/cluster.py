@@ -69,7 +69,7 @@ class Share:
                     "must read the same files by the same paths."
                 )
         for part in self.parts:
-            yield from part.batches(domain, rows)
+            yield from part.batches(domain.read, rows)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class PublicRecords:
 
     def encoded(self, domain: Domain, metric: str) -> np.ndarray:
         """Coordinates of all of them, float64 (n, dimensions), less those that miss a value of the domain's columns."""
-        (batch,) = self.table.select(domain.names).combine_chunks().to_batches()
+        (batch,) = self.table.select(domain.fields).combine_chunks().to_batches()
         return replace(domain, missing="drop").encode(batch, metric)
 
     def spread(self, domain: Domain) -> float:

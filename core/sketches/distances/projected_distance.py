@@ -29,10 +29,11 @@ from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.hash_cells import GRID
 from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
-from ...geometry.projections.projection import MAX_ENTRIES, images
+from ...geometry.projections.projection import MAX_ENTRIES
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.checks import check_integer, exact_fields
+from ...runtime.inner_products import images
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ..answers import Answers
 from ..linear import LinearSketch, least_error

@@ -3,7 +3,7 @@
 Both take a block of points through a few rows before they go on to the next block: the points come from memory once for
 all these rows, whose counters stay in the first-level cache. One row after the other is hashed into a small buffer, and
 the increments then go to that row. Hashes of many terms, which have every coordinate, are computed a few rows at a time
-in registers (`core.geometry.projections.inner_products`), as projecting takes all the time there.
+in registers (`core.runtime.inner_products`), as projecting takes all the time there.
 
 Where rows have few columns, two of them are counted together: one increment a record, of the counter of the pair of its
 columns, whose sums over either row's columns are the other row's counters. Integers add up to the same, half of the
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ...geometry.hashing.hash_cells import MAX_CELLS, Columns
-from ...geometry.projections.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ...runtime.compiled_code import njit
+from ...runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ...runtime.threads import over_ranges
 
 BLOCK = 1024

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.geometry.projections.inner_products import MANY
+from core.runtime.inner_products import MANY
 
 
 def slow_column(columns, row: int, point) -> int | None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.geometry.projections.inner_products import DEPTH, inner_products, records_at_once
-from core.geometry.projections.projection import images
+from core.runtime.inner_products import DEPTH, images, inner_products, records_at_once
 from tests.depth import draws
 
 

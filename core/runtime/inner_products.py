@@ -23,12 +23,14 @@ A matrix product of a numerical library promises none of this.
 from __future__ import annotations
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ...runtime.compiled_code import njit
+from .compiled_code import njit
+from .threads import over_ranges
 
 # Terms from which a hash or a frequency is worth a tile. It is part of what a released file means, as a chain of fused
 # operations rounds in other places than one of products and sums: never change it.
@@ -169,3 +171,44 @@ def inner_products(points, start, length, coefficients, first, rows, panel, sums
         for r in range(whole, rows):
             for i in range(0, padded, TILE):
                 _one_row(coefficients, first + r * d + j0, d, panel, i, terms, sums, r)
+
+
+ROWS = 256  # Of the matrix at a time: sums of 64 records in so many rows fill an eighth of a megabyte.
+
+
+@njit(nogil=True, cache=True)
+def _multiply(points, matrix, block, first, last, out):
+    """out[:, first:last] = matrix @ points[:, first:last]."""
+    k, d = matrix.shape
+    coefficients = matrix.reshape(-1)
+    panel = np.empty((min(d, DEPTH), block))
+    sums = np.empty((min(k, ROWS), block))
+    for start in range(first, last, block):
+        length = min(block, last - start)
+        for r in range(0, k, ROWS):
+            rows = min(ROWS, k - r)
+            sums[:rows] = 0.0
+            inner_products(points, start, length, coefficients, r * d, rows, panel, sums)
+            for row in range(rows):
+                out[r + row, start : start + length] = sums[row, :length]
+
+
+def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """What a matrix (k, d) makes of points, each record bit for bit by itself: float64 (n, k) in Fortran order.
+
+    Parameters
+    ----------
+    matrix : np.ndarray
+        float64 (k, d), C order.
+    coordinates : np.ndarray
+        float64 (d, n), C order, one row a coordinate.
+    """
+    d, n = coordinates.shape
+    block = records_at_once(d)
+    out = np.empty((len(matrix), n))
+
+    def records(start: int, stop: int) -> None:
+        _multiply(coordinates, matrix, block, start, stop, out)
+
+    over_ranges(n, records, at_least=block)
+    return out.T
