@@ -33,12 +33,16 @@ of them fails with at most that probability, for both neighbours; and paths on w
 probability times the same factor of at most one, so what bounds E[(1 - e^(ε-L))₊] above bounds it for them. (ii) is met
 with the margin of `zcdp`, ten times as large as `RARE`, so that there is room for it.
 
-Basic composition (Σε_i <= ε and Σδ_i <= δ) is deliberately not a fourth way in: one could steer the unlucky outcomes to
-one rule and the lucky ones to the other, and the two δ would add up.
+Basic composition (Σε_i <= ε and Σδ_i <= δ) is no way in beside these: one could steer the unlucky outcomes to one rule
+and the lucky ones to the other, and the two δ would add up. It is the only way in where the first entry says so by an
+`events.Alone`, which is settled before any output exists: (i) and (ii) never hold there, on any path. It may be chosen
+anew at every step, as the rest of a process that has (ε - ε_1, δ - δ_1) left is that private, by induction, whatever
+the first mechanism said (Dwork, Roth 2014, Theorem 3.16; Rogers, Roth, Ullman, Vadhan 2016). So a pure number may be
+bought first, and all that is left of ε be spent with δ in view of it, which (ii) has no room for.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Decimal
 from fractions import Fraction
@@ -59,6 +63,7 @@ __all__ = [
     "Event",
     "Gaussian",
     "PureParts",
+    "added_up",
     "admits",
     "epsilon_spent",
     "gaussian_keeps",
@@ -139,10 +144,10 @@ def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> 
     pure = pure_sum(events)
     if pure is not None and pure <= Fraction(epsilon):
         return True
-    if delta == 0:
-        return False
     if any(isinstance(event, Alone) for event in events):
         return _lone_ones_keep(events, Fraction(epsilon), Fraction(delta))
+    if delta == 0:
+        return False
     if gaussian_keeps(events, Fraction(epsilon), delta):
         return True
     # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
@@ -197,13 +202,37 @@ def admits(previous: Sequence[Cost], new: Cost, epsilon: Decimal, delta: Decimal
     if not previous and new.epsilon <= epsilon and new.delta <= delta:
         return True
     if any(isinstance(event, Alone) for event in events):
-        return False
+        return _settled_to_add_up(previous) and min(_unpromised((*previous, new), epsilon, delta)) >= 0
     first, *later = (*previous, new)
     left = Fraction(delta) - failing(first.events)
     if left <= 0 or sum(failing(cost.events) for cost in later) > RARE * left:
         return False
     order, most = _filter(epsilon, _decimal_below(left))
     return _renyi_cost(events, order) <= most
+
+
+def _settled_to_add_up(previous: Sequence[Cost]) -> bool:
+    """Whether the first entry settled that promises add up and no other rule counts."""
+    return bool(previous) and any(isinstance(event, Alone) for event in previous[0].events)
+
+
+def _unpromised(costs: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> tuple[Fraction, Fraction]:
+    """What promises leave of a total where they add up; below zero where they pass it."""
+    left = Fraction(epsilon), Fraction(delta)
+    for cost in costs:
+        left = left[0] - Fraction(cost.epsilon), left[1] - Fraction(cost.delta)
+    return left
+
+
+def added_up(cost: Cost) -> Cost:
+    """The same promise as a first entry that settles that promises add up; see the top."""
+    return Cost((Alone(Fraction(cost.epsilon), Fraction(cost.delta)),), cost.epsilon, cost.delta)
+
+
+def first_entry(has_room: Callable[..., bool], first: Cost, *rest: Cost) -> Cost | None:
+    """How a price is written down that others follow: as it is, or adding up where only that has room; None where
+    nothing has."""
+    return next((entry for entry in (first, added_up(first)) if has_room(entry, *rest)), None)
 
 
 def admits_each(previous: Sequence[Cost], costs: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> bool:
@@ -241,6 +270,8 @@ def _renyi_cost(events: Iterable[Event], order: Fraction) -> Fraction:
 
 def largest_pure_admitted(previous: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> Decimal:
     """Return the largest epsilon of one further pure release in one part; exact by the plain sum, else rounded down."""
+    if _settled_to_add_up(previous):
+        return decimal_below(max(_unpromised(previous, epsilon, delta)[0], Fraction(0)))
     events = [event for cost in previous for event in cost.events]
     pure = pure_sum(events)
     left = Decimal(0)

@@ -83,19 +83,19 @@ class Gaussian:
 class Alone:
     """One mechanism of which nothing is known but that it is (epsilon, delta)-private.
 
-    Its loss may be anything with probability delta, so no bound of Rényi or zCDP holds and no filter admits it after or
-    before another release: it has an account to itself.
+    Its loss may be anything with probability delta, so no bound of Rényi or zCDP holds. No filter admits it after other
+    releases, and as the first of an account it settles that promises add up in that (`accounting`).
     """
 
-    # Both above zero.
+    # Above zero, and at least zero.
     epsilon: Fraction
     delta: Fraction
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, Fraction(getattr(self, name)))
-        if self.epsilon <= 0 or not 0 < self.delta < 1:
-            raise ValueError("A mechanism of its own has an epsilon above zero and a delta between 0 and 1.")
+        if self.epsilon <= 0 or not 0 <= self.delta < 1:
+            raise ValueError("A mechanism of its own has an epsilon above zero and a delta from 0 to less than 1.")
 
     @property
     def rho(self) -> Fraction:

@@ -135,11 +135,12 @@ class LedgerAccount:
         before = [] if known is None else [entry.cost for entry in known.releases]
         return admits_each(before, costs, total.epsilon, total.delta)
 
-    def bought_before(self, released: Noted) -> tuple[bool, Cost | None]:
-        """Whether the data set has paid for this very thing; and its price, where it has paid for nothing since."""
+    def bought_before(self, released: Noted, cost: Cost | None) -> tuple[bool, bool]:
+        """Whether the data set has paid for this very thing; and whether this price, and for nothing since."""
         paid = self.ledger.status(self.dataset).releases if self.dataset in self.ledger.names() else ()
         alike = [one for one in paid if facts_of(released).items() <= one.note.items()]
-        return bool(alike), alike[-1].cost if alike[-1:] == list(paid[-1:]) and alike else None
+        just = bool(alike) and alike[-1] == paid[-1] and alike[-1].cost
+        return bool(alike), bool(just and cost and (just.epsilon, just.delta) == (cost.epsilon, cost.delta))
 
     def prepay(self, whole: Cost, released: Noted) -> None:
         """Write down one price for everything that follows: promises that add up to no more are paid for by it."""

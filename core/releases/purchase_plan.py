@@ -14,12 +14,11 @@ came out; both are checked before anything is paid for. By induction over the st
 
 **How it is paid for.** By an entry in the ledger for each stage and for the table, each written before its noise
 exists, so that a release that fails between them has cost no more than what was drawn. A total with slack admits
-several entries for a little less than one (`core.privacy.accounting`, rule iii), and may have room for one release
-alone. Then everything is one entry with two parts, the first stage and, by its promise alone, whatever follows. That
-entry is fixed before any output exists and is (epsilon, delta)-DP by the composition above, which is all that rule iii
-asks; as a promise alone is within no bound of Rényi's, the total admits nothing after it. Where the noise of all that
-follows a stage is fixed before it, as that of the table is within bounds or around a centre that are bought, one entry
-has the noise of both: nothing but the sketch is chosen in view of the stage, and no sensitivity depends on that.
+several entries for a little less than one (`core.privacy.accounting`), and may have room for one release alone. Then
+the first entry settles that promises add up in this account (`accounting.added_up`), which leaves exactly the rest.
+Where the noise of all that follows a stage is fixed before it, as that of the table is within bounds or around a
+centre that are bought, one entry has the noise of both: nothing but the sketch is chosen in view of the stage, and no
+sensitivity depends on that.
 
 **What is refused** is refused before the first payment: every later stage and the table are priced for ordinary
 records. What they cost a total with slack depends on their sizes too, as fewer rows of pure noise hide less; so what
@@ -37,7 +36,7 @@ from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import RequestError
-from ..privacy.accounting import Alone, Cost, PureParts, Reserve
+from ..privacy.accounting import Alone, Cost, PureParts, Reserve, first_entry
 from ..privacy.budget import Budget
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
@@ -229,9 +228,7 @@ class Purchasing(Generic[Made]):
             if offer.reserve is not None:
                 self._payer.prepay(_prepaid([offer.cost], offer.reserve), Together(stage.name, stage.of))
             else:
-                if not self._in_turn():
-                    self._payer.prepay(_together(offer, self._known.left), Together(stage.name, stage.of))
-                self._payer.spend_part(offer.cost, stage, stage.learns)
+                self._payer.spend_part(self._entry() or offer.cost, stage, stage.learns)
         self._later.pop(0)
         if may:
             noisy = stage.drawn(exact, self._known, offer, self._source, self._noise_source, progress)
@@ -243,8 +240,8 @@ class Purchasing(Generic[Made]):
         stage = self._later[0]
         if not stage.warns or self._payer is None:
             return False
-        bought, just = self._payer.bought_before(stage)
-        if just is not None and just == offer.cost:  # the first part of this promise, whose rest was not spent
+        bought, just = self._payer.bought_before(stage, offer.cost)
+        if just:  # the first part of this promise, whose rest was not spent
             self._known = self._known.after(stage, offer)
         return bought
 
@@ -263,28 +260,27 @@ class Purchasing(Generic[Made]):
         if offer.reserve is not None:
             self._payer.check(_prepaid([offer.cost], offer.reserve))
             return True
-        if self._in_turn():
-            self._payer.check(offer.cost)
+        if (entry := self._entry()) is not None:
+            self._payer.check(entry)
             return True
-        if stage.warns:
-            return False
-        # Nothing pure is dearer than in one part: where there is no room for the parts there is none for that.
-        whole = _in_one_part(known.left) if known.left.pure else _together(offer, known.left)
         if stage.needed:
-            self._payer.check(whole)  # says what the total has left
-        if stage.needed and not self._payer.has_room_for(whole):
+            # Nothing pure is dearer than in one part: where there is no room for the parts there is none for that.
+            self._payer.check(_in_one_part(known.left))  # says what the total has left
             raise RequestError(f"The total has no room for {stage.learns} beside what follows from it; say it instead.")
-        return self._payer.has_room_for(whole)
+        return False
 
-    def _in_turn(self) -> bool:
-        """Whether the ledger has room for an entry each, for the next stage and at least what is needed after it."""
+    def _entry(self) -> Cost | None:
+        """The price of the next stage, where the ledger has room for it and at least what is needed after it.
+
+        As it is, or settling that promises add up where the total has room for no more than the whole.
+        """
         (stage, *later), known = self._later, self._known
-        if self._payer is None:
-            return True
-        return any(
-            self._payer.has_room_for(*self._plan.costs(known, stages))
-            for stages in ((stage, *later), (stage, *_needed(later)))
-        )
+        for stages in ((stage, *later), (stage, *_needed(later))):
+            first, *rest = self._plan.costs(known, stages)
+            entry = first if self._payer is None else first_entry(self._payer.has_room_for, first, *rest)
+            if entry is not None:
+                return entry
+        return None
 
     def _admitted(self, learnt: Iterable[Known], supposed: Known) -> Known:
         """The best that can be made of what was learnt within the total; at the latest that of ordinary records."""
@@ -332,12 +328,6 @@ def _needed(stages: Iterable[Stage]) -> tuple[Stage, ...]:
 
 
 def _in_one_part(left: Budget) -> Cost:
-    """All of a pure promise as one event, than which no parts of it are dearer by any rule."""
-    return Cost((PureParts(Fraction(left.epsilon), 1),), left.epsilon)
-
-
-def _together(offer: Offer, whole: Budget) -> Cost:
-    """A stage and, by its promise alone, whatever follows it: one entry, fixed before any output exists."""
-    rest = Alone(Fraction(offer.left.epsilon), Fraction(offer.left.delta))
-    events = () if offer.cost is None else offer.cost.events
-    return Cost((*events, rest), whole.epsilon, whole.delta)
+    """All of a promise as one event, than which no parts of it are dearer by any rule."""
+    event = PureParts(Fraction(left.epsilon), 1) if left.pure else Alone(Fraction(left.epsilon), Fraction(left.delta))
+    return Cost((event,), left.epsilon, left.delta)

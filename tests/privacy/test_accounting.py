@@ -22,7 +22,9 @@ from core.privacy.accounting import (
     Gaussian,
     PureParts,
     _filter,
+    added_up,
     admits,
+    admits_each,
     epsilon_spent,
     keeps_promise,
     largest_pure_admitted,
@@ -382,7 +384,7 @@ def test_pure_and_gaussian_events_add_up_by_basic_composition_and_no_further():
 
 
 def test_of_a_lone_promise_nothing_is_known_beyond_it():
-    """It composes by basic composition where all is fixed beforehand, and a filter lets nothing beside it."""
+    """It composes by basic composition alone, where it comes first; and after anything else nothing admits it."""
     lone = Cost((Alone(Fraction(1), Fraction(1, 10**6)),), Decimal(1), Decimal("1e-6"))
     assert Cost.from_dict(lone.to_dict()) == lone
     with pytest.raises(ValueError, match="do not add up"):
@@ -393,5 +395,24 @@ def test_of_a_lone_promise_nothing_is_known_beyond_it():
     assert epsilon_spent(both, 1e-6) == 1.5 and epsilon_spent(both, 1e-7) == math.inf
     assert admits([], lone, Decimal(1), Decimal("1e-6"))
     small = Cost((PureParts(Fraction(1, 100)),), Decimal("0.01"))
-    for previous, new in (([lone], small), ([small], lone), ([lone], lone)):
-        assert not admits(previous, new, Decimal(10**9), Decimal("0.1"))
+    assert not admits([small], lone, Decimal(10**9), Decimal("0.1"))
+    assert not admits([small, lone], small, Decimal(10**9), Decimal("0.1"))
+
+
+def test_promises_add_up_where_the_first_entry_settled_it_and_to_the_last_cent():
+    """No path may go by two rules: what adds up never profits from zCDP, and what does never from adding up."""
+    first, one = Cost((PureParts(Fraction(1, 100)),), Decimal("0.01")), Sensitivity(1, 1)
+    rest, more = (
+        Cost.of([(one, calibrate_gaussian(one, Fraction(left), Fraction(MILLIONTH)))], left, MILLIONTH)
+        for left in (Decimal("0.99"), Decimal("0.9901"))
+    )
+    settled, total = added_up(first), (Decimal(1), MILLIONTH)
+    assert settled.epsilon == first.epsilon and settled.delta == 0 and Cost.from_dict(settled.to_dict()) == settled
+    assert not admits([], settled, Decimal(1), Decimal(0))  # nor where the total has no slack to add up
+    assert admits_each([], [settled, rest], *total) and not admits_each([], [first, rest], *total)
+    assert largest_pure_admitted([settled, rest], *total) == 0
+    assert largest_pure_admitted([settled], *total) == Decimal("0.99")
+    for costs in ([settled, rest, first], [settled, more], [first, settled]):
+        assert not admits_each([], costs, *total)
+    many = [Cost((PureParts(Fraction(1, 1000)),), Decimal("0.001"))] * 1100  # little by zCDP, too much added up
+    assert not admits([settled, *many], first, *total) and admits(many, first, *total)

@@ -30,9 +30,9 @@ class Paying:
         """Nothing is refused beforehand."""
         return True
 
-    def bought_before(self, released):
+    def bought_before(self, released, cost):
         """Nothing was bought before."""
-        return False, None
+        return False, False
 
     def prepay(self, whole, released):
         """One price for all that follows."""

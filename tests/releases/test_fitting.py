@@ -76,12 +76,17 @@ def test_another_declaration_after_a_refusal_is_counted_again_and_released(ledge
     assert paid == [Decimal("0.01"), Decimal("0.01"), Decimal("0.99")] and abs(made.records - 4_000) < 500
 
 
-def test_a_total_for_one_release_alone_is_kept_for_it(ledger):
-    """A warning that is paid for together with the release would have cost all of it."""
+def test_a_total_for_one_release_with_slack_has_room_for_the_warning_and_the_rest(ledger):
     ledger.register("stones", 1, Decimal("1e-6"))
-    sketch = Tables(DOMAIN).sized_for(Budget(1, "1e-6"), 4_000)
-    release(sketch, stones(), Budget(1, "1e-6"), ledger=ledger, dataset="stones", records=4_000, check=True)
-    assert len(ledger.status("stones").releases) == 1
+    whole, wrong = Budget(1, "1e-6"), Domain((Categorical("cut", ("a", "b")), *DOMAIN.columns[1:]))
+    for domain in (wrong, wrong):
+        sketch = Tables(domain).sized_for(whole, 4_000)
+        try:
+            made = release(sketch, stones(), whole, ledger=ledger, dataset="stones", records=4_000, check=True)
+        except RequestError as refused:
+            assert "ε = 0.01 was spent" in str(refused)
+    assert [entry.cost.epsilon for entry in ledger.status("stones").releases] == [Decimal("0.01"), Decimal("0.99")]
+    assert (made.privacy.epsilon, made.privacy.delta) == (whole.epsilon, whole.delta)
 
 
 def test_few_people_who_fit_are_hardly_ever_refused():

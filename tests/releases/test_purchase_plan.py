@@ -87,13 +87,12 @@ def test_a_public_number_costs_nothing(ledger):
 
 
 def test_a_total_for_one_release_with_slack_has_room_for_a_count_and_the_table_too(ledger):
-    """Two entries would cost a little more than one: it is one, whose parts the ledger names, and its file is known."""
+    """The first entry settles that promises add up, so that the second has exactly the rest; and its file is known."""
     made = release(SKETCH, people(), Budget(1, "1e-6"), ledger=ledger, dataset="d")
-    (entry,) = ledger.status("d").releases
-    assert made.privacy.epsilon == 1 == entry.cost.epsilon and entry.cost.delta == Decimal("1e-6")
-    count, rest = entry.cost.events
-    assert Fraction(SHARE) == count.epsilon and rest == Alone(Fraction("0.98"), Fraction("1e-6"))
-    assert entry.note["parameters"] == {"bought first": "count"} and entry.note["columns"] == ["x", "y"]
+    count, rest = ledger.status("d").releases
+    assert count.cost.events == (Alone(SHARE, Fraction(0)),) and count.note["mechanism"] == "count"
+    assert rest.cost.epsilon == 1 - count.cost.epsilon and rest.cost.delta == Decimal("1e-6")
+    assert (made.privacy.epsilon, made.privacy.delta) == (1, Decimal("1e-6")) and ledger.status("d").left == 0
     (kept,) = shelf_of(ledger).entries()
     assert check_all_remembered(ledger) == 1 and shelf_of(ledger).load(kept.name) == made
     with pytest.raises(BudgetError):
@@ -224,11 +223,12 @@ def test_a_table_that_follows_from_a_spread_is_two_entries_and_a_file_that_promi
     assert len(ledger.status("people").releases) == 2
 
 
-def test_all_stages_and_the_table_are_one_entry_where_the_total_has_room_for_one_release_with_slack(ledger):
+def test_all_stages_and_the_table_add_up_where_the_total_has_room_for_one_release_with_slack(ledger):
     stages, budget = (Count(BOX), Spread(BOX)), Budget(1, "1e-6")
     made = job(ledger, budget=budget, stages=stages).run()
-    (entry,) = ledger.status("people").releases
-    assert entry.cost.epsilon == made.privacy.epsilon == 1 and entry.cost.delta == made.privacy.delta == budget.delta
+    costs = [entry.cost for entry in ledger.status("people").releases]
+    assert len(costs) == 3 and sum(cost.epsilon for cost in costs) == 1 == made.privacy.epsilon
+    assert sum(cost.delta for cost in costs) == made.privacy.delta == budget.delta
     assert made.sketch.kernel.bandwidth < 0.75 * raced(Known(budget, 1.0)).sketch.kernel.bandwidth
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ...formatting.numbers import amount, percent
 from ...models.contest.prospects import class_kernel
-from ...privacy.accounting import Cost, PureParts
+from ...privacy.accounting import Cost, PureParts, first_entry
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.ledger.ledger import Ledger
@@ -54,11 +54,11 @@ def fitting_first(draft: Draft, ledger: Ledger, number: int) -> Draft:
     one = stage.offered(Known(draft.promise, draft.records))
     if one is None or one.cost is None:
         return draft
-    counted, just = LedgerAccount(ledger, account.name, draft.promise, account.unit).bought_before(stage)
-    if counted and just == one.cost:
+    counted, just = LedgerAccount(ledger, account.name, draft.promise, account.unit).bought_before(stage, one.cost)
+    if just:
         note(f"ε = {amount(one.cost.epsilon)} was spent on seeing that hardly any fit; the release takes the rest.")
         return replace(draft, budget=one.left)
-    if counted or not account.has_room_for(one.cost, _alone(one.left)):
+    if counted or first_entry(account.has_room_for, one.cost, _alone(one.left)) is None:
         return draft
     note(
         f"ε = {amount(one.cost.epsilon)} of the price first counts the {draft.counted} that fit what is declared; "
