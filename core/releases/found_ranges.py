@@ -7,7 +7,8 @@ decades, are weighed against a few thousand public shapes (`_shapes`: bells, uni
 of zeros, two signs), each loosened so that a cell may have half of what the shape says or half more; and columns
 of one table are alike, so how common each shape is in it is learnt of all of them together, in rounds of expectation
 and maximisation. A cell belongs to the range where it has more than `RARE` of the records, more likely than not, or
-stands out by itself. All of it is computed of what was released with noise.
+stands out by itself. Where dates begin and end is told to the year, by the posterior mean of public spans of so many
+years (`_spans`: even, growing, falling, bells). All of it is computed of what was released with noise.
 """
 
 from __future__ import annotations
@@ -51,6 +52,12 @@ HEAPED = 0.1
 NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
 NEARLY_ZERO = 1e-4  # Of the other end.
 THIS_DECADE = 2020
+LENGTHS = (*range(1, 11), 12, 15, 18, 22, 27, 33, 40, 48, 58, 70, 85, 100, 130, 170)
+"""Years that dates span."""
+WINDOW = 20
+"""Decades within which dates are told to the year."""
+BEYOND = 0.009
+"""Share of the dates that is expected before a range of them, and after it."""
 
 
 @dataclass(frozen=True)
@@ -132,14 +139,21 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
 def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
     """Between which numbers nearly all values of each column lie; None where the votes do not tell."""
     cells: list[tuple[int, int] | None] = [None] * len(seen)
+    years: dict[int, tuple[float, float]] = {}
     for kind in ("number", "date"):
         places = [place for place, one in enumerate(seen) if one.kind == kind]
         for place, weights in zip(places, _weighed([seen[place] for place in places], kind), strict=True):
             cells[place] = _cells(seen[place], weights)
+    dates = {place: its for place, one in enumerate(seen) if one.kind == "date" and (its := cells[place])}
+    together = dates and max(last for _, last in dates.values()) - min(first for first, _ in dates.values()) < WINDOW
+    for some in [dates] if together else [{place: its} for place, its in dates.items()]:
+        window = min(first for first, _ in some.values()) - 3, max(last for _, last in some.values()) + 2
+        if window[1] - window[0] <= WINDOW + 5:
+            years |= zip(some, _years([seen[place] for place in some], *window), strict=True)
     found: list[tuple[float, float] | None] = []
-    for one, its in zip(seen, cells, strict=True):
-        if its is None:
-            found.append(None)
+    for place, (one, its) in enumerate(zip(seen, cells, strict=True)):
+        if its is None or place in years:
+            found.append(years.get(place))
             continue
         like = [(other, held) for other, held in zip(seen, cells, strict=True) if held and other.kind == one.kind]
         low, high = (
@@ -209,10 +223,55 @@ def _weighed(seen: Sequence[Seen], kind: str) -> Floats:
         towards = records * shapes * inverse
         alone = 0.5 * (np.log(inverse) - records * shapes * towards).sum(axis=1)
         fits[places] = cells @ towards.T - 0.5 * (cells**2) @ inverse.T + alone
+    return _learnt(fits, ordinary)
+
+
+def _learnt(fits: Floats, ordinary: Floats) -> Floats:
+    """How likely each shape is in each column, by how it fits there and by how common it is in the table."""
     prior = ordinary
-    for _ in range(ROUNDS if len(seen) >= LEAST_TOGETHER else 0):
-        prior = (ORDINARILY * ordinary + _normalised(fits + np.log(prior)).sum(axis=0)) / (ORDINARILY + len(seen))
+    for _ in range(ROUNDS if len(fits) >= LEAST_TOGETHER else 0):
+        prior = (ORDINARILY * ordinary + _normalised(fits + np.log(prior)).sum(axis=0)) / (ORDINARILY + len(fits))
     return _normalised(fits + np.log(prior))
+
+
+def _years(seen: Sequence[Seen], first: int, last: int) -> Iterator[tuple[float, float]]:
+    """The first year of each column of dates and the one after its last, within decades that hold them all."""
+    first, last = max(0, first), min(DECADES - 1, last)
+    spans, ordinary = _spans(10 * (last - first + 1), FIRST_YEAR + 10 * first)
+    both = np.hstack([spans, spans.reshape(len(spans), -1, 10).sum(axis=2)])
+    fits = []
+    for one in seen:
+        parts, coarse = one.parts[first : last + 1].ravel(), one.votes[: one.scale.coarse] / COARSELY
+        votes = np.concatenate([parts, coarse[first : last + 1]])
+        noise = np.where(np.arange(len(votes)) < len(parts), one.error, one.error / COARSELY) ** 2
+        variance = noise + ((LOOSE * both) ** 2 + SPREADING**2) * one.records**2
+        fits.append(-0.5 * ((votes - one.records * both) ** 2 / variance + np.log(variance)).sum(axis=1))
+    for one, weights in zip(seen, _learnt(np.array(fits), ordinary), strict=True):
+        shares = np.cumsum(weights @ spans)
+        low, high = np.searchsorted(shares, BEYOND), np.searchsorted(shares, shares[-1] - BEYOND)
+        parts = one.parts[first : last + 1].ravel()
+        seen_there = np.flatnonzero(parts > max(FAR * one.error, RARE * one.records))
+        kept = [int(low), int(high), *(int(place) for place in seen_there)]
+        yield FIRST_YEAR + 10.0 * first + min(kept), FIRST_YEAR + 10.0 * first + max(kept) + 1
+
+
+@cache
+def _spans(years: int, since: int) -> tuple[Floats, Floats]:
+    """Shares of dates in each of so many years, a span a row, and how common each is anywhere: most end in our days."""
+    rows, common = [], []
+    for length in LENGTHS:
+        place = (np.arange(length) + 0.5) / length
+        even, bell = np.ones(length), np.exp(-0.5 * ((place - 0.5) / 0.2) ** 2)
+        forms = ((even, 0.4), (np.exp(3.0 * place), 0.25), (np.exp(-3.0 * place), 0.1), (bell, 0.25))
+        starts = range(0, years - length + 1, max(1, length // 8))
+        for start, (form, often) in product(starts, forms[: 1 if length == 1 else 4]):
+            row = np.zeros(years)
+            row[start : start + length] = form / form.sum()
+            rows.append(row)
+            end = since + start + length - 1
+            common.append(often * max(1, length // 8) / length * (0.02 + math.exp(-abs(end - THIS_DECADE - 4) / 8)))
+    weights = np.array(common)
+    return np.array(rows), weights / weights.sum()
 
 
 def _normalised(logarithms: Floats) -> Floats:

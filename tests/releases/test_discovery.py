@@ -389,6 +389,18 @@ def test_a_range_of_dates_ends_with_a_year_where_years_stand_out_of_wide_noise()
     assert ends_of(scale, votes, 100.0) == (2019.0, 2024.0)
 
 
+def test_dates_within_two_years_are_found_to_the_year_among_a_hundred_columns():
+    """Noise of 400 votes a year hid of 4,500 people where a decade's dates begin and end, and all of it was said."""
+    random, error = np.random.default_rng(7), 400.0
+    days = pd.to_datetime("2021-01-01") + pd.to_timedelta(random.integers(0, 730, (30, 4_500)).ravel(), unit="D")
+    columns = [votes_of(some, "date") for some in days.values.astype("datetime64[s]").reshape(30, -1)]
+    seen = [
+        Seen(scale, votes + np.rint(random.normal(0, error, votes.shape)), error, 4_500.0) for scale, votes in columns
+    ]
+    ends = all_ends(seen)
+    assert all(first <= 2021.0 and 2023.0 <= last and last - first <= 4.0 for first, last in ends)
+
+
 def test_noise_far_from_all_values_is_no_end_of_a_range():
     """Among 121 cells one has noise of 3.5 standard deviations in one column of forty."""
     scale, votes = votes_of(np.linspace(10, 60, 4_000))
