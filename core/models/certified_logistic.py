@@ -2,7 +2,9 @@
 
 For vectors u_i (a record times its label, 1 or -1) with |u_i| <= 1, a curvature k > 0 and a real vector b,
 
-    J(f) = Σ log(1 + exp(-<f, u_i>)) + k|f|²/2 + <b, f>      has one minimiser f*.
+    J(f) = Σ log(1 + exp(o_i - <f, u_i>)) + k|f|²/2 + <b, f>      has one minimiser f*,
+
+where the offsets o_i are 0 but for what predicts numbers (`number_objective`).
 
 Objective perturbation proves its promise for f*, so what is released has to be a function of f* alone: here f* rounded
 to multiples of 2^-`GRID_BITS`. Neither f* nor b is ever known exactly; both are enclosed.
@@ -16,7 +18,8 @@ gradient is computed with more. As f* lies half-way between two grid points with
 Entries of u_i are whole multiples of 2^-30 below 2^30 and have no error.
 
 1.  <f, u_i> is a sum of m products in any order: within 1.01 m u |f| of the truth (Higham 2002, section 3.1, with
-    Σ|f_j u_ij| <= |f|), and w_i changes by a quarter of that at most.
+    Σ|f_j u_ij| <= |f|), an offset taken off it adds a rounding of 1.01 u (|f| + |o_i|), and w_i changes by a quarter of
+    that at most.
 2.  exp(x) for |x| <= 40 is 2^c exp(r), r = x - c log 2, |r| < 0.36, with log 2 in two parts of which the first has 40
     bits, so that c times it is exact: r is within 0.8u. Σ r^j/j! up to j = 14 by Horner's rule, q = 1 + (r/j) q: the
     rest of the series is below 0.01u, and rounding adds (r/j)(e + 3u) + 1.5u a step to the error e so far, 3.6u in the
@@ -74,7 +77,9 @@ MOST_STEPS = 500
 Bounds = Callable[[int], tuple[Sequence[Fraction], Sequence[Fraction]]]
 
 
-def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> list[int]:
+def rounded_minimiser(
+    vectors: np.ndarray, curvature: Fraction, linear: Bounds, offsets: np.ndarray | None = None
+) -> list[int]:
     """Return the minimiser of J in multiples of 2^-`GRID_BITS`, rounded to nearest.
 
     Parameters
@@ -83,8 +88,10 @@ def rounded_minimiser(vectors: np.ndarray, curvature: Fraction, linear: Bounds) 
         int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
     linear : Bounds
         Bounds of b, which get narrower from level to level without end.
+    offsets : np.ndarray | None
+        int64 (n,), o_i in units of 2^-`UNIT_BITS`, below 2^53 of them; None where all are 0.
     """
-    for place, length in _approaching(vectors, curvature, linear):
+    for place, length in _approaching(_Objective(vectors, curvature, offsets), linear):
         rounded = rounded_within(place, length / curvature)
         if rounded is not None:
             return rounded
@@ -101,15 +108,14 @@ def approximate_minimiser(
     largest_gradient : Fraction
         Above 0; what is reached is checked, whatever the search did.
     """
-    for place, length in _approaching(vectors, curvature, linear):
+    for place, length in _approaching(_Objective(vectors, curvature), linear):
         if length <= largest_gradient:
             return place
     raise RuntimeError("Levels never end.")
 
 
-def _approaching(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> Iterator[tuple[list[Fraction], Fraction]]:
+def _approaching(objective: _Objective, linear: Bounds) -> Iterator[tuple[list[Fraction], Fraction]]:
     """Places closer and closer to the minimiser, each with a length that its gradient certainly does not pass."""
-    objective = _Objective(vectors, curvature)
     low, high = linear(0)
     place = [Fraction(value) for value in objective.start([float(a + b) / 2 for a, b in zip(low, high, strict=True)])]
     for level in count():
@@ -132,10 +138,12 @@ def _approaching(vectors: np.ndarray, curvature: Fraction, linear: Bounds) -> It
 class _Objective:
     """J without its linear term: gradients that are known to be right, and steps that need not be."""
 
-    def __init__(self, vectors: np.ndarray, curvature: Fraction):
+    def __init__(self, vectors: np.ndarray, curvature: Fraction, offsets: np.ndarray | None = None):
         self._units = vectors
         self._vectors = vectors / float(1 << UNIT_BITS)
         self._curvature = curvature
+        self._whole_offsets = np.zeros(len(vectors), np.int64) if offsets is None else offsets
+        self._offsets = self._whole_offsets / float(1 << UNIT_BITS)
 
     def start(self, linear: list[float]) -> np.ndarray:
         """A place near the minimiser, found in double precision."""
@@ -145,7 +153,7 @@ class _Objective:
             gradient = np.array(linear) + float(self._curvature) * place - block_sums(self._vectors, weights)
             move = np.linalg.solve(self._hessian(weights), gradient)
             value, slope = self._value(place, linear), float(gradient @ move)
-            moved = float(np.max(np.abs(self._margins(move)), initial=0.0))
+            moved = float(np.max(np.abs(self._products(move)), initial=0.0))
             share, least = 1.0, math.log1p(moved) / moved if moved > 0.0 else 1.0
             while share > least and not self._value(place - share * move, linear) <= value - share * slope / 4:
                 share /= 2
@@ -175,8 +183,11 @@ class _Objective:
             return [Fraction(float(value)) for value in moved]
         return [_cut(value, level) for value in moved]
 
-    def _margins(self, place: np.ndarray) -> np.ndarray:
+    def _products(self, place: np.ndarray) -> np.ndarray:
         return np.einsum("ij,j->i", self._vectors, place, optimize=False)
+
+    def _margins(self, place: np.ndarray) -> np.ndarray:
+        return self._products(place) - self._offsets
 
     def _hessian(self, weights: np.ndarray) -> np.ndarray:
         curved = (self._vectors * (weights * (1.0 - weights))[:, None]).T @ self._vectors
@@ -186,7 +197,8 @@ class _Objective:
         values = np.array([float(value) for value in place])  # of a place with a float's digits, so nothing is lost
         records, size = self._vectors.shape
         weights = logistic_weights(self._margins(values))
-        margin_error = size * UNIT_ROUNDOFF * float(np.linalg.norm(values)) / 4
+        farthest = float(np.max(np.abs(self._offsets), initial=0.0))
+        margin_error = UNIT_ROUNDOFF * ((size + 1) * float(np.linalg.norm(values)) + farthest) / 4
         sum_error = (BLOCK + 2) * UNIT_ROUNDOFF * math.fsum(weights)
         # The slack also covers the rounding of these few numbers themselves.
         error = Fraction(SLACK**2 * (records * (WEIGHT_ERROR + margin_error) + sum_error))
@@ -200,7 +212,8 @@ class _Objective:
         total = np.zeros(len(place), object)
         for start in range(0, len(self._units), ROWS_AT_ONCE):
             units = self._units[start : start + ROWS_AT_ONCE].astype(object)
-            weights = [_weight(margin, digits) for margin in units @ whole]
+            offsets = self._whole_offsets[start : start + ROWS_AT_ONCE].astype(object)
+            weights = [_weight(margin, digits) for margin in units @ whole - offsets * (1 << digits)]
             total = total + np.array(weights, object) @ units
         sums = [Fraction(number, 1 << digits + UNIT_BITS) for number in total.tolist()]
         return sums, Fraction(2 * len(self._units), 1 << digits)

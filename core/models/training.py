@@ -49,8 +49,8 @@ NUMBER_METHODS: Registry[NumberMethod] = Registry(
 AUTO = "auto"
 # Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays.
 ALIKE, LITTLE = 0.01, 0.001
-# Of what is explained: how much more a deep fit must explain than sums, which say how far they may be off.
-WORTH_OF_BANDS = 0.05
+# Of what is explained: how much more another must explain than sums, which say how far they may be off.
+WORTH_OF_BANDS = 0.02
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
 USUAL_RECORDS = int(ORDINARY)  # Records that a forecast reckons with before anybody says or buys how many there are.
 # Squared coordinates times classes, beyond which methods that solve systems of equations are not tried out.

@@ -49,7 +49,6 @@ from ..privacy.replay.tape import drawn, tossed
 from ..runtime.parameters import Number, Resolved, Whole, parameter
 from .linear_models import NumberModel
 from .method import NumberMethod
-from .training_task import Task
 
 UNIT = 1 << 13
 GRID = 1 << 10  # Points of the grid from a coefficient of 0 to one of 1.
@@ -95,10 +94,6 @@ class DeepFit(NumberMethod):
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: one choice of epsilon, and nothing of delta."""
         return Cost((Selections(Fraction(budget.epsilon)),), budget.epsilon, budget.delta)
-
-    @classmethod
-    def suits(cls, task: Task, budget: Budget) -> bool:
-        return not task.categories and budget.pure and task.width < MOST_DEEP
 
     def noise(self, budget: Budget) -> float:
         """How many records the fits are of that the draw may pass over, of those in `split` parts."""

@@ -284,8 +284,6 @@ def _why(offer: Offer) -> str:
     right += f"{_upper(offer.bent)}. " if offer.bent else ""
     if offer.method == "products":
         right += "It says how far its coefficients may be off. "
-    if offer.method == "tukey":
-        return f"{right}The records are split, and it needs more than about {people} parts that agree."
     return f"{right}Its noise weighs as much as about {people} records that say the same; many times more outweigh it."
 
 

@@ -9,13 +9,21 @@ import pytest
 
 from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, trainings
 from core.auditing.trials import BUDGETS, CLOSE, examine
-from core.models import amp, descent, number_descent, objective_perturbation, posterior, standard_scale
+from core.models import (
+    amp,
+    descent,
+    number_descent,
+    number_objective,
+    objective_perturbation,
+    posterior,
+    standard_scale,
+)
 from core.models.descent import Descent, NoisyDescent
 from core.models.training import METHODS, NUMBER_METHODS
 from core.privacy.noise.noise import add_noise
 
 PURE, DELTA = BUDGETS[:2]
-QUICK = ("objective", "products", "boosted", "tukey")
+QUICK = ("objective", "mean", "products", "boosted", "tukey")
 
 
 @lru_cache(maxsize=1)
@@ -111,6 +119,16 @@ def records_too_long(patch):
     patch.setattr(objective_perturbation, "in_unit_ball", lambda *told: ((found := ball(*told))[0] * 5 // 4, found[1]))
 
 
+def numbers_too_long(patch):
+    ball = number_objective.in_unit_ball
+    patch.setattr(number_objective, "in_unit_ball", lambda *told: ((found := ball(*told))[0] * 5 // 4, found[1]))
+
+
+def mean_moved_by_one(patch):
+    moved = number_objective.MeanAlone.moved
+    patch.setattr(number_objective.MeanAlone, "moved", lambda *told: replace(moved(*told), l1=moved(*told).l1 * 3 // 4))
+
+
 def posterior_too_sharp(patch):
     deviation = posterior.deviation
     patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
@@ -130,6 +148,8 @@ def exact_records_count(patch):
 
 FAULTS = [
     (records_too_long, "objective", PURE, 2),
+    (numbers_too_long, "objective", PURE, 0),
+    (mean_moved_by_one, "mean", PURE, 0),
     (curvature_too_small, "amp", DELTA, 2),
     (solved_twice, "amp", DELTA, 2),
     (posterior_too_sharp, "ops", DELTA, 0),

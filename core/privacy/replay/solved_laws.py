@@ -67,11 +67,32 @@ class PerturbedMinimum:
 
     def _log(self, records: np.ndarray, place: np.ndarray) -> float:
         """The log density of a place."""
-        weights = expit(-(records @ place))
-        linear = weights @ records - float(self.curvature) * place
-        curved = (records * (weights * (1.0 - weights))[:, None]).T @ records
+        vectors, weights, pulls = self._pulled(records, place)
+        linear = pulls @ vectors - float(self.curvature) * place
+        curved = (vectors * (weights * (1.0 - weights))[:, None]).T @ vectors
         volume = np.linalg.slogdet(curved + float(self.curvature) * np.eye(len(place)))[1]
         return float(volume - float(self.rate) * np.linalg.norm(linear))
+
+    def _pulled(self, records: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Vectors of records, their weights p at a place, and how much of each the linear term makes up for."""
+        weights = expit(-(records @ place))
+        return records, weights, weights
+
+
+@dataclass(frozen=True)
+class PerturbedFit(PerturbedMinimum):
+    """The same of Σ 2 log cosh((<f, x> - o)/2): with p = 1/(1 + e^(<f, x> - o)) a record pulls by (p - ½) x.
+
+    Hidden are the vectors x with their offsets o in a last column. One record more or less reaches r/2, as f goes far
+    along it or against it.
+    """
+
+    described = "a fit with a random linear term"
+
+    def _pulled(self, records: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        vectors = records[:, :-1]
+        weights = expit(records[:, -1] - vectors @ place)
+        return vectors, weights, weights - 0.5
 
 
 @dataclass(frozen=True)
@@ -248,7 +269,7 @@ def _differing(first: np.ndarray, second: np.ndarray) -> tuple[Counter[bytes], C
 def _tried(first: np.ndarray, second: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
     """Outcomes at which a loss is looked for: what came, and places along and against the records that differ."""
     gone, come = _differing(first, second)
-    records = [np.frombuffer(one) for one in [*gone, *come][:MOST_TRIED]]
+    records = [np.frombuffer(one)[: len(came)] for one in [*gone, *come][:MOST_TRIED]]
     ways = [*records, *(one - two for one in records for two in records if one is not two)]
     ways.append(np.sum(records, axis=0))
     lengths = [(way, float(np.linalg.norm(way))) for way in ways]

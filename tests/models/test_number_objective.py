@@ -1,0 +1,105 @@
+"""Numbers by objective perturbation: the bound of its theorem, its solver, and what it learns under a pure promise."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from core import Budget, Domain, Numeric, train
+from core.domain import Categorical
+from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
+from core.models.number_objective import SHARPNESS, MeanAlone, PureFit
+from core.models.training import offers
+from core.privacy.neighbours import Neighbours
+from core.privacy.replay.solved_laws import PerturbedFit
+from core.sources import open_source
+
+TRUTH = np.array([0.3, -0.2])
+
+
+def line(n, seed=1, spread=0.05):
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1, 1, (n, 2))
+    y = 0.1 + x @ TRUTH + spread * random.normal(size=n)
+    return pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.clip(y, -1, 1)})
+
+
+PLANE = Domain.of(a=(-1, 1), b=(-1, 1), y=(-1, 1))
+vectors = st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(
+    lambda values: np.array(values) / max(1.0, np.linalg.norm(values))
+)
+rows = st.tuples(vectors, st.floats(-SHARPNESS, SHARPNESS)).map(lambda one: np.append(*one))
+
+
+@given(st.lists(rows, max_size=4), rows, st.lists(st.floats(-60, 60), min_size=3, max_size=3), st.floats(0.05, 8))
+def test_no_record_more_moves_the_log_density_by_more_than_half_the_rate(others, more, place, rate):
+    law = PerturbedFit(Fraction(rate), 1 / Fraction(rate), 1, 1)
+    before, after = np.array(others).reshape(-1, 4), np.array([*others, more])
+    moved = law._log(after, np.array(place)) - law._log(before, np.array(place))
+    assert abs(moved) <= rate / 2 * (1 + 1e-9)
+
+
+def test_half_the_rate_is_reached_and_a_smaller_curvature_passes_it():
+    far, near = np.array([-400.0, 0, 0]), np.array([-0.2, 0, 0])
+    none, more = np.empty((0, 4)), np.array([[1.0, 0, 0, 0]])
+    law = PerturbedFit(Fraction(1), Fraction(1), 1, 1)
+    assert abs(law._log(more, far) - law._log(none, far)) == pytest.approx(0.5, rel=1e-9)
+    small = PerturbedFit(Fraction(1), Fraction(1, 4), 1, 1)
+    assert max(abs(small._log(more, place) - small._log(none, place)) for place in (far, near, 0 * near)) > 0.6
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_the_rate_is_twice_the_share_of_each_record_that_may_change(relation):
+    moves = 1 if relation is Neighbours.ADD_REMOVE else 2
+    assert PureFit(PLANE, "y").rate(Budget(3, 0, relation)) == Fraction(6, moves)
+
+
+def test_the_minimiser_with_offsets_is_that_of_scipy():
+    random = np.random.default_rng(3)
+    points = random.normal(size=(400, 3))
+    points /= np.maximum(1.0, np.linalg.norm(points, axis=1))[:, None]
+    units = np.trunc(points * (1 << UNIT_BITS) * (1 - 1e-9)).astype(np.int64)
+    offsets = np.trunc(SHARPNESS * random.uniform(-1, 1, 400) * (1 << UNIT_BITS)).astype(np.int64)
+    linear = [Fraction(1, 3), Fraction(-2), Fraction(5, 7)]
+    found = np.array(rounded_minimiser(units, Fraction(2), lambda level: (linear, linear), offsets)) / (1 << GRID_BITS)
+
+    def value(place):
+        margins = (units @ place - offsets) / (1 << UNIT_BITS)
+        return np.logaddexp(0, -margins).sum() + place @ place + place @ np.array(linear, float)
+
+    wanted = minimize(value, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).x
+    assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_much_of_what_a_pure_promise_lets_be_learnt_is_learnt():
+    """Sums of products need noise for every pair of columns; this needs it for every column."""
+    held = line(500, 2)
+    off = {}
+    for method in ("objective", "products"):
+        models = [train(line(3000), "y", PLANE, Budget("0.1"), method) for _ in range(3)]
+        told = [model.predict(held)["predicted"].to_numpy() for model in models]
+        off[method] = float(np.mean([np.mean((one - held["y"]) ** 2) for one in told])) / held["y"].var()
+    assert off["objective"] < 0.2
+    model = train(line(3000), "y", PLANE, Budget(50), "objective")
+    assert model.predict(pd.DataFrame({"a": [0.0, 1.0, 0.0], "b": [0.0, 0.0, 1.0]}))["predicted"].to_numpy() == (
+        pytest.approx([0.1, 0.4, -0.1], abs=0.02)
+    )
+
+
+def test_an_outlier_pulls_no_harder_than_a_residual_of_a_length():
+    far = line(400).assign(y=lambda frame: np.where(np.arange(len(frame)) < 20, 1.0, frame["y"]))
+    told = train(far, "y", PLANE, Budget(100), "objective").predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))
+    assert told["predicted"].iloc[0] == pytest.approx(0.1, abs=0.03)  # the mean of these is .145
+
+
+def test_the_mean_alone_is_the_mean_and_what_noise_hides_is_left_to_it():
+    domain = Domain((Numeric("y", 0, 100), Categorical("z", ("a", "b"))))
+    frame = pd.DataFrame({"y": np.linspace(20, 60, 2000), "z": np.tile(["a", "b"], 1000)})
+    model = MeanAlone(domain, "y").fit(open_source(frame), Budget(5))
+    assert model.predict(frame)["predicted"].to_numpy() == pytest.approx(np.full(2000, 40.0), abs=0.5)
+    wide = Domain.of(**{f"x{place}": (0, 1) for place in range(30)})
+    assert [one.method for one in offers(wide, "x9", Budget("0.05"), records=2000)][:2] == ["mean", "objective"]
