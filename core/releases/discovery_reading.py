@@ -16,6 +16,7 @@ on another record.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,13 @@ MOSTLY, ABOUT, CODES, RARELY = 0.55, 0.005, 0.02, 50.0
 begin with a zero where numbers are codes; and how many times as many records have no value where nobody has one."""
 SURE = 2.0
 """Standard deviations of noise from which a cell is taken to hold records."""
+DOUBTFUL = 3.0
+"""The same by which two formats differ that fit the same values, of which several cells tell."""
+NAMED_CODES = re.compile(
+    r"zip|plz|post(al|leit|code)|c[oó]d(e|igo|ice)|phone|telefon|(\b|_)(tel|cap|cp|fips|iban)(\b|_)", re.I
+)
+"""Names of columns, in five languages, whose numbers are codes."""
+MARKS = ("decimal_point", "decimal_comma")
 COARSELY = 2
 """c: votes of a record for its coarse cell."""
 COARSE = 60
@@ -83,11 +91,14 @@ class Votes:
         Columns of texts, and those whose type says what they hold.
     unit : PrivacyUnit
         Who one person is.
+    comma : bool
+        Whether the file separates its columns as programs do where decimals have a comma: by semicolons.
     """
 
     texts: tuple[str, ...]
     others: tuple[str, ...]
     unit: PrivacyUnit
+    comma: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,16 +154,18 @@ class Votes:
     def formats(self, noisy: Integers, error: float) -> dict[str, Format]:
         """How each column of texts is written, by what stands out of the noise of its votes."""
         votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
-        prefer = _preferred(np.sum(list(votes.values()), axis=0)) if votes else ()
-        return {name: _format(one, error, prefer) for name, one in votes.items()}
+        spread = error * math.sqrt(max(1, len(votes)))
+        prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
+        return {name: _format(one, error, prefer, bool(NAMED_CODES.search(name))) for name, one in votes.items()}
 
 
-def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
+def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool) -> Format:
     """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
 
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
     round it would leave out everyone with another number. Of numbers without decimals, such as "70,001", noise alone
-    would tell the mark, so the table's own is taken unless the other stands out of the noise.
+    would tell the mark, so the table's own is taken unless the other stands out of the noise; likewise times of day
+    before durations. Where a column's name says that it has codes, it has unless decimals stand out.
     """
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()
@@ -163,14 +176,18 @@ def _format(votes: Floats, error: float, prefer: Sequence[str]) -> Format:
     shares["yes_no"] = float(seen[sorted(words)].sum()) / written
     if nothing > written * RARELY:
         return format_of("nothing")
-    if shares["code"] > CODES + SURE * error / written:
+    doubt = SURE * error / written
+    point, comma = (seen[_with(*pair)].sum() / written for pair in (MARKS, MARKS[::-1]))
+    digits = max(shares[name] for name in MARKS)
+    if shares["code"] > CODES + doubt or (coded and digits >= MOSTLY and max(point, comma) < CODES + doubt):
         return format_of("code")
     names = [*prefer, *(one.name for one in FORMATS if one.name not in (*prefer, *UNSTRUCTURED))]
     best = max(shares[name] for name in names)
     if best >= MOSTLY:
-        mark, other = prefer[-2:]
-        if shares[other] == best and (shares[other] - shares[mark]) * written <= SURE * error:
-            return format_of(mark)
+        for usual, *others in (prefer[-2:], ("time", "duration", "hours_minutes")):
+            doubtful = (best - shares[usual]) * written <= DOUBTFUL * error
+            if doubtful and best in [shares[other] for other in others]:
+                return format_of(usual)
         return format_of(next(name for name in names if shares[name] >= best - ABOUT))
     return format_of(max(UNSTRUCTURED[:3], key=lambda name: shares[name]))
 
@@ -181,13 +198,18 @@ def _with(name: str, without: str = "") -> list[int]:
     return [place for place, bits in enumerate(signatures()) if bits & bit and not bits & other]
 
 
-def _preferred(votes: Floats) -> tuple[str, ...]:
-    """Which of two formats is meant where a value fits both: that of which more is written in the table."""
-    decimals, days = (
-        sorted(pair, key=lambda name: -votes[_with(name, next(one for one in pair if one != name))].sum())
-        for pair in (("decimal_point", "decimal_comma"), ("day_first", "month_first"))
-    )
-    return ("yes_no", "year_first", *days, "compact_date", *decimals)
+def _preferred(votes: Floats, error: float, comma: bool) -> tuple[str, ...]:
+    """Which of two formats is meant where a value fits both: that of which more is written in the table.
+
+    Noise alone tells it of none: the one that is usual in such files comes first unless the other stands out of it.
+    """
+    usual = [MARKS[:: -1 if comma else 1], ("day_first", "month_first")]
+    order: list[str] = []
+    for one, other in usual:
+        these, those = _with(one, other), _with(other, one)
+        more = votes[those].sum() - votes[these].sum()
+        order += (other, one) if more > SURE * error * math.sqrt(len(these) + len(those)) else (one, other)
+    return ("yes_no", "year_first", *order[2:], "compact_date", *order[:2])
 
 
 def as_texts(values: pa.Array) -> pa.Array:

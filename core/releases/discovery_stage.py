@@ -79,6 +79,8 @@ class Discovery(Stage):
         Who one person is.
     said : Declaration | None
         What is known of some columns, which are not looked at then.
+    comma : bool
+        Whether a file separates its columns by semicolons, as where decimals have a comma.
     """
 
     columns: tuple[str, ...]
@@ -91,6 +93,7 @@ class Discovery(Stage):
     share: str = SHARE
     unit: PrivacyUnit = EACH_RECORD
     said: Declaration | None = field(default=None, compare=False)
+    comma: bool = False
     name: ClassVar[str] = "discovery"
     learns: ClassVar[str] = "what nobody had said of the columns"
     needed: ClassVar[bool] = True
@@ -145,6 +148,7 @@ class Discovery(Stage):
             f"{exact:f}",
             unit,
             said,
+            isinstance(source, DelimitedSource) and source.delimiter == ";",
         )
         found._check(isinstance(source, DelimitedSource))
         return found
@@ -168,7 +172,7 @@ class Discovery(Stage):
     @cached_property
     def votes(self) -> Votes:
         """What the first reading counts."""
-        return Votes(self.texts, (*self.numbers, *self.dates), self.unit)
+        return Votes(self.texts, (*self.numbers, *self.dates), self.unit, self.comma)
 
     @cached_property
     def reserve(self) -> Reserve | None:
