@@ -95,7 +95,8 @@ def release(
         bool,
         discovery_option(
             "--discover",
-            help="Find out first what --declaration does not say: formats, values of categories, ranges, how many.",
+            help="Find out first what --declaration does not say: formats, values of categories, ranges, how many. "
+            "Tables are released of it unless another mechanism is named.",
         ),
     ] = False,
     discover_share: Annotated[
@@ -118,6 +119,8 @@ def release(
     from .mechanisms import check_typed, leaves_bandwidth
 
     with billed() as bill:
+        if discover and not typed(shape):  # the one that asks for nothing more, and answers most
+            shape = replace(shape, mechanism="tables")
         check_said(promise, need)
         check_engine(engine)
         check_typed(shape)

@@ -211,7 +211,7 @@ def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(co
 
 
 def test_a_release_finds_out_what_its_declaration_does_not_say(command, table):
-    made = command("release", table, *FIND, "--mechanism", "tables", "--out", "found.npz")
+    made = command("release", table, *FIND, "--out", "found.npz")
     assert made.exit_code == 0, made.output
     release = load("found.npz")
     assert release.privacy.epsilon == 20 and set(release.finding.columns) <= {"age", "pay", "joined", "sex", "note"}
