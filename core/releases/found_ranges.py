@@ -50,6 +50,9 @@ beside a part that holds more than may be hidden."""
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
 NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
+TALL, FALL, MOST = 100.0, 16, 0.55
+"""The least largest amount of which ratios are told apart, in steps; and how many powers of two below it count; and a
+share."""
 NEARLY_ZERO = 1e-4  # Of the other end.
 THIS_DECADE = 2020
 LENGTHS = (*range(1, 11), 12, 15, 18, 22, 27, 33, 40, 48, 58, 70, 85, 100, 130, 170)
@@ -130,10 +133,27 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
         step = step_of(noisy, error, seen.records)
         low, high = within_reason(scale.name, *rounded_outward(*ends, step))
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
+        entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}
     (column,) = columns_of(scale.name, entry | ON_MISSING)
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
+
+
+def _is_amount(seen: Seen, low: float, high: float, step: float) -> bool:
+    """Whether most numbers above 0 surely lie far below the largest, as pay and sizes do: ratios are then told apart.
+
+    `MOST` of them lie below an eighth of it; of even numbers one of eight does, and of exponential ones about a half.
+    """
+    if low < 0.0 or high < max(TALL, TALL * step):
+        return False
+    ends = 2.0 ** np.arange(LEAST_POWER + 1, LEAST_POWER + COARSE + 1)
+    above, small = seen.cells[COARSE + 1 :], ends <= high / 8.0
+    held = small & (ends > max(low, high * 2.0**-FALL))
+    zeros = max(0.0, float(seen.cells[COARSE]))
+    positive = seen.records - zeros
+    spread = math.sqrt(seen.variance * (held.sum() + 1))
+    return bool(above[held].sum() - MOST * positive > SURE * spread)
 
 
 def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:

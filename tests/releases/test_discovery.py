@@ -38,7 +38,7 @@ from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
-from core.releases.found_ranges import Seen, all_ends, heaps_of, rounded_outward, step_of
+from core.releases.found_ranges import Seen, all_ends, found_ranges, heaps_of, rounded_outward, step_of
 from core.sources import open_source
 
 PROMISE = Budget(1, "1e-6")
@@ -431,6 +431,26 @@ def test_dates_within_two_years_are_found_to_the_year_among_a_hundred_columns():
     ]
     ends = all_ends(seen)
     assert all(first <= 2021.0 and 2023.0 <= last and last - first <= 4.0 for first, last in ends)
+
+
+AMOUNTS = {
+    "lognormal": (lambda random: np.exp(7 + 1.3 * random.normal(size=10_000)), "log"),
+    "with zeros": (lambda random: np.exp(7 + 1.5 * random.normal(size=10_000)) * (random.random(10_000) < 0.5), "log"),
+    "even": (lambda random: random.uniform(0, 5_000, 10_000), ""),
+    "exponential": (lambda random: random.exponential(900, 10_000), ""),
+    "bell": (lambda random: random.normal(500, 60, 10_000), ""),
+    "few": (lambda random: random.geometric(0.3, 10_000).astype(float), ""),
+}
+
+
+@pytest.mark.parametrize("values, scale", AMOUNTS.values(), ids=AMOUNTS)
+def test_amounts_over_decades_are_told_apart_by_ratios_and_others_by_differences(values, scale):
+    """In cells of equal widths most amounts were in the first, and pairs of them erred 3.4 times as much."""
+    random = np.random.default_rng(6)
+    own, votes = votes_of(np.round(values(random), 2))
+    noisy = votes + np.rint(random.normal(0, 60, votes.shape)).astype(int)
+    (found,) = found_ranges([(own, noisy)], 60.0, Measured(10_000, 50), {"x": Measured(0, 60)})
+    assert found.column.scale == scale
 
 
 def test_noise_far_from_all_values_is_no_end_of_a_range():
