@@ -24,6 +24,7 @@ import pytest
 
 from core import Budget, Domain, release, train
 from core import estimators as estimators_module
+from core.domain.encoders import Encoder
 from core.domain.texts_and_items import TextLength
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
@@ -155,6 +156,10 @@ def natural(sketch) -> pd.DataFrame:
     for column in domain.columns:
         if isinstance(column, TextLength):
             frame[column.name] = ["word " * round(length) for length in frame[column.name]]
+        if isinstance(column, Encoder):
+            read = Domain(column.reads)
+            low, high = read.bounds()
+            frame[list(read.fields)] = read.decode_points(random.uniform(low, high, (RECORDS, len(low))), inside=True)
     if domain.unit.column is not None:
         frame[domain.unit.column] = [f"p{place // domain.unit.records}" for place in range(RECORDS)]
     return frame

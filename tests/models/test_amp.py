@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,7 @@ from core.models.amp import (
     sharp_constants,
 )
 from core.models.certified_logistic import UNIT_BITS, approximate_minimiser
+from core.privacy.accounting import Cost, PureParts
 from core.privacy.integer_shifts import gaussian_delta
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.vector_noise import NormalVector
@@ -224,12 +226,19 @@ def test_several_records_a_person_and_replaced_ones_need_more_noise():
     assert two == replaced > Fraction(19, 10) * one
 
 
-def test_a_ledger_admits_it_alone(tmp_path):
-    """Nothing is known of its loss beyond its promise, so nothing may follow it, or come before it."""
+def test_a_ledger_admits_it_first_and_adds_promises_up_after_it(tmp_path):
+    """Nothing is known of its loss beyond its promise, so only sums of promises hold beside it, and only from the first
+    entry on."""
     task, budget, source = ApproximateMinima(PLANE, "kind"), Budget(1, "1e-6"), open_source(plane(20))
     ledger = Ledger(str(tmp_path / "ledger.sqlite"))
     ledger.register("people", 5, "1e-5")
     payer = payer_of(ledger, "people", budget, PLANE.unit)
-    task.fit(source, budget, spend=spending(payer, task.cost(budget), task))
+    for _ in range(5):
+        task.fit(source, budget, spend=spending(payer, task.cost(budget), task))
     with pytest.raises(BudgetError):
         spending(payer_of(ledger, "people", budget, PLANE.unit), task.cost(budget), task)
+    ledger.register("others", 5, "1e-5")
+    pure = Cost((PureParts(Fraction(1, 100)),), Decimal("0.01"))
+    ledger.spend("others", pure, {})
+    with pytest.raises(BudgetError):
+        spending(payer_of(ledger, "others", budget, PLANE.unit), task.cost(budget), task)
