@@ -5,7 +5,7 @@ python -m benchmarks --list                            what there is
 python -m benchmarks --only race_build --only noise    some of it
 python -m benchmarks --quick                           small sizes, seconds each; no target is judged at them
 python -m benchmarks --only friendster_size            what takes long runs only by its name
-python -m benchmarks --table                           the tables of results.json, as Markdown
+python -m benchmarks --table > docs/measured.md        the page of all figures, with the tables of results.json
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from . import curves, results, tables
+from . import curves, measured_page, results, tables
 from .catalogue import CATALOGUE, Benchmark, chosen
 from .machine import machine
 from .measuring import NotMeasured, Settings
@@ -27,8 +27,6 @@ from .measuring import NotMeasured, Settings
 HERE = Path(__file__).parent
 OUT = HERE.parent / "artefacts" / "benchmarks"
 RESULTS = "results.json"
-MARK = "<!-- figures: python -m benchmarks --table --into benchmarks/README.md -->"
-END = "<!-- end of figures -->"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,8 +67,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, help="a folder for large files; they are removed at the end")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on the size of what streams from disk")
     parser.add_argument("--repetitions", type=int, help="of every piece of work, instead of the usual number")
-    parser.add_argument("--table", action="store_true", help="print the kept results as Markdown, and end")
-    parser.add_argument("--into", type=Path, help="with --table: a page that has a place for them, to put them there")
+    parser.add_argument("--table", action="store_true", help="print docs/measured.md with the kept results, and end")
     parser.add_argument("--pictures", type=Path, help="draw the kept curves as PNG into a folder, and end")
     return parser.parse_args(arguments)
 
@@ -89,15 +86,8 @@ def _shown(kept: Path, options: argparse.Namespace) -> int:
         return 2
     if options.pictures:
         curves.write_pictures(options.pictures, found)
-    if options.table and options.into:
-        before, mark, rest = options.into.read_text().partition(MARK)
-        _, end, after = rest.partition(END)
-        if not mark or not end:
-            print(f"{options.into} has no place for them: {MARK} … {END}", file=sys.stderr)
-            return 2
-        options.into.write_text(f"{before}{mark}\n\n{tables.markdown(found)}\n{end}{after}")
-    elif options.table:
-        print(tables.markdown(found))
+    if options.table:
+        print(measured_page.page(found), end="")
     return 0
 
 
@@ -123,11 +113,11 @@ def _run(asked: list[Benchmark], settings: Settings, kept: Path) -> tuple[list[r
 
 def _print(found: list[results.Results]) -> None:
     console = Console(width=190)
-    for sheet in tables.sheets(found):
-        table = Table(*sheet.heads, title=sheet.title, title_justify="left")
-        for row in sheet.rows:
-            table.add_row(*(cell.replace("`", "").replace("**", "") for cell in row))
-        console.print(table)
+    sheet = tables.sheet(found)
+    table = Table(*sheet.heads, title=sheet.title, title_justify="left", show_lines=True)
+    for row in sheet.rows:
+        table.add_row(*(cell.replace("`", "").replace("**", "").replace(tables.BREAK, "\n") for cell in row))
+    console.print(table)
 
 
 def _near(path: Path) -> str:

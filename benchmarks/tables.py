@@ -1,13 +1,17 @@
-"""Results as tables: what was measured beside rivals, beside what papers published, and beside its targets."""
+"""Results as a table: each piece of work beside its targets, published figures, rivals in the same run, and limits."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .measuring import Comparison
 from .results import Results
 from .words import amount, digits, times
+
+BREAK, ESCAPED = "<br>", "\\|"
+"""Within the cell of a table in Markdown: a new line, and an upright stroke."""
 
 
 @dataclass(frozen=True)
@@ -21,109 +25,64 @@ class Sheet:
     def markdown(self) -> str:
         """For a page."""
         lines = [self.heads, ("---",) * len(self.heads), *self.rows]
-        return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        return f"### {self.title}\n\n" + rows_of(lines)
 
 
-def sheets(results: Sequence[Results]) -> list[Sheet]:
-    """All tables that results fill."""
-    drawn = (targets(results), published(results), rivals(results), limits(results), facts(results))
-    return [sheet for sheet in drawn if sheet.rows]
+def rows_of(lines: Iterable[Sequence[str]]) -> str:
+    """Lines of a table in Markdown, of which the first two are its head."""
+    return "\n".join(f"| {' | '.join(cell.replace('|', ESCAPED) for cell in cells)} |" for cells in lines)
 
 
-def targets(results: Iterable[Results]) -> Sheet:
-    """What was to be reached; results of small sizes say nothing about that."""
-    rows = [
-        (
-            f"`{one.benchmark}`",
-            found.work,
-            f"{target.what} {'≥' if target.at_least else '≤'} {digits(target.bound)}",
-            digits(target.measured),
-            "yes" if target.reached else "**no**",
-        )
-        for one in results
-        if _full(one)
-        for found in one.comparisons
-        for target in found.targets
-    ]
-    return Sheet("Targets", ("benchmark", "work", "target", "measured", "reached"), tuple(rows))
-
-
-def published(results: Iterable[Results]) -> Sheet:
-    """What papers say their own took, and what it takes here."""
-    rows = [
-        (
-            paper.where,
-            f"{found.work}{f', one {found.piece}' if found.piece else ''}",
-            f"{amount(paper.value, found.unit)}{f' ({paper.means})' if paper.means else ''}",
-            amount(found.median / found.pieces, found.unit),
-            times(paper.value * found.pieces / found.median),
-        )
-        for one in results
-        if _full(one)
-        for found in one.comparisons
-        for paper in found.published
-    ]
-    return Sheet("Beside the papers", ("table", "work", "published", "here", "ratio"), tuple(rows))
-
-
-def rivals(results: Iterable[Results]) -> Sheet:
-    """Everything that ran side by side: medians, and in brackets the least and the most of all repetitions."""
-    rows = []
-    for measured in results:
-        for found in measured.comparisons:
-            own = (f"`{measured.benchmark}`", found.work, _spread(found.values, found.unit))
-            beside = [(one.name, _spread(one.values, found.unit), times(found.ratio(one))) for one in found.rivals]
-            for number, cells in enumerate(beside or [("", "", "")]):
-                rows.append((own if number == 0 else ("", "", "")) + cells)
-    heads = ("benchmark", "work", "Frostglass", "rival", "rival's", "rival / Frostglass")
-    return Sheet("Side by side, in the same run", heads, tuple(rows))
-
-
-def limits(results: Iterable[Results]) -> Sheet:
-    """How long the whole takes as a multiple of what it cannot do without."""
-    rows = [
-        (f"`{one.benchmark}`", found.work, limit.name, _spread(limit.values, found.unit), times(1 / found.ratio(limit)))
+def sheet(results: Iterable[Results]) -> Sheet:
+    """All that was measured: medians, in brackets the least and the most of all repetitions."""
+    rows = tuple(
+        (f"`{one.benchmark}`", found.work, _spread(found.values, found.unit), BREAK.join(beside(one, found)))
         for one in results
         for found in one.comparisons
-        for limit in found.limits
-    ]
-    return Sheet("How far from the limit", ("benchmark", "work", "limit", "limit alone", "all / limit"), tuple(rows))
+    )
+    return Sheet("Speed and memory", ("benchmark", "work", "Frostglass", "beside it"), rows)
 
 
-def facts(results: Iterable[Results]) -> Sheet:
-    """Rates, memory and errors that came with the times."""
-    rows = [
-        (f"`{one.benchmark}`", found.work, "; ".join(f"{digits(value)} {name}" for name, value in found.facts.items()))
-        for one in results
-        for found in one.comparisons
-        if found.facts
-    ]
-    return Sheet("What came with it", ("benchmark", "work", "measured as well"), tuple(rows))
+def beside(measured: Results, found: Comparison) -> Iterator[str]:
+    """What a piece of work stands beside; results of small sizes say nothing about targets and papers."""
+    if not measured.quick and measured.scale == 1.0:
+        for target in found.targets:
+            sign, judged = "≥" if target.at_least else "≤", "reached" if target.reached else "**missed**"
+            yield f"target {target.what} {sign} {digits(target.bound)}: {digits(target.measured)}, {judged}"
+        for paper in found.published:
+            ours = found.median / found.pieces
+            here = f"one {found.piece} {amount(ours, found.unit)}, " if found.piece else ""
+            where = f"{paper.where} ({paper.means})" if paper.means else paper.where
+            yield f"{here}{where}: {amount(paper.value, found.unit)}, {times(paper.value / ours)}"
+    for one in found.rivals:
+        yield f"{one.name}: {_spread(one.values, found.unit)}, {times(found.ratio(one))}"
+    for one in found.limits:
+        alone = amount(statistics.median(one.values), found.unit)
+        yield f"limit, {one.name}: {alone}, the whole {times(1 / found.ratio(one))}"
+    if found.facts:
+        yield "; ".join(f"{digits(value)} {name}" for name, value in found.facts.items())
 
 
 def machines(results: Iterable[Results]) -> str:
-    """One line for every machine and day that figures come from."""
-    lines = {}
+    """One line for every machine and day that figures come from, and what versions all of them had."""
+    results = list(results)
+    common = set.intersection(*(set(one.machine["versions"].items()) for one in results))
+    lines: dict[str, list[str]] = {}
     for one in results:
         where = one.machine
-        versions = ", ".join(f"{name} {version}" for name, version in where["versions"].items())
+        own = "".join(f", {name} {said}" for name, said in where["versions"].items() if (name, said) not in common)
         line = (
             f"{where['processor']}, {where['cores']} cores, {where['memory_gib']} GiB; {where['system']}, "
-            f"{where['blas']}, Python {where['python']}, {versions}; {one.day}"
+            f"{where['blas']}, Python {where['python']}{own}; {one.day}"
         )
         lines.setdefault(line, []).append(one.benchmark)
+    versions = ", ".join(
+        f"{name} {said}" for name, said in results[0].machine["versions"].items() if (name, said) in common
+    )
     if len(lines) == 1:
-        return next(iter(lines)) + "."
-    return "\n".join(f"* {', '.join(f'`{name}`' for name in names)}: {line}." for line, names in lines.items())
-
-
-def markdown(results: Sequence[Results]) -> str:
-    """All tables, for a page."""
-    return "\n\n".join([machines(results), *(sheet.markdown() for sheet in sheets(results))]) + "\n"
-
-
-def _full(one: Results) -> bool:
-    return not one.quick and one.scale == 1.0
+        return f"{next(iter(lines))}; {versions}."
+    named = "\n".join(f"* {', '.join(f'`{name}`' for name in names)}: {line}." for line, names in lines.items())
+    return f"{named}\n\nAll with {versions}."
 
 
 def _spread(values: Sequence[float], unit: str) -> str:

@@ -73,7 +73,7 @@ def building_on(
     Parameters
     ----------
     engine : str
-        "local", "dask" or "dask:ADDRESS"; see `docs/cluster.md`.
+        "local", "dask" or "dask:ADDRESS"; see `docs/scale.md`.
     sketch, source : LinearSketch, Source
         Of a settled size, and the private records.
     keeping : Keeping | None

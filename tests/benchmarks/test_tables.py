@@ -1,11 +1,12 @@
 """What is printed says what was measured."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from benchmarks import results, tables
-from benchmarks.__main__ import END, MARK, main
+from benchmarks.__main__ import main
 from benchmarks.measuring import ERROR, Comparison, Curve, Published, Rival, Target, ratio
 from benchmarks.words import amount, digits, duration
 
@@ -43,30 +44,31 @@ def test_ratios_are_of_rounds_where_both_had_every_turn():
     assert ratio((8.0,), (1.0, 2.0, 4.0)) == 4.0
 
 
+def beside(**changes):
+    (_, _, ours, asked), (_, _, errors, others) = tables.sheet([measured(**changes)]).rows
+    assert (ours, errors) == ("20.0 ms (10.0 ms – 30.0 ms)", "2% (1% – 3%)")
+    return asked.split(tables.BREAK), others.split(tables.BREAK)
+
+
 def test_side_by_side():
-    rows = tables.rivals([measured()]).rows
-    ours, slow, errors = rows
-    assert ours[1:3] == ("1,000 questions", "20.0 ms (10.0 ms – 30.0 ms)")
-    assert ours[3:] == ("NumPy", "100 ms (50.0 ms – 300 ms)", "5.00 ×")
-    assert slow == ("", "", "", "slow", "4.00 s", "200 ×")
-    assert errors[2:] == ("2% (1% – 3%)", "the paper's", "20% (10% – 30%)", "10.0 ×")
+    asked, errors = beside()
+    assert asked[3:5] == ["NumPy: 100 ms (50.0 ms – 300 ms), 5.00 ×", "slow: 4.00 s, 200 ×"]
+    assert errors == ["the paper's: 20% (10% – 30%), 10.0 ×"]
 
 
 def test_published_figures_are_for_one_piece():
-    assert tables.published([measured()]).rows == (
-        ("RACE, table 3", "1,000 questions, one question", "400 µs (RACE)", "20.0 µs", "20.0 ×"),
-    )
+    assert beside()[0][2] == "one question 20.0 µs, RACE, table 3 (RACE): 400 µs, 20.0 ×"
 
 
 def test_targets_are_judged():
-    within, short = tables.targets([measured()]).rows
-    assert within[2:] == ("µs a question ≤ 25.0", "20.0", "yes")
-    assert short[2:] == ("times as fast ≥ 6.00", "5.00", "**no**")
+    within, short = beside()[0][:2]
+    assert within == "target µs a question ≤ 25.0: 20.0, reached"
+    assert short == "target times as fast ≥ 6.00: 5.00, **missed**"
 
 
 @pytest.mark.parametrize("changes", [{"quick": True}, {"scale": 0.1}])
 def test_small_sizes_say_nothing_about_targets_or_papers(changes):
-    assert tables.targets([measured(**changes)]).rows == tables.published([measured(**changes)]).rows == ()
+    assert not [line for line in beside(**changes)[0] if "target" in line or "RACE" in line]
 
 
 def test_results_come_back_as_they_were_written_and_others_stay(tmp_path):
@@ -84,25 +86,20 @@ def test_a_file_of_another_kind_is_no_results(tmp_path):
     assert results.read(file) == {} == results.read(tmp_path / "none.json")
 
 
+def test_the_page_of_all_figures_is_what_the_command_writes(capsys):
+    assert main(["--table"]) == 0
+    page = Path(__file__).parents[2] / "docs" / "measured.md"
+    assert capsys.readouterr().out == page.read_text(encoding="utf-8"), (
+        "python -m benchmarks --table > docs/measured.md"
+    )
+
+
 def test_the_page_takes_the_tables_of_the_kept_results(tmp_path, capsys):
+    assert main(["--table", "--out", str(tmp_path)]) == 2
     results.write(tmp_path / "results.json", [measured()])
-    page = tmp_path / "README.md"
-    page.write_text(f"before\n{MARK}\nold\n{END}\nafter\n")
-    assert main(["--table", "--out", str(tmp_path), "--into", str(page)]) == 0
-    text = page.read_text()
-    assert text.startswith("before\n") and text.endswith(f"{END}\nafter\n") and "old" not in text
-    assert "| µs a question ≤ 25.0 | 20.0 | yes |" in text and "A processor, 2 cores, 24.0 GiB" in text
     assert main(["--table", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.strip() in text
-
-
-def test_without_results_or_a_place_nothing_is_written(tmp_path, capsys):
-    page = tmp_path / "README.md"
-    page.write_text("no place\n")
-    assert main(["--table", "--out", str(tmp_path), "--into", str(page)]) == 2
-    results.write(tmp_path / "results.json", [measured()])
-    assert main(["--table", "--out", str(tmp_path), "--into", str(page)]) == 2
-    assert page.read_text() == "no place\n" and "no place" in capsys.readouterr().err
+    text = capsys.readouterr().out
+    assert "target µs a question ≤ 25.0: 20.0, reached<br>" in text and "A processor, 2 cores, 24.0 GiB" in text
 
 
 @pytest.mark.parametrize(
@@ -128,5 +125,5 @@ def test_other_figures():
 
 
 def test_limits_say_how_many_times_as_long_the_whole_takes():
-    ((_, _, name, alone, factor),) = tables.limits([measured()]).rows
-    assert (name, alone, factor) == ("reading", "5.00 ms (5.00 ms – 30.0 ms)", "2.00 ×")
+    said = "limit, reading: 5.00 ms, the whole 2.00 ×"
+    assert said in beside()[0]
