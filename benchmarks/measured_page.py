@@ -24,11 +24,16 @@ def _parts(accuracy: dict[str, Any], results: Sequence[Results]) -> Iterator[str
     for subject in accuracy["subject"]:
         yield f"## {subject['title']}"
         for one in subject["figures"]:
+            if one.get("detail"):
+                continue
             yield _said(one)
             if "rows" in one:
-                yield tables.rows_of([one["heads"], ("---",) * len(one["heads"]), *one["rows"]])
+                yield tables.rows_of(one["heads"], one["rows"])
             if "notes" in one:
                 yield one["notes"]
+        details = [one["title"].lower() for one in subject["figures"] if one.get("detail")]
+        if details:
+            yield f"In `benchmarks/accuracy.toml` alone: {', '.join(details)}."
     yield f"{accuracy['speed']}\n\n{tables.machines(results)}"
     yield tables.sheet(results).markdown()
 

@@ -24,13 +24,14 @@ class Sheet:
 
     def markdown(self) -> str:
         """For a page."""
-        lines = [self.heads, ("---",) * len(self.heads), *self.rows]
-        return f"### {self.title}\n\n" + rows_of(lines)
+        return f"### {self.title}\n\n{rows_of(self.heads, self.rows)}"
 
 
-def rows_of(lines: Iterable[Sequence[str]]) -> str:
-    """Lines of a table in Markdown, of which the first two are its head."""
-    return "\n".join(f"| {' | '.join(cell.replace('|', ESCAPED) for cell in cells)} |" for cells in lines)
+def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = (f"| {' | '.join(cell.replace('|', ESCAPED) for cell in cells)} |" for cells in (heads, *rows))
+    head, *others = lines
+    return "\n".join([head, f"|{'---|' * len(heads)}", *others])
 
 
 def sheet(results: Iterable[Results]) -> Sheet:
@@ -59,8 +60,9 @@ def beside(measured: Results, found: Comparison) -> Iterator[str]:
     for one in found.limits:
         alone = amount(statistics.median(one.values), found.unit)
         yield f"limit, {one.name}: {alone}, the whole {times(1 / found.ratio(one))}"
-    if found.facts:
-        yield "; ".join(f"{digits(value)} {name}" for name, value in found.facts.items())
+    more = {name: value for name, value in found.facts.items() if value not in [one.measured for one in found.targets]}
+    if more:
+        yield "; ".join(f"{digits(value)} {name}" for name, value in more.items())
 
 
 def machines(results: Iterable[Results]) -> str:
