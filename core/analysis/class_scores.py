@@ -30,7 +30,7 @@ from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
 from ..runtime.checks import check_choice
 from ..sketches.classes import Classes
-from ..sketches.distances.ball import row_products
+from ..sketches.distances.ball import SHORTEST, row_products
 from ..sketches.distances.directions import Directions
 from ..sketches.distances.moments import Moments
 
@@ -167,6 +167,8 @@ def discriminant_scores(
     within = max(spread - apart, LEAST_WITHIN * spread)
     scale = min(1.0, 2.0 / math.sqrt(d)) / within
     products, squares = row_products(points, sketch.origin, moved)
+    short = np.minimum(1.0, sketch.radius / np.sqrt(np.maximum(squares, SHORTEST)))  # as records were
+    products, squares = products * short[:, None], squares * short**2
     lengths = np.einsum("kj,kj->k", moved, moved)
     value = np.log(shares) + scale * (products - 0.5 * lengths)
     distance = np.maximum(squares[:, None] - 2.0 * products + lengths, 0.0)

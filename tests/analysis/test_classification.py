@@ -3,6 +3,8 @@
 That a rule which drowns rare classes is told of, and no other.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -291,6 +293,15 @@ def test_without_noise_the_discriminant_is_fisher_s_of_one_spread_in_all_directi
     within = np.mean((points - middles[codes]) ** 2)
     scores = np.log(numbers) - 2 / np.sqrt(10) * ((points[:, None] - middles) ** 2).sum(axis=2) / (2 * within)
     assert np.mean(classify_points(made, points).codes == scores.argmax(axis=1)) > 0.95
+
+
+def test_places_are_shortened_for_the_discriminant_as_records_were():
+    made, points, _ = crowds_released(100, 0)
+    near = replace(made, sketch=replace(made.sketch, inner=replace(made.sketch.inner, radius=0.5)))
+    offsets = points - near.sketch.inner.origin
+    short = offsets * np.minimum(1.0, 0.5 / np.linalg.norm(offsets, axis=1))[:, None] + near.sketch.inner.origin
+    found = [class_scores(near, at, "discriminant").value for at in (points, short)]
+    assert found[0] == pytest.approx(found[1])
 
 
 def test_files_of_means_made_before_the_discriminant_are_read_by_the_plain_rule():

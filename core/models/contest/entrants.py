@@ -18,7 +18,7 @@ import numpy as np
 
 from ...analysis.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
 from ...domain import Domain
-from ...formatting.numbers import significant
+from ...formatting.numbers import percent, significant
 from ...geometry.kernels import Gaussian
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
@@ -52,6 +52,7 @@ File = Release | LinearModel  # What a classifier is kept as: a table a class, o
 MOST_ROWS = 4_096
 # Of them in a rehearsal: their noise is the same, and what few rows add is little beside how classes overlap.
 REHEARSED_ROWS = 1_024
+CUTS = (1.0, 0.35)  # How long records may be for their means: their noise is as long.
 
 
 class Settled(ABC):
@@ -197,16 +198,26 @@ class KernelSums(OfTables):
 
 @dataclass(frozen=True)
 class NearestMeans(OfTables):
-    """The class whose mean is nearest."""
+    """The class whose mean is nearest.
 
+    Parameters
+    ----------
+    share : float
+        How long records may be, of the distance from the middle of the bounds to a corner; longer ones are shortened to
+        it, which leaves them their direction.
+    """
+
+    share: float = 1.0
     size_rank = 0.0
 
     @property
     def title(self) -> str:
-        return "nearest means"
+        return "nearest means" + (f" of records cut at {percent(self.share, 2)}" if self.share < 1.0 else "")
 
     def inner(self, budget: Budget, records: float, seed: int | None) -> LinearSketch:
-        return Moments(self.encoded.without(self.label)).for_classes()
+        features = self.encoded.without(self.label)
+        low, high = features.bounds("l2")
+        return Moments(features, self.share * float(np.linalg.norm((high - low) / 2.0))).for_classes()
 
 
 @dataclass(frozen=True)
@@ -277,7 +288,7 @@ def usual_entrants(domain: Domain, label: str, spread: float | None = None) -> l
     kernels = kernels_of(domain, label, spread) if wide else [KernelSums(domain, label)]
     return [
         *kernels,
-        NearestMeans(domain, label),
+        *(NearestMeans(domain, label, share) for share in CUTS),
         Logistic(domain, label),
         Counts(domain, label),
     ]
