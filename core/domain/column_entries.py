@@ -116,12 +116,13 @@ def on_earth(name: str, low: float, high: float) -> tuple[float, float]:
 def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
     """Ends of a column whose name says what it holds, no farther than anyone's value lies.
 
-    Only where they hold all such values and end with the next power of two at most: others are in another unit.
+    Only where they end among such values, or with the next power of two at most: others are in another unit.
     """
-    preset = PRESETS.get(preset_for(name) or "pay")
-    if preset is None or preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
+    years = low >= 1000.0 and set(tidy_name(name).split("_")) & set(PRESETS["year"].names)
+    preset = PRESETS[preset_for(name) or ("year" if years else "pay")]
+    if preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
         return on_earth(name, low, high)
-    return (max(low, preset.low), preset.high) if high > preset.high > low else (low, high)
+    return (max(low, preset.low), min(high, preset.high)) if low < preset.high else (low, high)
 
 
 def preset_for(name: str) -> str | None:

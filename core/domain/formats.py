@@ -28,7 +28,7 @@ from .column import to_numpy
 from .written import CLOCKS, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
 from .written_dates import NEVER, ORDERS, UNIX, moments_of_texts
 
-LONG_TEXT, MANY_WORDS = 60, 6  # Characters and words from which a text is more than the name of a category.
+LONG_TEXT, MANY_WORDS = 60, 10  # Characters and words from which a text is more than the name of a category.
 _CODE = r"^\s*0[0-9]{1,30}\s*$"
 _IDENTIFIER = (
     r"^\s*(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|"

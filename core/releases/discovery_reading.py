@@ -208,7 +208,7 @@ def _preferred(votes: Floats, error: float, comma: bool) -> tuple[str, ...]:
     for one, other in usual:
         these, those = _with(one, other), _with(other, one)
         more = votes[those].sum() - votes[these].sum()
-        order += (other, one) if more > SURE * error * math.sqrt(len(these) + len(those)) else (one, other)
+        order += (other, one) if more > DOUBTFUL * error * math.sqrt(len(these) + len(those)) else (one, other)
     return ("yes_no", "year_first", *order[2:], "compact_date", *order[:2])
 
 

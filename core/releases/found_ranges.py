@@ -131,13 +131,25 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
         step = step_of(noisy, error, seen.records)
-        low, high = within_reason(scale.name, *rounded_outward(*ends, step))
+        low, high = _sensibly(seen, ends[0], *rounded_outward(*ends, step))
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}
     (column,) = columns_of(scale.name, entry | ON_MISSING)
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
+
+
+def _sensibly(seen: Seen, seen_from: float, low: float, high: float) -> tuple[float, float]:
+    """Ends no farther than the column's name says, but for votes that surely are below the lower one, or an octave."""
+    first, last = within_reason(seen.scale.name, low, high)
+    if first > max(low, 0.0):
+        octave = 2.0 ** math.floor(math.log2(first))
+        fine = np.array([seen.scale.edge(place) for place in range(seen.parts.size + 1)])
+        below = (fine[1:] <= first) & (fine[:-1] >= octave)
+        most = max(LOST * seen.records, SURE * seen.error * math.sqrt(below.sum()))
+        first = low if seen_from < octave or seen.parts.ravel()[below].sum() > most else first
+    return first, last
 
 
 def _is_amount(seen: Seen, low: float, high: float, step: float) -> bool:

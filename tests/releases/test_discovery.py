@@ -315,9 +315,22 @@ def test_bounds_that_everyone_knows_end_a_found_range_in_the_same_unit():
     assert within_reason("age", 16.0, 130.0) == (16.0, 120.0)
     assert within_reason("age", 0.0, 1_100.0) == (0.0, 1_100.0)  # in months
     assert within_reason("year", 500.0, 4_100.0) == (1900.0, 2100.0)
+    assert within_reason("age", -70.0, 70.0) == (0.0, 70.0)
+    assert within_reason("discovery_year", 1000.0, 2050.0) == (1900.0, 2050.0)
+    assert within_reason("cost a year", 0.0, 4_100.0) == (0.0, 4_100.0)
     assert within_reason("height", 40.0, 90.0) == (40.0, 90.0)  # in inches
     assert within_reason("income", 0.0, 270_000.0) == (0.0, 270_000.0)
     assert within_reason("lat", 10.0, 130.0) == (10.0, 90.0)
+
+
+@pytest.mark.parametrize("first, low", [(1952, 1900.0), (1700, 1600.0)])
+def test_years_begin_where_records_of_people_do_unless_votes_say_otherwise(first, low):
+    """Noise hid where in their octave years from 1952 to 2007 lie, and "year" was said to go from 1000 to 2100."""
+    years = np.linspace(first, 2007, 1_700).round()
+    scale, votes = votes_of(years)
+    noisy = votes + np.rint(np.random.default_rng(1).normal(0, 60, votes.shape)).astype(int)
+    (found,) = found_ranges([(replace(scale, name="year"), noisy)], 60.0, Measured(1_700, 30), {"year": Measured(0, 9)})
+    assert found.column.low == low if first > 1900 else found.column.low <= low
 
 
 def test_no_more_records_are_said_to_pile_up_than_there_are():
@@ -405,6 +418,12 @@ def test_where_hardly_any_value_shows_decimals_the_mark_is_that_of_such_files(co
     wanted = "decimal_comma" if comma else "decimal_point"
     read = formats_of({f"c{place}": whole for place in range(8)}, comma)
     assert sum(one == wanted for each in read for one in each.values()) >= 310
+
+
+def test_answers_in_a_sentence_are_categories_and_letters_are_free_text():
+    answer, letter = "Yes, but only in the past year / sometimes", " ".join(["word"] * 12)
+    read = formats_of({"often": [answer] * 1000, "why": [letter] * 1000}, False)
+    assert all(one == {"often": "category", "why": "text"} for one in read)
 
 
 def test_a_semicolon_in_the_line_of_names_is_what_tells_such_files(tmp_path):
