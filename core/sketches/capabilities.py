@@ -64,8 +64,6 @@ class Capabilities(Validated):
 
     # Whether `add_rows` adds long records as they lie in memory; see `core.sketches.linear.Rows`.
     takes_rows: ClassVar[bool] = False
-    # Which loop of `core.releases.engine.device` finds its columns: "cells" of points, "sets", or none.
-    device_loop: ClassVar[str] = ""
     # Whether it reads a `core.runtime.counter_tables.Table` as well as an array, so large files can be mapped.
     reads_mapped: ClassVar[bool] = False
     # Whether its table counts on a grid that is read axis by axis (`axes`, `smoothing`), so that records inside a
@@ -74,6 +72,11 @@ class Capabilities(Validated):
     # Whether its answers are means over independent groups of rows: see `core.sketches.grouped`.
     in_groups: ClassVar[bool] = False
     has_cells: ClassVar[bool] = False  # Whether its rows are cut into cells that its `columns` know, as RACE's are.
+
+    @property
+    def device_loop(self) -> str:
+        """Which loop of `core.releases.engine.device` adds its records: "cells", "waves", "sets", or "" for none."""
+        return ""
 
     @property
     def by_axis(self) -> bool:

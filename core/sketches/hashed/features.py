@@ -91,6 +91,11 @@ class Features(GroupedSketch):
     takes_circles: ClassVar[bool] = True
     described: ClassVar[str] = "random feature sketch"
 
+    @property
+    def device_loop(self) -> str:
+        """Dense frequencies alone: a record's phases by fast ones hang together."""
+        return "waves" if self.transform == "dense" else ""
+
     def _check(self) -> None:
         super()._check()
         (check_structure if self.transform == "fast" else check_kernel)(self.kernel)

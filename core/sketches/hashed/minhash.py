@@ -197,9 +197,12 @@ class MinHash(GroupedSketch):
     seed: Resolved[int] = parameter(Seed("The hash seed of a sketch"), None)
     name: ClassVar[str] = "minhash"
     described: ClassVar[str] = "MinHash sketch"
-    device_loop: ClassVar[str] = "sets"
     reads_mapped: ClassVar[bool] = True
     kernel: ClassVar[Jaccard] = Jaccard()  # type: ignore[misc]  # a field of other grouped sketches
+
+    @property
+    def device_loop(self) -> str:
+        return "sets"
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain) or not self.domain.holds_sets:

@@ -107,9 +107,12 @@ class Race(GroupedSketch):
     name: ClassVar[str] = "race"
     takes_circles: ClassVar[bool] = True
     has_cells: ClassVar[bool] = True
-    device_loop: ClassVar[str] = "cells"
     described: ClassVar[str] = "RACE sketch"
     reads_mapped: ClassVar[bool] = True
+
+    @property
+    def device_loop(self) -> str:
+        return "cells"
 
     def _check(self) -> None:
         super()._check()

@@ -1,11 +1,12 @@
-"""The path of a graphics processor, with NumPy in the place of its arrays, against the compiled loops."""
+"""Adding on a graphics processor, with its loops compiled for this one, against the loops that are used without one."""
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, Items
 from core.domain.item_sets import Sets
-from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
+from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product
 from core.releases.engine import device
 from core.releases.engine.building import TableBuilder
-from core.releases.engine.device import Arrays, device_arrays, on_device
+from core.releases.engine.device import LOOPS, Device, device_at_hand, on_device
+from core.sketches.distances.moments import Moments
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.minhash import MinHash
 from core.sketches.hashed.race import Race
@@ -29,66 +31,68 @@ from tests.depth import draws
 PLANE = Domain.of(x=(-3, 3), y=(-3, 3))
 LONG = Domain.of(**{f"c{place}": (-1, 2) for place in range(17)})
 TAGS = Domain((Items("tags"),))
+MEANINGS = r"""
+#include <math.h>
+#define HOST
+#define KERNEL void
+#define INLINE static inline
+#define ADD(place, value) (*(place) += (value))
+#define LEAST(place, value) (*(place) = *(place) < (value) ? *(place) : (value))
+#define __dadd_rn(a, b) ((a) + (b))
+#define __dmul_rn(a, b) ((a) * (b))
+#define __fma_rn(a, b, c) fma(a, b, c)
+#define __syncthreads()
+struct place { int x, y; } blockIdx, gridDim, threadIdx, blockDim = {1, 1};
+unsigned long long shared[6144];
+void block(int x, int y, int across, int down) {
+  blockIdx = (struct place){x, y};
+  gridDim = (struct place){across, down};
+}
+"""
+NUMBERS = {"int32": ctypes.c_int32, "uint32": ctypes.c_uint32, "int64": ctypes.c_int64, "uint64": ctypes.c_uint64}
 
 
-class Far(np.ndarray):
-    """An array that, as one of a device, works with its like alone: never with one of NumPy's, not even as an index."""
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The loops of a device on this processor, one block after the other and each of one thread, as often as asked."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
-        assert all(isinstance(given, Far) or np.ndim(given) == 0 for given in inputs)
-        return near(getattr(ufunc, method)(*map(near, inputs), **options)).view(Far)
+    def device_of(meanings: str) -> Device:
+        folder = tmp_path_factory.mktemp("loops")
+        (folder / "loops.c").write_text(meanings + LOOPS.read_text(encoding="utf-8"))
+        options = ["-std=gnu11", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-o", "loops.so", "loops.c", "-lm"]
+        subprocess.run([compiler, *options], cwd=folder, check=True)
+        loops = ctypes.CDLL(str(folder / "loops.so"))
 
-    def __getitem__(self, places):
-        return super().__getitem__(index(places))
+        def start(name, blocks, threads, shared, given):
+            assert 1 <= threads <= 1024 and 0 <= shared <= 48 << 10
+            assert all(not isinstance(one, np.ndarray) or one.flags.c_contiguous for one in given)
+            arguments = [
+                ctypes.c_void_p(one.ctypes.data) if isinstance(one, np.ndarray) else NUMBERS[one.dtype.name](one)
+                for one in given
+            ]
+            for x, y in np.ndindex(blocks):
+                loops.block(x, y, *blocks)
+                getattr(loops, name)(*arguments)
 
-    def __setitem__(self, places, values):
-        assert isinstance(values, Far)
-        super().__setitem__(index(places), near(values))
+        return Device(np.array, np.zeros, np.asarray, start)
 
-
-def near(array):
-    return array.view(np.ndarray) if isinstance(array, np.ndarray) else array
-
-
-def index(places):
-    assert isinstance(places, Far) or not isinstance(places, np.ndarray)
-    return near(places)
-
-
-def counted(places, minlength):
-    assert isinstance(places, Far)
-    return np.bincount(near(places), minlength=minlength).view(Far)
-
-
-def least_at(out, places, values):
-    assert all(isinstance(array, Far) for array in (out, places, values))
-    np.minimum.at(near(out), near(places), near(values))
+    return device_of
 
 
-def to_host(array):
-    assert isinstance(array, Far)
-    return near(array)
+@pytest.fixture(scope="module")
+def there(request) -> Device:
+    """A real device where there is one."""
+    return device_at_hand() or request.getfixturevalue("compiled")(MEANINGS)
 
 
-FAR = SimpleNamespace(
-    asarray=lambda array: np.array(array).view(Far),
-    zeros=lambda *shape: np.zeros(*shape).view(Far),
-    full=lambda *shape: np.full(*shape).view(Far),
-    where=lambda *arrays: np.where(*map(to_host, arrays)).view(Far),
-    bincount=counted,
-    minimum=np.minimum,
-    maximum=np.maximum,
-    floor=np.floor,
-)
-
-
-def rounded_once(a, x, s) -> Far:
-    """a x + s in exact arithmetic, then rounded."""
-    exact = np.vectorize(lambda a, x, s: float(Fraction(a) * Fraction(x) + Fraction(s)), otypes=[float])
-    return exact(*map(to_host, (a, x, s))).view(Far)
-
-
-DEVICE = Arrays(FAR, rounded_once, least_at, to_host)
+@pytest.fixture(scope="module", autouse=True)
+def short_batches():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "FEWEST", 1)
+        yield
 
 
 def points(domain: Domain, count: int, seed: int) -> np.ndarray:
@@ -104,12 +108,15 @@ def sets(count: int, seed: int) -> Sets:
     return Sets.of_sizes(sizes, random.integers(0, 200, sizes.sum()).astype(np.uint64))
 
 
-def tables(sketch, batches, add) -> list[np.ndarray]:
-    here, there = sketch.zeros(), sketch.zeros()
+def same(sketch, batches, device: Device) -> bool:
+    """Whether batches give the same table there as here, and it was made there."""
+    add = on_device(sketch, device)
+    exact = [sketch.zeros(), sketch.zeros()]
     for batch in batches:
-        sketch.add(here, batch)
-        add(there, batch)
-    return [here, there]
+        sketch.add(exact[0], batch)
+        add(exact[1], batch)
+    assert np.array_equal(*exact) and exact[1].dtype == sketch.counter_type
+    return add._usable
 
 
 KERNELS = [
@@ -125,110 +132,105 @@ KERNELS = [
 ]
 
 
-@given(st.sampled_from(KERNELS), st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64]), st.integers(64, 90))
-@settings(max_examples=draws(12, 30))
-def test_tables_of_points_are_the_same(kernel, seed, width, count):
+@given(st.sampled_from(KERNELS), st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64, 20_000]), st.integers(64, 90))
+@settings(max_examples=draws(12, 60))
+def test_tables_of_points_are_the_same(there, kernel, seed, width, count):
     race = Race(PLANE, kernel, rows=9, width=width, seed=seed, groups=4)
-    add = on_device(race, DEVICE)
-    here, there = tables(race, [points(PLANE, count, 1), points(PLANE, count + 7, 2)], add)
-    assert add._usable and np.array_equal(here, there)
+    assert same(race, [points(PLANE, count, 1), points(PLANE, count + 7, 2)], there) or count < race.shape[1]
 
 
-def test_chains_of_fused_operations_are_the_same(monkeypatch):
-    monkeypatch.setattr(device, "SAMPLE", 8)
-    race = Race(LONG, Euclidean(0.3), rows=8, width=16, seed=5)
-    add = on_device(race, DEVICE)
-    assert add._blocks._fused
-    here, there = tables(race, [points(LONG, 40, 3)], add)
-    assert add._usable and np.array_equal(here, there)
+@given(st.sampled_from([PLANE, LONG]), st.integers(0, 2**128 - 1), st.sampled_from([1.0, 1e-9]), st.integers(1, 300))
+@settings(max_examples=draws(12, 60))
+def test_tables_of_waves_are_the_same(there, domain, seed, bandwidth, count):
+    for wave in ("circle", "quadrant"):
+        features = Features(domain, Gaussian(bandwidth), rows=9, seed=seed, groups=4, wave=wave)
+        assert same(features, [points(domain, count, 1), points(domain, 17, 2)], there) or count == 1
+
+
+def test_many_waves_of_one_record_keep_their_halves_apart(there):
+    features = Features(PLANE, Gaussian(1.0), rows=8, seed=1, wave="circle")
+    assert same(features, [np.asfortranarray(np.ones((40_003, 2)))], there)
+
+
+def test_chains_of_fused_operations_are_the_same(there):
+    assert same(Race(LONG, Euclidean(0.3), rows=8, width=16, seed=5), [points(LONG, 40, 3)], there)
 
 
 @given(st.sampled_from(["classic", "one-permutation"]), st.integers(0, 2**128 - 1), st.sampled_from([None, 3]))
 @settings(max_examples=draws(8, 20))
-def test_tables_of_sets_are_the_same(scheme, seed, longest):
-    sketch = MinHash(TAGS, rows=20, width=32, scheme=scheme, longest=longest, seed=seed)
-    add = on_device(sketch, DEVICE)
-    here, there = tables(sketch, [sets(40, 1), sets(33, 2)], add)
-    assert add._usable and there.dtype == np.int32 and np.array_equal(here, there)
+def test_tables_of_sets_are_the_same(there, scheme, seed, longest):
+    sketch = MinHash(TAGS, rows=600, width=32, scheme=scheme, longest=longest, seed=seed, groups=2)
+    assert same(sketch, [sets(40, 1), sets(33, 2)], there)
 
 
-def test_small_blocks_give_the_same(monkeypatch):
-    monkeypatch.setattr(device, "BLOCK", 200)
-    monkeypatch.setattr(device, "ITEM_BLOCK", 1 << 13)
-    race = Race(PLANE, Laplacian(1.0), rows=50, width=30, seed=1)
-    sketches = [(race, points(PLANE, 99, 1))]
-    sketches += [
-        (MinHash(TAGS, rows=600, width=8, scheme=scheme, seed=1), sets(99, 1))
-        for scheme in ("classic", "one-permutation")
-    ]
-    for sketch, batch in sketches:
-        add = on_device(sketch, DEVICE)
-        assert len(list(add._blocks.pieces(batch))) > 1 or len(list(add._blocks.blocks(batch))) > 3
-        here, there = tables(sketch, [batch], add)
-        assert add._usable and np.array_equal(here, there)
-
-
-def test_a_device_that_fails_in_the_middle_counts_nobody_twice(monkeypatch):
-    monkeypatch.setattr(device, "BLOCK", 200)
+def test_a_device_that_fails_in_the_middle_counts_nobody_twice(there):
     race, calls = Race(PLANE, Euclidean(1.0), rows=50, width=30, seed=1), [0]
 
     def out_of_memory_at_last(array):
         calls[0] += 1
-        if calls[0] == 500:
+        if calls[0] == 20:
             raise MemoryError
-        return to_host(array)
+        return array
 
-    add = on_device(race, replace(DEVICE, to_host=out_of_memory_at_last))
-    here, there = tables(race, [points(PLANE, 64, seed) for seed in range(30)], add)
-    assert calls[0] == 500 and add._usable is False  # not before, and never again
-    assert np.array_equal(here, there)
-
-
-def test_a_device_that_rounds_otherwise_is_not_used(monkeypatch):
-    """Here it rounds a product before it adds: no cell of the sketch itself would tell."""
-    monkeypatch.setattr(device, "SAMPLE", 8)
-    race = Race(LONG, Euclidean(3.0), rows=8, width=16, seed=5)
-    careless = replace(DEVICE, fused=lambda a, x, s: a * x + s)
-    add = on_device(race, careless)
-    here, there = tables(race, [points(LONG, 50, 3)], add)
-    assert add._usable is False and np.array_equal(here, there)
+    failing = replace(there, to_host=out_of_memory_at_last)
+    assert not same(race, [points(PLANE, 64, seed) for seed in range(30)], failing)
+    assert calls[0] == 20  # and never again
 
 
-def test_small_batches_other_mechanisms_and_large_tables_stay(monkeypatch):
+@pytest.mark.parametrize(
+    ("asked", "done"),
+    [("__fma_rn(a, b, c) fma(a, b, c)", "__fma_rn(a, b, c) ((a) * (b) + (c))"), ("__dmul_rn(a, b) ((a) * (b))", "")],
+    ids=["twice", "once"],
+)
+def test_a_device_that_rounds_otherwise_is_not_used(compiled, asked, done):
+    """No cell of the sketches themselves would tell."""
+    careless = MEANINGS.replace(f"#define {asked}", f"#define {done}" if done else ONCE)
+    assert careless != MEANINGS
+    domain = LONG if done else PLANE
+    assert not same(Race(domain, Euclidean(3.0), rows=8, width=16, seed=5), [points(domain, 50, 3)], compiled(careless))
+    features = Features(domain, Gaussian(3.0), rows=8, seed=5)
+    assert not same(features, [points(domain, 50, 3)], compiled(careless))
+
+
+ONCE = """#define __dmul_rn(a, b) ((long double)(a) * (b))
+#undef __dadd_rn
+#define __dadd_rn(a, b) ((double)((long double)(a) + (b)))"""
+
+
+def test_small_batches_other_mechanisms_and_large_tables_stay(there, monkeypatch):
     race = Race(PLANE, Euclidean(1.0), rows=20, width=30, seed=1)
-    add = on_device(race, DEVICE)
-    here, there = tables(race, [points(PLANE, 5, 1)], add)
-    assert add._usable is None and np.array_equal(here, there)
-    features = Features(PLANE, Laplacian(1.0), rows=8, seed=1)
-    assert on_device(features, DEVICE) == features.add
+    assert same(race, [points(PLANE, 5, 1)], there) is None
+    for other in (Features(LONG, Gaussian(1.0), rows=8, seed=1, transform="fast"), Moments(PLANE)):
+        assert on_device(other, there) == other.add
     monkeypatch.setattr(device, "MOST_COUNTERS", 10)
-    assert on_device(race, DEVICE) == race.add
+    assert on_device(race, there) == race.add
 
 
 @pytest.mark.parametrize("parts", [False, True], ids=["one", "parts"])
-def test_a_building_uses_the_device_that_is_there(monkeypatch, parts):
+def test_a_building_uses_the_device_that_is_there(there, monkeypatch, parts):
     race = Race(PLANE, Euclidean(1.0), rows=20, width=30, seed=1)
     sums = Features(PLANE, Laplacian(1.0), rows=8, seed=1)
     sketch = Parts.of([Part(race, noise=1.0), Part(sums, "sums", noise=1.0)]) if parts else race
     source = open_source(points(PLANE, 500, 1))
-    exact = []
-    for found in (None, DEVICE):
-        asked = []
-        monkeypatch.setattr(device, "_cupy", lambda found=found, asked=asked: asked.append(1) or found)
+    exact, started = [], []
+    watched = replace(there, start=lambda name, *more: started.append(name) or there.start(name, *more))
+    for found in (None, watched):
+        monkeypatch.setattr(device, "_cupy", lambda found=found: found)
         building = TableBuilder(sketch, source)
         for _ in building:
             pass
         exact.append(building.exact.table)
-        assert asked
+    assert set(started) == {"add_cells", *(["add_waves"] if parts else [])}
     assert np.array_equal(*exact) and sketch.split(exact[0])[0].sum() == 500 * 20
 
 
 def test_a_device_is_left_alone_when_it_is_not_wanted(monkeypatch):
-    monkeypatch.setattr(device, "_cupy", lambda: DEVICE)
+    found = object()
+    monkeypatch.setattr(device, "_cupy", lambda: found)
     monkeypatch.delenv("FROSTGLASS_DEVICE", raising=False)
-    assert device_arrays() is DEVICE
+    assert device_at_hand() is found
     monkeypatch.setenv("FROSTGLASS_DEVICE", "CPU")
-    assert device_arrays() is None
+    assert device_at_hand() is None
 
 
 def test_no_library_means_no_device(monkeypatch):
