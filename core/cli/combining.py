@@ -22,6 +22,7 @@ from .sketch_options import SketchOptions
 from .spending import check_source_there
 
 if TYPE_CHECKING:
+    from ..releases.engine.building import ExactTable
     from ..releases.rounds.round_messages import OwnerKey
     from ..releases.rounds.round_plan import RoundPlan
 
@@ -211,6 +212,90 @@ def add_up(
     made.save(out)
     if made.combined is not None:
         say(f"Wrote {out}. {made.combined.sentence}")
+
+
+@commands.command()
+def serve(
+    plan: PlanArgument,
+    folder: Annotated[Path, Option(metavar="FOLDER", help="Where messages, invitations and the release are kept.")],
+    url: Annotated[str, Option(help="Where owners call; without it, this computer alone.")] = "",
+    address: Annotated[str, Option(help="Where it listens.")] = "127.0.0.1",
+    port: Annotated[int, Option(min=1, max=65_535, help="Where it listens.")] = 8443,
+    certificate: Annotated[
+        Path | None, Option(metavar="PEM", help="For TLS; without it one is made, and stands in the invitations.")
+    ] = None,
+    certificate_key: Annotated[Path | None, Option(metavar="PEM", help="The certificate's secret key.")] = None,
+    key: Annotated[Path | None, Option("--key", metavar="FILE", help="Of the convenor, with --noise shared.")] = None,
+    wait: Annotated[
+        float, Option(min=0, metavar="SECONDS", help="How long others are waited for once enough messages are there.")
+    ] = 3_600.0,
+    invite: Annotated[bool, Option("--invite", help="Only write the invitations.")] = False,
+) -> None:
+    """Coordinate a round over HTTPS: what owners send is kept in FOLDER, as files of a round. Ctrl-C ends it.
+
+    Started again it goes on. Each owner gets the plan, and from FOLDER the one invitation with its name.
+    """
+    from ..releases.rounds import live
+    from ..releases.rounds.coordinator import RELEASE, Coordinator
+    from ..runtime.environment import check_extra
+    from ..runtime.transient import held
+
+    for package in ("starlette", "uvicorn"):
+        check_extra(package, *live.LIVE)
+    if (certificate is None) != (certificate_key is None):
+        raise RequestError("A certificate needs its key: say both --certificate and --certificate-key, or neither.")
+    agreed, mine = _plan(plan), None if key is None else _key(key)
+    place = url or f"https://{address}:{port}"
+    if not live.Invitation(place, "").host:
+        raise RequestError(f"Owners call an address like https://combine.example.org:8443, which {place!r} is not.")
+    secret, written = live.invite(agreed, folder, place, certificate is None)
+    say(f"Invitations: {written[0]} to {written[-1]}, each for its owner alone, as it has a token.")
+    if invite:
+        return
+    with held(folder / "serving") as alone:
+        if not alone:
+            raise RequestError(f"Another process serves the folder {str(folder)!r} already.")
+        say(f"Owners call {place}; the release will be {folder / RELEASE} (Ctrl-C ends it).")
+        coordinator = Coordinator(agreed, folder, wait, mine)
+        tls = (certificate or folder / "tls.pem", certificate_key or folder / "tls.key")
+        live.serve(coordinator, secret, address, port, *tls)
+        say(coordinator.problem or f"The round stands at: {coordinator.stage()}.")
+
+
+@commands.command()
+@grouped
+def join(
+    plan: PlanArgument,
+    invitation: Annotated[Path, Argument(metavar="INVITATION", help="Yours, from the coordinator.")],
+    source: Annotated[str, Argument(metavar="SOURCE", help="Your records.", callback=check_source_there)],
+    key: KeyOption,
+    out: Annotated[Path, Option(metavar="FILE", help="The release file, once it is there.")],
+    payer: LedgerOptions,
+    file: FileOptions,
+    dataset: Annotated[
+        str | None, Option(metavar="NAME", help="Who pays in your ledger; without it, your name.")
+    ] = None,
+    patience: Annotated[
+        float, Option(min=0, metavar="SECONDS", help="How long a coordinator who cannot be reached is tried.")
+    ] = 86_400.0,
+) -> None:
+    """Take part in a round over HTTPS: hello, share and answer, paid once; started again it goes on."""
+    from ..releases.rounds import live
+    from ..releases.rounds.owner_steps import exact_of, my_name, payer_of_round
+
+    check_writable(out)
+    agreed, mine, invited = _plan(plan), _key(key), live.Invitation.load(invitation)
+    account = payer_of_round(agreed, payer.open(), dataset or my_name(agreed, mine))
+
+    def read() -> ExactTable:
+        opened = file.open(source)
+        with reading("Reading records", opened.rows_total(), 0) as progress:
+            return exact_of(agreed, opened, progress)
+
+    with invited.client() as client:
+        release = live.join(live.Participant(agreed, mine, account, client, read), patience, say)
+    release.save(out)
+    say(f"Wrote {out}. {release.combined.sentence if release.combined else ''}")
 
 
 def _plan(path: Path) -> RoundPlan:

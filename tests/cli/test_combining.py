@@ -98,3 +98,15 @@ def test_a_key_a_plan_or_a_file_that_is_none_is_refused_in_a_sentence(step):
     said = step("hello", "p.json", "--key", "west.key", "--out", "west.hello", code=2)
     assert "does not know this key" in said
     assert "already" in step("plan", "--owners", "north,south", *SKETCH, "--out", "p.json", code=2)
+
+
+def test_a_coordinator_whose_invitation_address_or_certificate_is_none(step):
+    step("plan", "--owners", "north,south", *SKETCH, "--noise", "full", "--out", "p.json")
+    serve = ("serve", "p.json", "--folder", "F")
+    assert "which 'http://x' is not" in step(*serve, "--url", "http://x", code=2)
+    assert "or neither" in step(*serve, "--certificate", "tls.pem", code=2)
+    assert "each for its owner alone" in step(*serve, "--invite", "--url", "https://127.0.0.1:9")
+    own = ("--key", "north.key", "--ledger", "north.sqlite", "--out", "north.npz", "--patience", "0")
+    assert "no invitation" in step("join", "p.json", "p.json", "north.csv", *own, code=2)
+    assert "cannot be reached" in step("join", "p.json", "F/1-north.invitation", "north.csv", *own, code=2)
+    assert not Ledger("north.sqlite").names()

@@ -28,6 +28,10 @@ from .round_plan import RoundPlan
 SHOWN = 5  # Names in a sentence.
 
 
+class NotYet(RequestError):
+    """Something that a round still waits for is not there."""
+
+
 @dataclass(frozen=True)
 class Arrived:
     """What came in a round, each message checked and none doubled."""
@@ -48,24 +52,17 @@ class Arrived:
                 raise RequestError(f"{message.described} is nothing that a round has.")
             if message.owner in found[message.kind]:
                 raise RequestError(f"There are two of these: {_lower(message.described)}; one owner counts once.")
-            if message.kind == SHARE and plan.is_late(message.made):
-                raise RequestError(f"{message.described} was made after the round had closed at {plan.closes}.")
             found[message.kind][message.owner] = message
-        for message in found[SHARE].values():
-            exact_fields(message.facts, "share", ("heard",))
         if len(found[SHARE]) < plan.least:
             missing = [name for name in plan.owners if name not in found[SHARE]]
-            raise RequestError(
+            raise NotYet(
                 f"There are {len(found[SHARE]):,} shares and the plan needs {plan.least:,}; there is none of "
                 f"{_some(missing)}."
             )
         hellos = Hellos.read(plan, contents) if plan.way == "masked" else None
         shares = {name: found[SHARE][name] for name in plan.owners if name in found[SHARE]}
-        for name, message in shares.items():
-            if hellos is not None and (message.facts["heard"] != hellos.digest or name not in hellos.by_owner):
-                raise RequestError(
-                    f"{message.described} was made with other hellos than these, so masks do not cancel."
-                )
+        for message in shares.values():
+            check_share(plan, message, hellos)
         return cls(plan, shares, found[UNMASK], hellos)
 
     @property
@@ -80,6 +77,24 @@ class Arrived:
             "came": sorted(self.shares),
         }
         return f"{archives.dumps(facts)}\n"
+
+
+def check_share(plan: RoundPlan, message: Message, hellos: Hellos | None) -> None:
+    """Refuse, by the name of its owner, a share that was made too late, with other hellos, or of another size."""
+    exact_fields(message.facts, "share", ("heard",))
+    if plan.is_late(message.made):
+        raise RequestError(f"{message.described} was made after the round had closed at {plan.closes}.")
+    if hellos is not None and (message.facts["heard"] != hellos.digest or message.owner not in hellos.by_owner):
+        raise RequestError(f"{message.described} was made with other hellos than these, so masks do not cancel.")
+    if len(message.content) != plan.share_bytes:
+        raise RequestError(f"{message.described} does not hold the {plan.length:,} numbers of this round.")
+
+
+def check_answer(arrived: Arrived, message: Message) -> None:
+    """Refuse an answer to another request than that of the shares that came."""
+    facts = exact_fields(message.facts, "answer", ("came", "heard", "parts"))
+    if facts["came"] != sorted(arrived.shares) or arrived.hellos is None or facts["heard"] != arrived.hellos.digest:
+        raise RequestError(f"{message.described} answers another request than that of these shares.")
 
 
 def ask_to_unmask(plan: RoundPlan, messages: Iterable[bytes]) -> str:
@@ -139,7 +154,7 @@ def _open_share(plan: RoundPlan, share: Message, key: OwnerKey | None) -> np.nda
         if key is None or key.public != plan.convenor:
             raise RequestError("The shares are encrypted for the convenor, so its key is needed to add them up.")
         content = key.decrypt(share.content, plan.owners[share.owner], plan.digest, SHARE)
-    if content is None or len(content) != 8 * plan.length:
+    if content is None:
         raise RequestError(f"{share.described} does not hold the {plan.length:,} numbers of this round.")
     numbers = np.frombuffer(content, "<i8").astype(np.int64)
     _check_range(numbers, plan.limit + plan.noise_within(1), share.described)
@@ -154,8 +169,6 @@ def _masked_sum(arrived: Arrived) -> np.ndarray:
     graph, kind = Graph.of(plan), unsigned(plan.bits)
     total = np.zeros(plan.length, kind)
     for share in arrived.shares.values():
-        if len(share.content) != kind.itemsize * plan.length:
-            raise RequestError(f"{share.described} does not hold the {plan.length:,} numbers of this round.")
         total += np.frombuffer(share.content, kind)
     parts = _parts(arrived, graph)
     for name, hello in hellos.by_owner.items():
@@ -167,7 +180,7 @@ def _masked_sum(arrived: Arrived) -> np.ndarray:
         secret = put_together(parts.get(name, {}), graph.threshold)
         if secret is None and len(parts.get(name, {})) < graph.threshold:
             missing = [one for one in graph.neighbours(name) if one in arrived.shares and one not in arrived.answers]
-            raise RequestError(
+            raise NotYet(
                 f"The sum cannot be unmasked yet: {graph.threshold:,} answers are needed to take away what "
                 f"{name!r} has masked, and there are {len(parts.get(name, {})):,}; there is none of {_some(missing)}."
             )
@@ -189,12 +202,10 @@ def _masked_sum(arrived: Arrived) -> np.ndarray:
 
 def _parts(arrived: Arrived, graph: Graph) -> dict[str, dict[int, str]]:
     """What the answers say of each owner's secret, by the place of who says it."""
-    came, told = sorted(arrived.shares), dict[str, dict[int, str]]()
+    told = dict[str, dict[int, str]]()
     for name, message in arrived.answers.items():
-        facts = exact_fields(message.facts, "answer", ("came", "heard", "parts"))
-        if facts["came"] != came or arrived.hellos is None or facts["heard"] != arrived.hellos.digest:
-            raise RequestError(f"{message.described} answers another request than that of these shares.")
-        parts = facts["parts"]
+        check_answer(arrived, message)
+        parts = message.facts["parts"]
         if not isinstance(parts, dict) or not set(parts) <= set(graph.neighbours(name)):
             raise RequestError(f"{message.described} makes no sense.")
         for other, part in parts.items():

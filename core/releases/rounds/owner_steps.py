@@ -70,7 +70,7 @@ class Hellos:
                 continue
             if message.owner in found:
                 raise RequestError(f"There are two hellos of the owner {message.owner!r}; leave one away.")
-            _check_hello(message)
+            cls.check(message)
             found[message.owner] = message
         if len(found) < plan.least:
             missing = [name for name in plan.owners if name not in found]
@@ -78,6 +78,19 @@ class Hellos:
                 f"There are {len(found):,} hellos and {plan.least:,} are needed; {missing[0]!r} is among the missing."
             )
         return cls({name: found[name] for name in plan.owners if name in found})
+
+    @staticmethod
+    def check(message: Message) -> None:
+        """Refuse, by the name of its owner, what is no hello."""
+        facts = exact_fields(message.facts, "hello", ("mask_key", "own_mask", "parts"))
+        parts = facts["parts"]
+        texts = [facts["mask_key"], facts["own_mask"], *(parts.values() if isinstance(parts, dict) else [None])]
+        try:
+            lengths = [len(bytes.fromhex(text)) for text in texts]
+        except (TypeError, ValueError):
+            lengths = []
+        if lengths[:2] != [32, 32]:
+            raise RequestError(f"{message.described} makes no sense.")
 
     @property
     def digest(self) -> str:
@@ -89,18 +102,6 @@ class Hellos:
     def mask_keys(self) -> dict[str, str]:
         """Public mask keys by owner."""
         return {name: message.facts["mask_key"] for name, message in self.by_owner.items()}
-
-
-def _check_hello(message: Message) -> None:
-    facts = exact_fields(message.facts, "hello", ("mask_key", "own_mask", "parts"))
-    parts = facts["parts"]
-    texts = [facts["mask_key"], facts["own_mask"], *(parts.values() if isinstance(parts, dict) else [None])]
-    try:
-        lengths = [len(bytes.fromhex(text)) for text in texts]
-    except (TypeError, ValueError):
-        lengths = []
-    if lengths[:2] != [32, 32]:
-        raise RequestError(f"{message.described} makes no sense.")
 
 
 def my_name(plan: RoundPlan, key: OwnerKey, name: str | None = None) -> str:
@@ -144,7 +145,7 @@ def make_share(
     Parameters
     ----------
     data : object
-        Whatever `core.sources.open_source` opens.
+        Whatever `core.sources.open_source` opens, or the exact table of it.
     key : OwnerKey
         The owner's.
     ledger, dataset : Ledger | str | None, str
@@ -180,8 +181,7 @@ def make_share(
             raise RequestError(f"The round closed at {plan.closes}, and shares that are made later are not taken.")
         if not paid:
             payer.check(plan.cost)
-        source = data if isinstance(data, Source) else open_source(data, **reading)
-        exact = _exact(plan, source, progress)
+        exact = data if isinstance(data, ExactTable) else exact_of(plan, data, progress, **reading)
         _write_begun(begun)
         spend = None if paid else lambda cost: payer.spend(cost, plan.sketch)
         payer.note = payer.note | {"round": plan.digest, "owner": name}
@@ -213,7 +213,9 @@ def payer_of_round(plan: RoundPlan, ledger: Ledger | str | None, dataset: str) -
     return LedgerAccount(book, dataset, plan.budget, unit_words(plan.sketch.domain.unit))
 
 
-def _exact(plan: RoundPlan, source: Source, progress: Callable[[int], object]) -> ExactTable:
+def exact_of(plan: RoundPlan, data: object, progress: Callable[[int], object], **reading: Any) -> ExactTable:
+    """The sums of an owner's records, before noise: private."""
+    source = data if isinstance(data, Source) else open_source(data, **reading)
     building = TableBuilder(plan.sketch, source)
     for rows in building:
         progress(rows)

@@ -70,6 +70,7 @@ MOST_OWNERS = 10_000
 MAX_PLAN = 16_000_000  # Characters of a plan.
 WRAPS = 2.0**-40  # Chance that the noise of any counter passes what the modulus has room for.
 MARK_BYTES = 16
+TAG_BYTES = 16  # Of what is encrypted (ChaCha20-Poly1305).
 FIELDS = (
     "format",
     "format_version",
@@ -237,6 +238,12 @@ class RoundPlan:
     def length(self) -> int:
         """Numbers in a share."""
         return sum(size for size, _ in self.segments)
+
+    @property
+    def share_bytes(self) -> int:
+        """Bytes of the numbers of a share as they travel."""
+        each = self.bits // 8 if self.way == "masked" else 8
+        return each * self.length + (TAG_BYTES if self.way == "shared" else 0)
 
     def flat(self, table: np.ndarray, records: int | np.ndarray) -> np.ndarray:
         """The numbers of a share, int64, each within ±`limit`, of an exact table and its number of records."""
