@@ -67,4 +67,7 @@ def _compared(work: str, sketch: LinearSketch, records: np.ndarray | Sets, setti
     }
     seconds = in_turn(ways, settings.repeats(5))
     rivals = [Rival(name, values) for name, values in seconds.items() if name != "on the device"]
-    return Comparison(f"{work}, on the device", seconds["on the device"], rivals=tuple(rivals))
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    return Comparison(f"{work}, on one {name}", seconds["on the device"], rivals=tuple(rivals))
