@@ -73,8 +73,15 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _list() -> int:
+    """What one run measures, and the commands of their own, by the first lines of their files."""
     for benchmark in CATALOGUE:
         print(f"{benchmark.name:22} {benchmark.about}{' (long: only by its name)' if benchmark.long else ''}")
+    print("\nBy themselves, python -m benchmarks.NAME:")
+    for path in sorted(HERE.glob("[!_]*.py")):
+        text = path.read_text(encoding="utf-8")
+        if '__name__ == "__main__"' in text:
+            about = text.splitlines()[0].strip('"')
+            print(f"{path.stem:22} {about}")
     return 0
 
 

@@ -35,7 +35,7 @@ def _parts(accuracy: dict[str, Any], results: Sequence[Results]) -> Iterator[str
         if details:
             yield f"In `benchmarks/accuracy.toml` alone: {', '.join(details)}."
     yield f"{accuracy['speed']}\n\n{tables.machines(results)}"
-    yield tables.sheet(results).markdown()
+    yield tables.sheet(results, everything=False).markdown()
 
 
 def _said(one: dict[str, Any]) -> str:

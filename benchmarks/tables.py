@@ -34,14 +34,19 @@ def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([head, f"|{'---|' * len(heads)}", *others])
 
 
-def sheet(results: Iterable[Results]) -> Sheet:
-    """All that was measured: medians, in brackets the least and the most of all repetitions."""
-    rows = tuple(
-        (f"`{one.benchmark}`", found.work, _spread(found.values, found.unit), BREAK.join(beside(one, found)))
+def sheet(results: Iterable[Results], everything: bool = True) -> Sheet:
+    """Medians, of ours with the least and the most of all repetitions; without `everything` what stands beside something."""
+    cells = [
+        (f"`{one.benchmark}`", found.work, _spread(found.values, found.unit), list(beside(one, found)), found.facts)
         for one in results
         for found in one.comparisons
-    )
-    return Sheet("Speed and memory", ("benchmark", "work", "Frostglass", "beside it"), rows)
+    ]
+    rows = [
+        (name, work, ours, BREAK.join([*others, *(_rates(facts) if everything else ())]))
+        for name, work, ours, others, facts in cells
+        if others or everything
+    ]
+    return Sheet("Speed and memory", ("benchmark", "work", "Frostglass", "beside it"), tuple(rows))
 
 
 def beside(measured: Results, found: Comparison) -> Iterator[str]:
@@ -56,13 +61,15 @@ def beside(measured: Results, found: Comparison) -> Iterator[str]:
             where = f"{paper.where} ({paper.means})" if paper.means else paper.where
             yield f"{here}{where}: {amount(paper.value, found.unit)}, {times(paper.value / ours)}"
     for one in found.rivals:
-        yield f"{one.name}: {_spread(one.values, found.unit)}, {times(found.ratio(one))}"
+        yield f"{one.name}: {_median(one.values, found.unit)}, {times(found.ratio(one))}"
     for one in found.limits:
-        alone = amount(statistics.median(one.values), found.unit)
-        yield f"limit, {one.name}: {alone}, the whole {times(1 / found.ratio(one))}"
-    more = {name: value for name, value in found.facts.items() if value not in [one.measured for one in found.targets]}
-    if more:
-        yield "; ".join(f"{digits(value)} {name}" for name, value in more.items())
+        yield f"limit, {one.name}: {_median(one.values, found.unit)}, the whole {times(1 / found.ratio(one))}"
+
+
+def _rates(facts: dict[str, float]) -> Iterator[str]:
+    """Rates, memory and errors that came with the times."""
+    if facts:
+        yield "; ".join(f"{digits(value)} {name}" for name, value in facts.items())
 
 
 def machines(results: Iterable[Results]) -> str:
@@ -87,6 +94,10 @@ def machines(results: Iterable[Results]) -> str:
     return f"{named}\n\nAll with {versions}."
 
 
+def _median(values: Sequence[float], unit: str) -> str:
+    return amount(statistics.median(values), unit)
+
+
 def _spread(values: Sequence[float], unit: str) -> str:
-    middle, low, high = (amount(value, unit) for value in (statistics.median(values), min(values), max(values)))
-    return middle if low == high else f"{middle} ({low} – {high})"
+    low, high = (amount(value, unit) for value in (min(values), max(values)))
+    return _median(values, unit) + ("" if low == high else f" ({low} – {high})")

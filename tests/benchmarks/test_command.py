@@ -14,8 +14,9 @@ from benchmarks.timing import in_turn
 
 def test_every_benchmark_is_listed(capsys):
     assert main(["--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [benchmark.name for benchmark in CATALOGUE]
+    together, _, alone = capsys.readouterr().out.partition("\n\n")
+    assert [line.split()[0] for line in together.splitlines()] == [benchmark.name for benchmark in CATALOGUE]
+    assert all(line.endswith((".", ":")) for line in alone.splitlines()) and "\nsessions " in alone
 
 
 def test_long_ones_run_only_by_name():
