@@ -55,6 +55,19 @@ const withEnds = (est, error, ends) => {
   return { est, low, high, error };
 };
 
+/** The nearest numbers between ends with this sum: all are lowered by the same and held between their ends. */
+const nearestBetween = (values, low, high, sum) => {
+  let [under, over] = [Infinity, -Infinity];
+  values.forEach((one, i) => { [under, over] = [Math.min(under, one - high[i]), Math.max(over, one - low[i])]; });
+  const at = (lowered) => values.map((one, i) => Math.min(Math.max(one - lowered, low[i]), high[i]));
+  for (let halving = 0; halving < 60; halving++) {
+    const lowered = (under + over) / 2;
+    if (total(at(lowered)) > sum) under = lowered;
+    else over = lowered;
+  }
+  return at((under + over) / 2);
+};
+
 /** How far a draw of records moves a sum: see `sketches.answers.SamplingLuck`. */
 const luckVariance = (luck, squares, sum, records) => luck.design * Math.max(squares - sum ** 2 / records, 0);
 
@@ -444,7 +457,10 @@ export class Tables {
     return withEnds(est, wider, (i) => luckEnds(luck, est[i], reach * error[i], this.people, 1));
   }
 
-  /** The share of each cell of some columns among the records that fit; NaN where too few are left to be told. */
+  /**
+   * The share of each cell of some columns among the records that fit; NaN where too few are left to be told. What is
+   * told are the nearest to the unbiased ones that are within their bands, not negative, and add up to 1.
+   */
   shares(of, conditions) {
     const { reach, luck } = this.facts;
     const ones = Object.fromEntries(of.map((place) => [place, new Float64Array(this.axes[place].cells).fill(1)]));
@@ -456,9 +472,11 @@ export class Tables {
     const est = count.est.map((one) => one / divisor);
     const error = est.map((share, i) =>
       Math.sqrt(Math.max(count.error[i] ** 2 + share ** 2 * variance - (2 * share * variance) / est.length, 0)) / divisor);
-    if (!luck) return withEnds(est, error, (i) => [est[i] - reach * error[i], est[i] + reach * error[i]]);
-    const wider = error.map((one, i) => Math.sqrt(one ** 2 + luckVariance(luck, est[i], est[i], 1) / divisor));
-    return withEnds(est, wider, (i) => luckEnds(luck, est[i], reach * error[i], divisor, 1 / divisor));
+    const wider = luck ? error.map((one, i) => Math.sqrt(one ** 2 + luckVariance(luck, est[i], est[i], 1) / divisor)) : error;
+    const found = withEnds(est, wider, luck
+      ? (i) => luckEnds(luck, est[i], reach * error[i], divisor, 1 / divisor)
+      : (i) => [est[i] - reach * error[i], est[i] + reach * error[i]]);
+    return { ...found, est: nearestBetween(est, found.low.map((one) => Math.max(one, 0)), found.high.map((one) => Math.max(one, 0)), 1) };
   }
 
   /** Where in each cell of a column records lie on average, as its fine cells have them; the middle without any. */

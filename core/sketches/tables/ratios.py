@@ -17,6 +17,7 @@ import pandas as pd
 
 from ...domain import Dates
 from ...errors import RequestError
+from ...geometry.simplex import nearest_between
 from ..answers import check_level
 from .best_guess import BestGuess
 from .counts import (
@@ -41,7 +42,11 @@ TOLD = 2.0  # Standard errors that a number of records must be above zero for an
 
 
 def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Where, level: float) -> pd.DataFrame:
-    """The share of each combination of cells among the records that fit, or of those in each group."""
+    """The share of each combination of cells among the records that fit, or of those in each group.
+
+    Noise may make some shares negative, and so others too large for the place that is left. What is told are the
+    nearest to the unbiased ones that are within their intervals, not negative, and add up to 1.
+    """
     check_level(level)
     axes = reading.layout.axes
     parts, groups, asked = (places_of(axes, names) for names in (of, within, list(where)))
@@ -66,6 +71,8 @@ def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Wh
         luck = reading.luck.variance(share, share, 1.0) / divisor
         ends = reading.luck.ends(share, reading.noise.reach(level) * error, level, divisor, 1.0 / divisor)
         frame = _frame(share, np.sqrt(error**2 + luck), ends)
+    low, high = (np.maximum(np.reshape(frame[end], (-1, int(cells))), 0.0) for end in ("low", "high"))
+    frame["estimate"] = nearest_between(share.reshape(low.shape), low, high, 1.0).reshape(-1)
     keys = cell_keys([axes[place] for place in (*groups, *parts)])
     return pd.DataFrame(keys | frame)
 
@@ -257,7 +264,7 @@ def _usual_places(reading: Reading, place: int) -> np.ndarray:
 
 def _frame(
     estimate: np.ndarray, error: np.ndarray, reach: np.ndarray | tuple[np.ndarray, np.ndarray]
-) -> dict[str, object]:
+) -> dict[str, np.ndarray]:
     """The columns of answers whose bands reach so far to either side, or have these ends."""
     low, high = reach if isinstance(reach, tuple) else (estimate - reach, estimate + reach)
     columns = {"estimate": estimate, "low": low, "high": high, "standard_error": error}

@@ -182,8 +182,9 @@ class TableAnswers:
         """The share of each combination of the cells of some columns, one row each.
 
         `of`: names of the columns whose cells are compared; their shares add up to 1. `within`: names of columns that
-        make groups, of each of which the shares are taken. `where`: A condition on further columns. Where too few
-        records are left to be told from none, shares are NaN.
+        make groups, of each of which the shares are taken. `where`: A condition on further columns. Estimates are the
+        nearest to the unbiased ones within their intervals that are not negative and add up to 1. Where too few records
+        are left to be told from none, shares are NaN.
         """
         return shares(self.reading, of, within, where or {}, self.level)
 
