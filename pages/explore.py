@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from core.figures.answer_sentences import BEYOND_RECORDS
+from core.figures.answer_sentences import BEYOND_RECORDS, has_groups
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
+from core.ui.classify.beside_model import groups_view
 from core.ui.explore.centres_view import centres_view, has_centres
 from core.ui.explore.counted_reports import local_view
 from core.ui.explore.density_view import density_view
@@ -53,6 +54,7 @@ VIEWS = {
     "One set": one_set_view,
     "Your sets": sets_view,
 }
+GROUPS = "Groups"
 PICTURED = ("Density", "Distance")
 """Views whose pictures can be compared with those of another file."""
 
@@ -81,8 +83,9 @@ def views_of(opened: Opened) -> tuple[str, ...]:
 def explore(visitor: Session, opened: Opened) -> None:
     headline(opened)
     opened = choose_run(opened)
-    part = choose_part(choose_question(opened))
-    views = views_of(part)
+    question = choose_question(opened)
+    part = choose_part(question)
+    views = (*views_of(part), *(GROUPS,) * has_groups(question.release))
     if len(visitor.opened) > 1 and not part.release.domain.holds_sets and views[0] in ("Overview", *PICTURED):
         views = (*views, COMPARE)
     start_with(part, views[0])
@@ -95,6 +98,9 @@ def explore(visitor: Session, opened: Opened) -> None:
         asked = choose_population(choose_bandwidth(part))
         whole = of_same_population(opened, asked)
         about(visitor, whole)
+    if view == GROUPS:
+        groups_view(question)
+        return
     if asked.release.population is not None:
         note(BEYOND_RECORDS)
     compared = None

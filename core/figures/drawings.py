@@ -200,6 +200,16 @@ def regression_picture() -> str:
     )
 
 
+def model_picture() -> str:
+    """Three bars that lead to one dot."""
+    ends = ((18, 54), (42, 84), (66, 34))
+    bars = "".join(f'<path stroke="{INK.shape}" stroke-width="8" d="M24 {y}h{wide}"/>' for y, wide in ends)
+    lines = "".join(f'<path d="M{28 + wide} {y}C150 {y} 150 42 196 42"/>' for y, wide in ends)
+    return (
+        bars + f'<g fill="none" stroke="{TEAL.shape}" stroke-width="2">{lines}</g>' + _dots([(204, 42)], 8, TEAL.shape)
+    )
+
+
 def picture_address(inside: str) -> str:
     """A picture as a style sheet names it, of the inside of its SVG."""
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}">{inside}</svg>'

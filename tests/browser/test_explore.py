@@ -319,7 +319,7 @@ def test_a_file_with_groups_is_explored_together_or_one_by_one(opened):
     together = answer(visit)
     visit.select("Who", "ill")
     assert answer(visit) != together and visit.errors == []
-    visit.page.get_by_text("Which group is a place like?", exact=True).click()
+    visit.choose("Groups")
     visit.settle()
     visit.page.wait_for_selector("text=Ask a place")
     assert "heart-groups.npz" in visit.text

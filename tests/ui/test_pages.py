@@ -13,10 +13,10 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Reading, Vect
 from core.domain.column_entries import NO, YES
 from core.domain.drafts import person_among
 from core.privacy.ledger.ledger import Ledger
-from core.sources.samples import samples
+from core.sources.samples import bundled_groups, samples
 from core.sources.source_opening import FILE_TYPES
 from core.ui.frame.navigation import DATA, GROUPS
-from core.ui.frame.session import KEY
+from core.ui.frame.session import KEY, Session
 from core.ui.own_data.picking_records import FILE, ORIGIN, PATH, SAMPLE
 from tests.depth import sampled
 from tests.releases.test_purchases import buying
@@ -97,6 +97,23 @@ def test_every_page_in_the_navigation_is_a_file_once_it_is_listed():
     paths = [page.path for _, pages in GROUPS for page in pages]
     assert len(set(paths)) == len(paths)
     assert all(path.startswith("pages/") for path in paths)
+
+
+def test_what_experts_need_stands_under_one_heading_and_others_find_it_where_they_ask():
+    """Five pages are everyone's; groups are a view of Explore, and a model is a question of Release."""
+    *everyones, (heading, experts) = GROUPS
+    assert heading == "For experts" and [page.title for _, pages in everyones for page in pages] == [
+        "Data", "Release", "Ledger", "Explore", "Learn",
+    ]  # fmt: skip
+    assert {"Train", "Classify", "Compare"} <= {page.title for page in experts}
+    path = next(path for one, path in bundled_groups() if one.name == "heart")
+    visitor = Session()
+    visitor.open(path.name, path.read_bytes())
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.session_state[KEY] = visitor
+    app.switch_page("pages/explore.py").run()
+    app.segmented_control(key="view").set_value("Groups").run()
+    assert not app.exception and "sure" in " ".join(block.value for block in app.markdown)
 
 
 def test_the_third_door_leads_to_the_samples():

@@ -1,7 +1,8 @@
-"""Opening a file with groups or a model, and both asked about the same places side by side."""
+"""Which group a place is like: by a file with groups, by a model, or by both about the same places side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources.samples import bundled_groups
 from ..frame.charts import show
-from ..frame.marks import Visibility, facts, mark, note, rail, refusals
+from ..frame.marks import Visibility, choose_one, facts, mark, note, rail, refusals
 from ..frame.session import Opened, Session
 from ..released.asked_points import dropped_table, read_table, say, value_field
 from ..released.chosen_view import choose_two, drawable, grouped
@@ -29,7 +30,32 @@ from ..released.kept_files import MODEL
 from ..released.opened_model import judge_view, open_model, warn_of
 from ..released.opening_files import drop_zone, where_it_goes
 from ..released.public_answers import RESOLUTION, at_place, drawn_map
-from .asked_groups import rate_words
+from .asked_groups import choose_decision, has_map, map_view, no_points_yet, points_view, rate_words
+
+PLACES, POINTS, BESIDE = "One place", "Your points", "Beside a model"
+
+
+def groups_view(asked: Opened, beside: Callable[[], None] = lambda: None) -> None:
+    """Which group a place is like: on a map, of a table of points, or beside a model.
+
+    `asked`: a question that tells groups apart. `beside`: what else stands in the line of controls.
+    """
+    with st.container(horizontal=True, gap="small"):
+        # A vector has no axes to draw a map on, so a file of vectors begins with points.
+        views = [PLACES, POINTS, BESIDE] if has_map(asked.release) else [POINTS, BESIDE]
+        key = "classify-view" if PLACES in views else "classify-view-of-vectors"
+        view = choose_one("Places", views, key, views[0], silent=True, persist_state="session")
+        rule, level = choose_decision(asked.release)
+        st.space("stretch")
+        beside()
+    if view == PLACES:
+        map_view(asked, rule, level)
+        no_points_yet()
+    elif view == BESIDE:
+        beside_view(asked, rule, level)
+        no_points_yet()
+    else:
+        points_view(asked, rule, level)
 
 
 def open_model_here(key: str) -> LinearModel | None:

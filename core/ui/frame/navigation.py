@@ -118,10 +118,10 @@ APPROVE = Page(
 )
 
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
-    ("Own data", (DATA, RELEASE, TRAIN, LEDGER)),
-    ("Released sketches", (EXPLORE, CLASSIFY)),
-    ("Understand", (LEARN, COMPARE)),
-    ("Nobody trusted", (LOCAL, COMBINE)),
+    ("Own data", (DATA, RELEASE, LEDGER)),
+    ("Released sketches", (EXPLORE,)),
+    ("Understand", (LEARN,)),
+    ("For experts", (TRAIN, CLASSIFY, COMPARE, LOCAL, COMBINE)),
 )
 
 

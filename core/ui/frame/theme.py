@@ -14,6 +14,7 @@ from ...figures.drawings import (
     density_picture,
     distance_picture,
     group_picture,
+    model_picture,
     picture_style,
     regression_picture,
     table_picture,
@@ -35,6 +36,7 @@ QUESTIONS = picture_style(
         (distance_picture(), "Lines from many points to one place among them."),
         (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),
         (regression_picture(), "Points about a rising line with a band around it."),
+        (model_picture(), "Three bars that lead to one dot."),
     ],
 )
 # The app, and what opens over it, which lies beside it: lists, help, dialogs.

@@ -11,8 +11,10 @@ from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TAB
 from ...releases.forecast.expected_answers import NORMS
 from ...sources.samples import Sample
 from ..frame.marks import note
+from ..frame.navigation import TRAIN
 
 KEY = "release-question"
+MODEL = "model"  # Which the page Train answers, and no draft of a release.
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,12 @@ QUESTIONS = (
         "Any column from any others.",
         "Which column is predicted, and from which others, is chosen afterwards, as often as anyone likes. The same "
         "file shows which columns go together and the main ways in which people differ.",
+    ),
+    Question(
+        MODEL,
+        "Predict one column",
+        "A model that is trained once.",
+        "It is nearer than a file that predicts any column from any others, for the same price, and says nothing else.",
     ),
 )
 
@@ -113,7 +121,11 @@ def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
     sample : Sample | None
         The bundled sample, or None for anyone's own data.
     """
-    draft = replace(draft, question=choose_question(draft.domain))
+    question = choose_question(draft.domain)
+    if question == MODEL:
+        st.page_link(TRAIN.path, label="Train a model of this data", icon=":material/arrow_forward:")
+        return draft.lacking("another question; a model is trained on the page Train")
+    draft = replace(draft, question=question)
     if draft.question == GROUP:
         return _group(draft, number, sample)
     if draft.question == REGRESSION:
@@ -221,7 +233,7 @@ def _group(draft: Draft, number: int, sample: Sample | None) -> Draft:
         persist_state="session",
     )
     note(COMPARED[compared][1])
-    st.page_link("pages/train.py", label="Not sure which suits? Train lets several compete for the same price")
+    st.page_link(TRAIN.path, label="Not sure which suits? Train lets several compete for the same price")
     norm = None if compared == "closeness" else _norm("release-group-norm")
     draft = replace(draft, norm=norm)
     if label is None:

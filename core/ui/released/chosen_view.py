@@ -23,7 +23,6 @@ from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sketches.living import Living
 from ..frame.marks import choose_one, note
-from ..frame.navigation import CLASSIFY
 from ..frame.session import Opened
 from . import public_answers
 from .asked_points import read_value, value_field
@@ -299,16 +298,14 @@ def choose_part(opened: Opened) -> Opened:
     if not has_groups(opened.release):
         return opened
     sketch: Classes = opened.release.sketch
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        part = st.selectbox(
-            "Who",
-            (EVERYONE, *sketch.categories),
-            format_func=lambda part: in_markdown(part or "Everyone together"),
-            key=f"explore-part-{opened.identity}",
-            persist_state="session",
-            width=260,
-        )
-        st.page_link(CLASSIFY.path, label="Which group is a place like?", icon=":material/arrow_forward:")
+    part = st.selectbox(
+        "Who",
+        (EVERYONE, *sketch.categories),
+        format_func=lambda part: in_markdown(part or "Everyone together"),
+        key=f"explore-part-{opened.identity}",
+        persist_state="session",
+        width=260,
+    )
     return part_of(opened, part)
 
 

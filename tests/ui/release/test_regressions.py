@@ -14,9 +14,10 @@ from core.releases.forecast.draft import REGRESSION
 from core.releases.forecast.recommendation import Regressions, correlation_error, recommend, sums_of_products
 from core.releases.job import release
 from core.sketches.plan import plan
+from core.ui.own_data.release_questions import MODEL
 from core.ui.release.progress import KEY as DESK
 from tests.depth import draws
-from tests.ui.release.visiting import confirmed, visit, with_total, words
+from tests.ui.release.visiting import ask, confirmed, visit, with_total, words
 
 DOMAIN = Domain.of(age=(0, 100), pay=(0, 50), town=["Bern", "Basel"])
 PEOPLE = pd.DataFrame(
@@ -44,6 +45,13 @@ def test_from_the_question_to_a_regression_with_one_button(ledger):
     assert made.sketch.name == "products" and made.private and ledger.status("visits").spent == 1.0
     at.switch_page("pages/explore.py").run()
     assert not at.exception and at.selectbox(key="regression-target").value == "town"
+
+
+def test_a_model_is_a_question_of_release_that_leads_to_train(ledger):
+    at = ask(with_total(visit(DOMAIN, frame=PEOPLE)), MODEL)
+    assert not at.exception and not at.error and at.button(key="release").disabled
+    links = [one.proto.label for one in at.get("page_link")]
+    assert "Train a model of this data" in links and "page Train" in words(at)
 
 
 def test_one_column_has_nothing_to_be_predicted_from(ledger):
