@@ -9,7 +9,8 @@ can be.
    values of that cell (gradual updates: Zhang et al., PrivSyn, USENIX Security 2021). Less is moved each round, and the
    best state of all is kept.
 3. Within its cell a record gets a value: a fine cell by the guess of its column, one of the public steps in it, or any
-   number of it, evenly; or, where a density was released beside the tables, that of a point drawn from it.
+   number of it, evenly, dealt out so that columns hang together within cells too (`within_cells`); or, where a density
+   was released beside the tables, that of a point drawn from it.
 
 All of it is post-processing of the released file and of public chance.
 
@@ -46,6 +47,7 @@ from ..sketches.tables.best_guess import BestGuess
 from ..sketches.tables.table_axes import METRIC, Axis, is_number
 from ..sketches.tables.table_layout import Columns, largest
 from ..sketches.tables.tables import Tables
+from .within_cells import dealt_together
 
 POINTS_A_CELL = 4  # Drawn points that a cell of a table made of them has at least, on average.
 # Records whose closeness to others is compared with the released one, and how many others at most.
@@ -340,6 +342,10 @@ def _frame(
     release: Release, axes: Sequence[Axis], guess: BestGuess, cells: Integers, random: np.random.Generator
 ) -> pd.DataFrame:
     """The records with values of the columns' own kinds."""
+    numbers = {place: _values(axis, place, guess, cells[place], random) for place, axis in enumerate(axes)}
+    rising = [place for place, axis in enumerate(axes) if is_number(axis.column) or isinstance(axis.column, Ordered)]
+    dealt = dealt_together([numbers[place] for place in rising], cells[rising], random)
+    numbers |= dict(zip(rising, dealt, strict=True))
     columns: dict[str, object] = {}
     places = iter(range(len(axes)))
     for column in release.domain.columns:
@@ -348,17 +354,16 @@ def _frame(
                 cells[next(places)].tolist(), categories=list(column.categories)
             )
         elif isinstance(column, Vector):
-            sides = [next(places) for _ in range(column.width)]
-            values = [_values(axes[place], place, guess, cells[place], random) for place in sides]
-            columns[column.name] = list(np.column_stack(values))
+            columns[column.name] = list(np.column_stack([numbers[next(places)] for _ in range(column.width)]))
         elif isinstance(column, Scalar):
-            place = next(places)
-            columns[column.name] = column.present(_values(axes[place], place, guess, cells[place], random))
+            columns[column.name] = column.present(numbers[next(places)])
     return pd.DataFrame(columns)
 
 
 def _values(axis: Axis, place: int, guess: BestGuess, cells: Integers, random: np.random.Generator) -> np.ndarray:
-    """A value within the cell of each record; NaN in the cell of those who have none."""
+    """A value within the cell of each record; NaN in the cell of those who have none. Of categories any in the cell."""
+    if axis.categories:
+        return np.where(cells < axis.valued, cells + random.random(len(cells)), math.nan)
     values = np.full(len(cells), math.nan)
     there = cells < axis.valued
     values[there] = _inside(axis, place, guess, cells[there], random)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from core.analysis.sampling import NOT_MEANT_FOR_BOTH, NOT_MEANT_FOR_TABLES, nearness_words, not_meant_for, sample
 from core.analysis.synthetic_tables import DrawnPoints, _given, _move, _split, closeness
+from core.analysis.within_cells import dealt_together
 from core.cli.commands import app
 from core.domain import Categorical, Cyclic, Dates, Domain, Numeric, Vector
 from core.errors import RequestError
@@ -114,6 +115,40 @@ def test_every_kind_of_column():
 def test_it_is_said_how_near_they_are_and_what_they_are_not_for(released, drawn):
     assert "best guess" in nearness_words(drawn.nearness)
     assert not_meant_for(released, drawn) == NOT_MEANT_FOR_TABLES
+
+
+@pytest.fixture(scope="module")
+def boxes():
+    """Sizes of boxes, of which the length, the width and the height are nearly the same."""
+    random = np.random.default_rng(11)
+    size = random.gamma(6.0, 1.0, 6_000)
+    sides = {name: np.clip(size * random.normal(1.0, 0.03, 6_000), 0.0, 30.0) for name in ("long", "wide", "high")}
+    return pd.DataFrame(sides)
+
+
+def test_columns_of_a_correlation_near_1_keep_it_within_cells(boxes):
+    """Values spread over their cells by themselves had .82 here; cells and columns keep what they had."""
+    domain = Domain.of(long=(0, 30), wide=(0, 30), high=(0, 30))
+    made = release(Tables.of(domain, 8), boxes, Budget(10, "1e-9"), noise_source=SeededSource(1))
+    drawn = sample(made, 4_000, seed=2).points.astype(float)
+    assert drawn.corr().to_numpy().min() > 0.92 and boxes.corr().to_numpy().min() > 0.98
+    axis = made.sketch.axes[0]
+    for name in domain.names:
+        found, exact = (np.histogram(one[name], axis.edges())[0] / len(one) for one in (drawn, boxes))
+        assert np.abs(found - exact).sum() < 0.05
+
+
+def test_values_change_hands_within_their_cells_alone():
+    random = np.random.default_rng(3)
+    cells = random.integers(0, 4, (3, 500))
+    cells[2, :50] = 4  # those who have none
+    values = [where + random.random(500) for where in cells]
+    values[2][:50] = np.nan
+    for before, after, where in zip(values, dealt_together(values, cells, random), cells, strict=True):
+        assert all(
+            np.array_equal(np.sort(before[where == one]), np.sort(after[where == one]), True) for one in range(5)
+        )
+    assert np.isnan(dealt_together(values, cells, random)[2][:50]).all()
 
 
 def test_shares_become_whole_numbers():
