@@ -35,7 +35,7 @@ def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def sheet(results: Iterable[Results], everything: bool = True) -> Sheet:
-    """Medians, of ours with the least and the most of all repetitions; without `everything` what stands beside something."""
+    """Medians, of ours with the least and the most; without `everything` only what stands beside something."""
     cells = [
         (f"`{one.benchmark}`", found.work, _spread(found.values, found.unit), list(beside(one, found)), found.facts)
         for one in results
