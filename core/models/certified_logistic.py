@@ -51,6 +51,7 @@ for as long as that gets smaller (iterative refinement; Higham 2002, chapter 12)
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -91,7 +92,12 @@ def rounded_minimiser(
     offsets : np.ndarray | None
         int64 (n,), o_i in units of 2^-`UNIT_BITS`, below 2^53 of them; None where all are 0.
     """
-    for place, length in _approaching(_Objective(vectors, curvature, offsets), linear):
+    return rounded_by(_Logistic(vectors, curvature, offsets), curvature, linear)
+
+
+def rounded_by(objective: Objective, curvature: Fraction, linear: Bounds) -> list[int]:
+    """The minimiser of an objective that is strongly convex with this curvature, rounded to the grid."""
+    for place, length in _approaching(objective, linear):
         rounded = rounded_within(place, length / curvature)
         if rounded is not None:
             return rounded
@@ -108,13 +114,13 @@ def approximate_minimiser(
     largest_gradient : Fraction
         Above 0; what is reached is checked, whatever the search did.
     """
-    for place, length in _approaching(_Objective(vectors, curvature), linear):
+    for place, length in _approaching(_Logistic(vectors, curvature), linear):
         if length <= largest_gradient:
             return place
     raise RuntimeError("Levels never end.")
 
 
-def _approaching(objective: _Objective, linear: Bounds) -> Iterator[tuple[list[Fraction], Fraction]]:
+def _approaching(objective: Objective, linear: Bounds) -> Iterator[tuple[list[Fraction], Fraction]]:
     """Places closer and closer to the minimiser, each with a length that its gradient certainly does not pass."""
     low, high = linear(0)
     place = [Fraction(value) for value in objective.start([float(a + b) / 2 for a, b in zip(low, high, strict=True)])]
@@ -135,8 +141,48 @@ def _approaching(objective: _Objective, linear: Bounds) -> Iterator[tuple[list[F
             place = objective.step(place, gradient, level)
 
 
-class _Objective:
-    """J without its linear term: gradients that are known to be right, and steps that need not be."""
+class Objective(ABC):
+    """What is minimised, without its linear term: gradients that are known to be right, and steps that need not be."""
+
+    _curvature: Fraction
+
+    @abstractmethod
+    def start(self, linear: list[float]) -> np.ndarray:
+        """A place near the minimiser, found in double precision."""
+
+    @abstractmethod
+    def step(self, place: list[Fraction], gradient: list[Fraction], level: int) -> list[Fraction]:
+        """Newton's step, to a place with as many digits as the level computes with."""
+
+    @abstractmethod
+    def _in_double_precision(self, place: list[Fraction]) -> tuple[list[Fraction], Fraction]:
+        """What records pull at a place, and how far that is off at most, in length."""
+
+    @abstractmethod
+    def _in_whole_numbers(self, place: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
+        """The same with the digits of a level."""
+
+    def gradient(self, place: list[Fraction], linear: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
+        """The gradient at a place, and how far it is from the true one at most, in length."""
+        sums, error = self._in_double_precision(place) if level == 0 else self._in_whole_numbers(place, level)
+        terms = zip(place, linear, sums, strict=True)
+        return [self._curvature * value + slope - total for value, slope, total in terms], error
+
+    def _moved(self, place: list[Fraction], move: list[Fraction], level: int) -> list[Fraction]:
+        """A place moved back, with as many digits as the level computes with."""
+        moved = [value - change for value, change in zip(place, move, strict=True)]
+        return [Fraction(float(value)) if level == 0 else _cut(value, level) for value in moved]
+
+    def _whole(self, place: list[Fraction], digits: int) -> np.ndarray:
+        """A place in whole multiples of 2^-digits, which it must be, object (m,)."""
+        whole = np.array([int(value * (1 << digits)) for value in place], object)
+        if any(Fraction(number, 1 << digits) != value for number, value in zip(whole, place, strict=True)):
+            raise ValueError("A place has more digits than its level.")
+        return whole
+
+
+class _Logistic(Objective):
+    """J without its linear term."""
 
     def __init__(self, vectors: np.ndarray, curvature: Fraction, offsets: np.ndarray | None = None):
         self._units = vectors
@@ -146,7 +192,6 @@ class _Objective:
         self._offsets = self._whole_offsets / float(1 << UNIT_BITS)
 
     def start(self, linear: list[float]) -> np.ndarray:
-        """A place near the minimiser, found in double precision."""
         place = np.zeros(self._vectors.shape[1])
         for _ in range(MOST_STEPS):
             weights = logistic_weights(self._margins(place))
@@ -167,21 +212,11 @@ class _Objective:
         losses = np.logaddexp(0.0, -self._margins(place)).sum()
         return float(losses + float(self._curvature) * (place @ place) / 2 + place @ np.array(linear))
 
-    def gradient(self, place: list[Fraction], linear: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
-        """The gradient at a place, and how far it is from the true one at most, in length."""
-        sums, error = self._in_double_precision(place) if level == 0 else self._in_whole_numbers(place, level)
-        terms = zip(place, linear, sums, strict=True)
-        return [self._curvature * value + slope - total for value, slope, total in terms], error
-
     def step(self, place: list[Fraction], gradient: list[Fraction], level: int) -> list[Fraction]:
-        """Newton's step, to a place with as many digits as the level computes with."""
         weights = logistic_weights(self._margins(np.array([float(value) for value in place])))
         scale = max(abs(value) for value in gradient)
         move = np.linalg.solve(self._hessian(weights), [float(value / scale) for value in gradient])
-        moved = [value - Fraction(change) * scale for value, change in zip(place, move.tolist(), strict=True)]
-        if level == 0:
-            return [Fraction(float(value)) for value in moved]
-        return [_cut(value, level) for value in moved]
+        return self._moved(place, [Fraction(change) * scale for change in move.tolist()], level)
 
     def _products(self, place: np.ndarray) -> np.ndarray:
         return np.einsum("ij,j->i", self._vectors, place, optimize=False)
@@ -205,11 +240,8 @@ class _Objective:
         return [Fraction(total) for total in block_sums(self._vectors, weights)], error
 
     def _in_whole_numbers(self, place: list[Fraction], level: int) -> tuple[list[Fraction], Fraction]:
-        digits = _digits(level)
-        whole = np.array([int(value * (1 << digits)) for value in place], object)
-        if any(Fraction(number, 1 << digits) != value for number, value in zip(whole, place, strict=True)):
-            raise ValueError("A place has more digits than its level.")
-        total = np.zeros(len(place), object)
+        digits = digits_of(level)
+        whole, total = self._whole(place, digits), np.zeros(len(place), object)
         for start in range(0, len(self._units), ROWS_AT_ONCE):
             units = self._units[start : start + ROWS_AT_ONCE].astype(object)
             offsets = self._whole_offsets[start : start + ROWS_AT_ONCE].astype(object)
@@ -221,13 +253,17 @@ class _Objective:
 
 def logistic_weights(margins: np.ndarray) -> np.ndarray:
     """1/(1 + e^x), within 2^-50 of it: step 2 of the module. Float64, any shape."""
-    bounded = np.clip(margins, -FARTHEST, FARTHEST)
+    return 1.0 / (1.0 + exponential(np.clip(margins, -FARTHEST, FARTHEST)))
+
+
+def exponential(bounded: np.ndarray) -> np.ndarray:
+    """e^x for |x| <= 40, within 6.1 u of itself: step 2 of the module."""
     whole = np.rint(bounded / math.log(2))
     rest = (bounded - whole * LOG2_HIGH) - whole * LOG2_LOW
     power = np.ones_like(rest)
     for term in range(TERMS, 0, -1):
         power = 1.0 + (rest / term) * power
-    return 1.0 / (1.0 + np.ldexp(power, whole.astype(np.int64)))
+    return np.ldexp(power, whole.astype(np.int64))
 
 
 def block_sums(vectors: np.ndarray, weights: np.ndarray) -> list[float]:
@@ -249,13 +285,13 @@ def _weight(margin: int, digits: int) -> int:
     return int(context.divide(Decimal(1 << digits), context.add(power, Decimal(1))))
 
 
-def _digits(level: int) -> int:
+def digits_of(level: int) -> int:
     return WORD_BITS * (level + 1)
 
 
 def _cut(value: Fraction, level: int) -> Fraction:
     """The nearest number with as many digits as the level computes with."""
-    return Fraction(round(value * (1 << _digits(level))), 1 << _digits(level))
+    return Fraction(round(value * (1 << digits_of(level))), 1 << digits_of(level))
 
 
 def rounded_within(place: list[Fraction], radius: Fraction) -> list[int] | None:
@@ -277,7 +313,6 @@ def length_above(values: Sequence[Fraction]) -> Fraction:
 
 # Binary digits after the point of a solution, and how many more there are at every further level.
 FIRST_DIGITS, MORE_DIGITS = 128, 64
-LIMB_BITS = 24  # Of a whole number that is multiplied with entries of records, below 2^14, and added up in 64 bits.
 
 # A right-hand side at a level of precision, and how far it is off at most, in length.
 Goal = Callable[[int], tuple[Sequence[Fraction], Fraction]]
@@ -337,35 +372,3 @@ class Solver:
             if found is not None:
                 return found
         raise RuntimeError("Levels never end.")
-
-
-def whole_products(units: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Transposed whole numbers (n, m) times others (n, k), object (m, k): sums below 2^53, so float64 has them."""
-    return np.asarray((units.T.astype(float) @ others.astype(float)).astype(np.int64).astype(object))
-
-
-def wide_products(units: np.ndarray, numbers: Sequence[int]) -> list[int]:
-    """Transposed entries (n, m) below 2^14 times whole numbers of any size, m of them, exact."""
-    signs = np.array([-1 if one < 0 else 1 for one in numbers], np.int64)
-    sizes, shift, total = [abs(one) for one in numbers], 0, [0] * units.shape[1]
-    while any(sizes):
-        limbs = np.array([one & ((1 << LIMB_BITS) - 1) for one in sizes], np.int64)
-        total = [one + (part << shift) for one, part in zip(total, (units.T @ (signs * limbs)).tolist(), strict=True)]
-        sizes, shift = [one >> LIMB_BITS for one in sizes], shift + LIMB_BITS
-    return total
-
-
-def is_positive_definite(matrix: np.ndarray) -> bool:
-    """Whether all leading minors of a symmetric matrix of whole numbers, object (m, m), are above 0 (Sylvester).
-
-    They are the pivots of elimination without fractions (Bareiss 1968).
-    """
-    rows, last = matrix.copy(), 1
-    for place in range(len(rows)):
-        pivot = rows[place, place]
-        if pivot <= 0:
-            return False
-        below = rows[place + 1 :, place + 1 :] * pivot - np.outer(rows[place + 1 :, place], rows[place, place + 1 :])
-        rows[place + 1 :, place + 1 :] = below // last
-        last = pivot
-    return True

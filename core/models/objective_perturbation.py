@@ -34,23 +34,39 @@ is at most 1 (`vectors_of`); b is a real vector whose digits are tossed on deman
 released is the exact minimiser rounded to a public grid (`certified_logistic`): post-processing of what the proof is
 about, whatever floating point does on the way.
 
-More than two classes: one problem for each class against all others, with an equal share of epsilon.
+More than two classes: one problem for each class against all others, with an equal share of epsilon; so are the files
+of `ObjectivePerturbation`.
 
-Logistic regression under a pure epsilon: objective perturbation on records as other methods take them.
+**Records as other methods take them** (`PureLogistic`): of two classes as above, with r = ε/m for m records a person,
+half of that where records are replaced, and k = 1/r. Of K > 2 classes all at once, a row f_j a class: the minimiser of
 
-The theorem and its proof are those of `objective_perturbation` with its sharp constants: for records in the unit ball,
-noise of density proportional to exp(-r|b|) in the objective and a curvature k = 1/r, one record more or less costs r,
-so r = ε/m for m records a person and half of that where records are replaced. What is released is the exact minimiser,
-rounded to a grid, whatever floating point does on the way (`certified_logistic`).
+    Σ (log Σ_j exp<f_j, x> - <f_y, x>) + k|F|²/2 + Σ_j <b_j, f_j>,     b_j each of density proportional to exp(-r|b_j|).
+
+*Proof.* With shares p_j = exp<f_j, x>/Σ_l exp<f_l, x> it is F when b_j = Σ (1[y = j] - p_j) x - k f_j, and as above F
+has the density C exp(-r Σ_j |b_j|) det(kI + H), H = Σ (diag(p) - ppᵀ) ⊗ xxᵀ. One record more moves the b_j by
+Σ_j |1[y = j] - p_j| |x| <= 2(1 - q) together, q = p_y. It multiplies the determinant by 1 or more, and the logarithm of
+that grows by no more than the trace of (diag(p) - ppᵀ)/k, (1 - |p|²)/k. As the other K - 1 shares are 1 - q in sum,
+|p|² >= q² + c (1 - q)² with c = 1/(K - 1). So
+
+    -2r <= log(h_D'/h_D) <= (1 - q) (2r + (1 - c + q(1 + c))/k) <= 2r + (1 - c)/k,
+
+as the middle is concave in q and falls from q = 0 on where k >= c/r. Taking a record away reverses the signs, so
+
+    add_remove: 2r + (1 - c)/k;    replace_one: 4r + (1 - c)/k;    m records a person: m times that.
+
+A tenth (`VOLUME`) of epsilon goes to the determinant, which says k, and the rest to r. Noise is that of 2 records a
+class, however many there are; problems that share epsilon have K/ε each.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -62,15 +78,16 @@ from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
-from ..privacy.replay.solved_laws import PerturbedMinimum
+from ..privacy.replay.solved_laws import PerturbedMinimum, PerturbedSoftmax
 from ..privacy.replay.tape import drawn
 from ..runtime.parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
+from .certified_softmax import rounded_softmax
 from .linear_models import LinearModel
 from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, LogisticModel, Perturbation
-from .method import Fitted, Method, against_the_rest, signed_problems
+from .method import Fitted, Method, signed_problems
 from .training_task import Task
 
 CONSTANTS = ("sharp", "published")
@@ -80,6 +97,7 @@ MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as t
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
 RADIUS = Number("The radius of the features", 1e-100, 1e100)
+VOLUME = Fraction(1, 10)  # Of epsilon, what goes to the determinant of several classes.
 LENGTHS = (1 << UNIT_BITS) ** 2  # The largest squared length, in units.
 DECIMALS = Context(prec=60)
 
@@ -306,34 +324,68 @@ class PureLogistic(Method):
     unit: ClassVar[int] = READ_UNIT
 
     def cost(self, budget: Budget) -> Cost:
-        """What a fit costs: an equal share of epsilon a problem, and nothing of delta."""
-        return Cost((PureParts(Fraction(budget.epsilon) / self.rows, self.rows),), budget.epsilon, budget.delta)
+        """What a fit costs: all of epsilon, and nothing of delta."""
+        return Cost((PureParts(Fraction(budget.epsilon), 1),), budget.epsilon, budget.delta)
 
-    def rate(self, budget: Budget) -> Fraction:
-        """r of every problem."""
+    def perturbation(self, budget: Budget) -> Perturbation:
+        """r and k; see the module."""
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
-        return Fraction(budget.epsilon) / (self.rows * moves * self.domain.unit.records)
+        epsilon, classes = Fraction(budget.epsilon) / self.domain.unit.records, len(self.categories)
+        if classes == 2:
+            return Perturbation(epsilon / moves, moves / epsilon)
+        return Perturbation(
+            (1 - VOLUME) * epsilon / (2 * moves), Fraction(classes - 2, classes - 1) / (VOLUME * epsilon)
+        )
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
         return bool(task.categories)
 
     def noise(self, budget: Budget) -> float:
-        """Pure noise on m coordinates is m/r long; where several problems share the promise each has that much."""
-        return (self.width + 1) / float(self.rate(budget))
+        """Pure noise on m coordinates is m/r long; every row has that much."""
+        return (self.width + 1) / float(self.perturbation(budget).rate)
 
-    def _planned(self, budget: Budget) -> Fraction:
-        return self.rate(budget)
+    def _planned(self, budget: Budget) -> Perturbation:
+        return self.perturbation(budget)
 
-    def _beside(self, plan: Fraction, share: Fraction) -> Fraction:
-        return plan / share
+    def _beside(self, plan: Perturbation, share: Fraction) -> Perturbation:
+        return Perturbation(plan.rate / share, plan.curvature * share)
 
     def _trained(
-        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Perturbation, noise_source: NoiseSource
     ) -> LinearModel:
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
-        problems = signed_problems(vectors, codes, self.rows)
-        rows = [perturbed_minimiser(signed, plan, 1 / plan, noise_source) for signed in problems]
-        details = {"rate": str(plan), "curvature": str(1 / plan)}
-        kind = against_the_rest(self.rows)
+        if self.rows == 1:
+            (signed,) = signed_problems(vectors, codes, 1)
+            rows = [perturbed_minimiser(signed, plan.rate, plan.curvature, noise_source)]
+        else:
+            rows = perturbed_softmax(vectors, codes, self.rows, plan, noise_source)
+        details = {"rate": str(plan.rate), "curvature": str(plan.curvature)}
+        kind = "logistic" if self.rows == 1 else "multinomial"
         return self._model(kind, 1.0 / length, np.array(rows, np.int64), budget, details, noise_source)
+
+
+def perturbed_softmax(
+    vectors: np.ndarray, codes: np.ndarray, classes: int, plan: Perturbation, noise_source: NoiseSource
+) -> list[list[int]]:
+    """The rows of the module's minimiser for several classes, in multiples of 2^-`GRID_BITS`; it was paid for.
+
+    Parameters
+    ----------
+    vectors, codes : np.ndarray, np.ndarray
+        Records in units of 2^-`UNIT_BITS`, int64 (n, m), and their classes, int64 (n,); private.
+    """
+    law = PerturbedSoftmax(plan.rate, plan.curvature, 1 << UNIT_BITS, 1 << GRID_BITS, classes)
+    size = vectors.shape[1]
+
+    def solved() -> list[int]:
+        noises = [L2Vector(1 / law.rate, size, noise_source.stream()) for _ in range(classes)]
+
+        def linear(level: int) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
+            low, high = zip(*(noise.bounds(level) for noise in noises), strict=True)
+            return list(chain.from_iterable(low)), list(chain.from_iterable(high))
+
+        return rounded_softmax(vectors, codes, classes, law.curvature, linear)
+
+    found = drawn(law, np.column_stack((vectors, codes)), solved, noise_source.private)
+    return [found[first : first + size] for first in range(0, len(found), size)]

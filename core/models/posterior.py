@@ -45,6 +45,7 @@ same; until then more digits are tossed. No draw is repeated.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -64,7 +65,7 @@ from ..privacy.replay.tape import drawn
 from ..privacy.zcdp import best_order, largest_rho
 from ..runtime.parameters import Number, Resolved, parameter
 from .amp import one_step
-from .certified_logistic import Solver, is_positive_definite, whole_products, wide_products
+from .certified_logistic import Solver
 from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
@@ -269,3 +270,38 @@ def _drawn(
         return middle, spread * UNIT * unknown
 
     return solver.rounded(bracket)
+
+
+LIMB_BITS = 24  # Of a whole number that is multiplied with entries of records, below 2^14, and added up in 64 bits.
+
+
+def whole_products(units: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Transposed whole numbers (n, m) times others (n, k), object (m, k): sums below 2^53, so float64 has them."""
+    return np.asarray((units.T.astype(float) @ others.astype(float)).astype(np.int64).astype(object))
+
+
+def wide_products(units: np.ndarray, numbers: Sequence[int]) -> list[int]:
+    """Transposed entries (n, m) below 2^14 times whole numbers of any size, m of them, exact."""
+    signs = np.array([-1 if one < 0 else 1 for one in numbers], np.int64)
+    sizes, shift, total = [abs(one) for one in numbers], 0, [0] * units.shape[1]
+    while any(sizes):
+        limbs = np.array([one & ((1 << LIMB_BITS) - 1) for one in sizes], np.int64)
+        total = [one + (part << shift) for one, part in zip(total, (units.T @ (signs * limbs)).tolist(), strict=True)]
+        sizes, shift = [one >> LIMB_BITS for one in sizes], shift + LIMB_BITS
+    return total
+
+
+def is_positive_definite(matrix: np.ndarray) -> bool:
+    """Whether all leading minors of a symmetric matrix of whole numbers, object (m, m), are above 0 (Sylvester).
+
+    They are the pivots of elimination without fractions (Bareiss 1968).
+    """
+    rows, last = matrix.copy(), 1
+    for place in range(len(rows)):
+        pivot = rows[place, place]
+        if pivot <= 0:
+            return False
+        below = rows[place + 1 :, place + 1 :] * pivot - np.outer(rows[place + 1 :, place], rows[place, place + 1 :])
+        rows[place + 1 :, place + 1 :] = below // last
+        last = pivot
+    return True

@@ -9,12 +9,14 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from core.models import certified_logistic as module
+from core.models import certified_softmax
 from core.models.certified_logistic import (
     GRID_BITS,
     UNIT_BITS,
     logistic_weights,
     rounded_minimiser,
 )
+from core.models.certified_softmax import Softmax, rounded_softmax
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.vector_noise import L2Vector
 
@@ -41,7 +43,7 @@ def test_weights_are_within_their_bound():
 
 @pytest.mark.parametrize("level", [1, 3])
 def test_weights_in_whole_numbers_are_within_two_units(level):
-    digits = module._digits(level)
+    digits = module.digits_of(level)
     with mpmath.workprec(digits + 100):
         for margin in (0.0, 1e-9, -0.3, 7.0, -39.5, 100.0, -150.0, 1e6, -1e6):
             whole = int(mpmath.mpf(margin) * 2 ** (digits + UNIT_BITS))
@@ -51,7 +53,7 @@ def test_weights_in_whole_numbers_are_within_two_units(level):
 
 @pytest.mark.parametrize(("records", "size"), [(1, 1), (255, 3), (257, 3), (4000, 7)])
 def test_the_gradient_is_as_close_as_it_says(records, size):
-    objective = module._Objective(unit_vectors(records, size), Fraction(3))
+    objective = module._Logistic(unit_vectors(records, size), Fraction(3))
     zero = [Fraction(0)] * size
     random = np.random.default_rng(1)
     for spread in (0.0, 1.0, 30.0):
@@ -68,7 +70,7 @@ def test_the_bound_allows_for_products_that_cancel():
     """Margins near zero of long coefficients: their rounding is most of the error, and far above that of a weight."""
     lengths = (1 << UNIT_BITS - 1) + np.random.default_rng(2).integers(0, 10**6, (400, 1))
     vectors = np.repeat(lengths, 2, axis=1)
-    objective = module._Objective(vectors, Fraction(1))
+    objective = module._Logistic(vectors, Fraction(1))
     place = [Fraction(1e9 + 1 / 3), Fraction(-1e9 + 1 / 7)]
     rough, error = objective.gradient(place, [Fraction(0)] * 2, 0)
     fine, finer = objective.gradient(place, [Fraction(0)] * 2, 3)
@@ -141,7 +143,7 @@ def test_a_place_next_to_a_tie_goes_where_it_belongs():
 
 def test_a_bound_that_is_too_small_would_be_noticed(monkeypatch):
     """Planted: a gradient off by far more than it says decides roundings wrongly."""
-    honest = module._Objective._in_double_precision
+    honest = module._Logistic._in_double_precision
 
     def careless(self, place):
         sums, error = honest(self, place)
@@ -149,7 +151,7 @@ def test_a_bound_that_is_too_small_would_be_noticed(monkeypatch):
 
     vectors = unit_vectors(300, 3)
     right = rounded_minimiser(vectors, Fraction(2), nothing(3))
-    monkeypatch.setattr(module._Objective, "_in_double_precision", careless)
+    monkeypatch.setattr(module._Logistic, "_in_double_precision", careless)
     assert rounded_minimiser(vectors, Fraction(2), nothing(3)) != right
 
 
@@ -166,7 +168,63 @@ def test_the_search_arrives_from_afar(curvature):
     """A slope that outweighs all records, and next to no curvature: the minimiser is some billions away."""
     units = (np.random.default_rng(1).uniform(-0.5, 0.5, (5, 3)) * (1 << UNIT_BITS)).astype(np.int64)
     linear = [6.0, -1.0, 0.5]
-    place = module._Objective(units, curvature).start(linear)
+    place = module._Logistic(units, curvature).start(linear)
     margins = units / 2.0**UNIT_BITS @ place
     gradient = np.array(linear) + float(curvature) * place - (units / 2.0**UNIT_BITS).T @ expit(-margins)
     assert np.linalg.norm(gradient) < 1e-5
+
+
+def several(records: int, size: int, classes: int):
+    """Records of several classes, which vectors tell apart a little."""
+    codes = np.random.default_rng(3).integers(0, classes, records)
+    vectors = unit_vectors(records, size)
+    vectors[:, 0] = vectors[:, 0] * (1 + codes) // classes
+    return vectors, codes
+
+
+@pytest.mark.parametrize("curvature", [Fraction(1, 2), Fraction(40)])
+def test_of_several_classes_it_is_what_scikit_learn_finds(curvature):
+    vectors, codes = several(400, 4, 3)
+    found = np.array(rounded_softmax(vectors, codes, 3, curvature, nothing(12))).reshape(3, 4) / 2.0**GRID_BITS
+    reference = LogisticRegression(C=1 / float(curvature), fit_intercept=False, tol=1e-12, solver="newton-cholesky")
+    reference.fit(vectors / 2.0**UNIT_BITS, codes)
+    assert np.abs(found - reference.coef_).max() <= 0.5 / 2**GRID_BITS + 1e-8
+
+
+@pytest.mark.parametrize(("records", "classes"), [(1, 3), (257, 4), (1000, 7)])
+def test_the_gradient_of_several_classes_is_as_close_as_it_says(records, classes):
+    objective = Softmax(*several(records, 3, classes), classes, Fraction(3))
+    zero, random = [Fraction(0)] * (3 * classes), np.random.default_rng(1)
+    for spread in (0.0, 1.0, 30.0):
+        place = [Fraction(value) for value in random.normal(0, spread, 3 * classes).tolist()]
+        rough, error = objective.gradient(place, zero, 0)
+        fine, finer = objective.gradient([cut(value) for value in place], zero, 3)
+        distance = sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True))
+        assert distance <= (error + finer + Fraction(classes * records + 3, 1 << 190)) ** 2
+        assert error < records * 2.0**-43 * (1 + spread)
+
+
+def test_shares_of_classes_in_whole_numbers_are_within_two_units():
+    digits = module.digits_of(1)
+    with mpmath.workprec(digits + 100):
+        for scores in ([0.0, 1e-9, -0.3], [-39.5, 100.0, 99.0, -3.0], [1e6, -1e6, 1e6]):
+            whole = [int(mpmath.mpf(one) * 2 ** (digits + UNIT_BITS)) for one in scores]
+            powers = [mpmath.exp(mpmath.mpf(one - max(whole)) / 2 ** (digits + UNIT_BITS)) for one in whole]
+            exact = [2**digits * power / sum(powers) for power in powers]
+            assert all(abs(a - b) <= 2 for a, b in zip(certified_softmax._shares(whole, digits), exact, strict=True))
+
+
+def test_coarse_digits_of_several_classes_are_extended_until_the_rounding_is_decided():
+    vectors, codes = several(200, 2, 3)
+    for seed in range(3):
+        noise = L2Vector(Fraction(2), 6, SeededSource(seed).stream(), places=3)
+        asked = []
+
+        def bounds(level, noise=noise, asked=asked):
+            asked.append(level)
+            return noise.bounds(level)
+
+        found = rounded_softmax(vectors, codes, 3, Fraction(2), bounds)
+        assert max(asked) >= 1
+        finer = lambda level, noise=noise: noise.bounds(level + 4)  # noqa: E731
+        assert found == rounded_softmax(vectors, codes, 3, Fraction(2), finer)

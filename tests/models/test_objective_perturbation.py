@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
 from core import Budget, Domain, Ledger
@@ -21,11 +21,13 @@ from core.models.logistic_model import LogisticModel, Perturbation
 from core.models.objective_perturbation import (
     LENGTHS,
     ObjectivePerturbation,
+    PureLogistic,
     published_constants,
     vectors_of,
 )
 from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource
+from core.privacy.replay.solved_laws import PerturbedSoftmax
 from core.releases.payment import payer_of, spending
 from core.sources import open_source
 from tests.depth import draws
@@ -315,3 +317,75 @@ def test_requests_that_cannot_be_kept_are_refused(facts, budget):
         made = ObjectivePerturbation(PLANE, **({"label": "kind"} | facts))
         made.cost(budget)
     assert str(refusal.value).count("\n") == 0
+
+
+def of_classes(classes: int) -> PureLogistic:
+    return PureLogistic(Domain.of(x=(-1, 1), y=(-1, 1), kind=[str(place) for place in range(classes)]), "kind")
+
+
+def law_of(made: PureLogistic, budget: Budget) -> PerturbedSoftmax:
+    """The density of what is released, by its definition; records are real vectors with their classes."""
+    noise = made.perturbation(budget)
+    return PerturbedSoftmax(noise.rate, noise.curvature, 1, 1, len(made.categories))
+
+
+@given(
+    st.integers(3, 6),
+    st.sampled_from(["add_remove", "replace_one"]),
+    st.floats(0.05, 8),
+    st.integers(0, 10**6),
+    st.floats(0, 60),
+)
+def test_no_neighbours_densities_of_several_classes_are_further_apart_than_epsilon(classes, relation, spent, seed, far):
+    budget, random = Budget(round(Decimal(spent), 6), neighbours=relation), np.random.default_rng(seed)
+    records = random.normal(size=(random.integers(2, 6), 3))
+    records /= np.linalg.norm(records, axis=1)[:, None]
+    told = np.column_stack((records, random.integers(0, classes, len(records))))
+    neighbour = told[:-1] if relation == "add_remove" else told[:-1][np.r_[0, 0 : len(told) - 1]]
+    place = far * random.normal(size=3 * classes)
+    law = law_of(of_classes(classes), budget)
+    assert abs(law._log(told, place) - law._log(neighbour, place)) <= float(budget.epsilon) * (1 + 1e-9) + 1e-9
+
+
+def test_an_added_record_of_several_classes_reaches_the_bound():
+    """All of it: others, which are sure of a wrong class, pull b against what the record adds, and it is unsure."""
+    budget, far, near = Budget(1), 1_000.0, 8.0
+    law = law_of(of_classes(3), budget)
+    place = np.array([[-near, 0, 0], [near, far, 0], [near, 0, far]])
+    wrong = np.array([[-0.998, 0.05, 0, 0], [-0.998, 0, 0.05, 0]])
+    others = np.repeat(wrong, 200_000, axis=0)
+    more = np.concatenate((others, [[1.0, 0, 0, 0]]))
+    loss = law._log(more, place.ravel()) - law._log(others, place.ravel())
+    assert 0.98 < loss <= 1.0
+
+
+def test_several_classes_are_told_apart_as_if_they_were_few():
+    """Noise is that of two records a class: ten classes are as near to what there is to learn as three are."""
+    random = np.random.default_rng(4)
+    for classes in (3, 10):
+        angles = 2 * np.pi * np.arange(classes) / classes
+        codes = random.integers(0, classes, 300 * classes)
+        x, y = 0.9 * np.array([np.cos(angles), np.sin(angles)])[:, codes] + random.normal(0, 0.02, (2, len(codes)))
+        made = of_classes(classes)
+        points = np.column_stack((np.clip(x, -1, 1), np.clip(y, -1, 1), np.eye(classes)[codes]))
+        model = made._trained(
+            *made.encoded(points, made.unit), Budget(2), made._planned(Budget(2)), SeededSource(classes)
+        )
+        assert model.kind == "multinomial" and made.score(model, points) > 0.9
+    assert made.noise(Budget(2)) == of_classes(3).noise(Budget(2))
+
+
+def test_the_noise_of_every_class_has_the_law_it_should_have():
+    """The rows of b are recovered from the released minimiser: lengths are Gamma variables of the stated rate."""
+    made, noises, found = of_classes(3), SeededSource(6), []
+    points = np.column_stack(([0.5, -0.3, 0.1], [0.2, 0.4, -0.9], np.eye(3)))
+    units, codes = made.encoded(points, made.unit)
+    plan = made._planned(Budget(2))
+    for _ in range(draws(100, 300)):
+        model = made._trained(units, codes, Budget(2), plan, noises)
+        vectors = module.in_unit_ball(units, made.longest(made.unit))[0] / 2.0**UNIT_BITS
+        rows = model.rows * 2.0**-GRID_BITS
+        shares = softmax(vectors @ rows.T, axis=1)
+        found.append((np.eye(3)[codes] - shares).T @ vectors - float(plan.curvature) * rows)
+    lengths = np.linalg.norm(found, axis=2).ravel()
+    assert stats.kstest(lengths, stats.gamma(3, scale=1 / float(plan.rate)).cdf).pvalue > FALSE_ALARM

@@ -13,8 +13,16 @@ from scipy import integrate, stats
 from core import Budget, Domain, PrivacyUnit, train
 from core.errors import RequestError
 from core.models import posterior
-from core.models.certified_logistic import Solver, is_positive_definite, wide_products
-from core.models.posterior import AdaptivePosteriorSample, PosteriorSample, deviation, divergence, least_multiple
+from core.models.certified_logistic import Solver
+from core.models.posterior import (
+    AdaptivePosteriorSample,
+    PosteriorSample,
+    deviation,
+    divergence,
+    is_positive_definite,
+    least_multiple,
+    wide_products,
+)
 from core.privacy.attacks import audit
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source

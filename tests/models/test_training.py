@@ -108,7 +108,7 @@ def test_a_curve_rises_with_epsilon():
 
 
 def test_a_delta_takes_nothing_from_the_pure_method():
-    pure, other = (PureLogistic(PLANE, "kind").rate(Budget(1, delta)) for delta in (0, "1e-6"))
+    pure, other = (PureLogistic(PLANE, "kind").perturbation(Budget(1, delta)).rate for delta in (0, "1e-6"))
     assert pure == other == 1
     model = PureLogistic(THREE, "kind").fit(open_source(three()), Budget(20, "1e-6"))
     assert model.rows.shape == (3, 3)

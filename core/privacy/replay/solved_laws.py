@@ -22,7 +22,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from .losses import Loss
 
@@ -62,8 +62,12 @@ class PerturbedMinimum:
             return Loss()
         came = np.array(outcome, float) / self.grid
         return Loss(
-            max(abs(self._log(first, place) - self._log(second, place)) for place in _tried(first, second, came))
+            max(abs(self._log(first, place) - self._log(second, place)) for place in self._places(first, second, came))
         )
+
+    def _places(self, first: np.ndarray, second: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
+        """Where a loss is looked for."""
+        return _tried(first, second, came)
 
     def _log(self, records: np.ndarray, place: np.ndarray) -> float:
         """The log density of a place."""
@@ -93,6 +97,42 @@ class PerturbedFit(PerturbedMinimum):
         vectors = records[:, :-1]
         weights = expit(records[:, -1] - vectors @ place)
         return vectors, weights, weights - 0.5
+
+
+@dataclass(frozen=True)
+class PerturbedSoftmax(PerturbedMinimum):
+    """The minimiser of Σ (log Σ_j e^<f_j, x> - <f_y, x>) + k|F|²/2 + Σ <b_j, f_j>, rows b_j of density ∝ exp(-r|b_j|).
+
+    Hidden are the vectors x with their classes y, whole numbers, in a last column. With shares p of the classes at F
+    its density is ∝ exp(-r Σ_j |b_j(F)|) det(kI + H(F)), b_j(F) = Σ (1[y = j] - p_j) x - k f_j and H(F) the sum of
+    (diag(p) - ppᵀ) ⊗ xxᵀ. One record more or less reaches 2r, as F goes far against it, and a little less with the
+    determinant, which is largest where shares are even.
+    """
+
+    classes: int
+
+    described = "a minimiser of several classes with a random linear term"
+
+    def _places(self, first: np.ndarray, second: np.ndarray, came: np.ndarray) -> list[np.ndarray]:
+        gone, come = _differing(first, second)
+        records = [np.frombuffer(one) for one in [*gone, *come][:MOST_TRIED]]
+        ways = []
+        for record in records:
+            own = np.arange(self.classes) == round(record[-1] * self.unit)
+            ways += [np.outer(own - ~own / (self.classes - 1), record[:-1]), np.outer(own, record[:-1])]
+        ways.append(np.sum(ways, axis=0))
+        turned = [sign * far * way.ravel() for way in ways for far in DISTANCES for sign in (1.0, -1.0)]
+        return [came, *turned]
+
+    def _log(self, records: np.ndarray, place: np.ndarray) -> float:
+        rows, vectors = place.reshape(self.classes, -1), records[:, :-1]
+        own = np.rint(records[:, -1:] * self.unit) == np.arange(self.classes)
+        shares = softmax(vectors @ rows.T, axis=1)
+        linear = (own - shares).T @ vectors - float(self.curvature) * rows
+        spread = np.eye(self.classes) * shares[:, :, None] - shares[:, :, None] * shares[:, None, :]
+        curved = np.einsum("ijl,ia,ib->jalb", spread, vectors, vectors).reshape(place.size, place.size)
+        volume = np.linalg.slogdet(curved + float(self.curvature) * np.eye(place.size))[1]
+        return float(volume - float(self.rate) * np.linalg.norm(linear, axis=1).sum())
 
 
 @dataclass(frozen=True)
