@@ -186,8 +186,15 @@ def classes(budget: Budget) -> Iterator[Trial]:
 
 def living(budget: Budget) -> Iterator[Trial]:
     """A first period that pays for all, and the others one after the other: weighted sums of bands, and of a tree."""
-    for name, weights in (("bands", Factor(3, band=3, power=50)), ("a tree", Factor(3, branches=2, weights=(100, 70)))):
-        sketch = Living(LABELLED, "class", _race(POINTS)).weighted(weights, released=1)
+    bands, tree = Factor(3, band=3, power=50), Factor(3, branches=2, weights=(100, 70))
+    owned = PrivacyUnit("id", 2)
+    for name, weights, unit in (
+        ("bands", bands, EACH_RECORD),
+        ("a tree", tree, EACH_RECORD),
+        ("two a person", bands, owned),
+    ):
+        domain = replace(LABELLED, unit=unit)
+        sketch = Living(domain, "class", _race(replace(POINTS, unit=unit))).weighted(weights, released=1)
 
         def made(records: pd.DataFrame, world: World, sketch: Living = sketch) -> object:
             book = Ledger(str(world.ledger))
@@ -197,7 +204,7 @@ def living(budget: Budget) -> Iterator[Trial]:
             found.save(world.out / "release.npz")
             return found.manifest
 
-        yield Trial(said(f"living, {name}", budget), LABELLED, budget, made)
+        yield Trial(said(f"living, {name}", budget), domain, budget, made)
 
 
 def owners(budget: Budget) -> Iterator[Trial]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,12 @@ import pyarrow as pa
 from ..errors import RequestError
 from ..formatting.numbers import several
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
+from ..runtime.array_types import Floats
 from ..runtime.checks import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict
+from .dates import Dates
 from .encoders import Encoder
 from .encoding import PointEncoding, SetEncoding
 from .item_sets import Encoded
@@ -220,6 +222,16 @@ class Domain:
         """Whether a record is a set whose items stand in rows of their own, all those of one id."""
         column = self.columns[0]
         return isinstance(column, Items) and column.gathered
+
+    def order(self, name: str, batch: pa.RecordBatch) -> Floats:
+        """Where records are by a column: steps since its first date, places of categories; infinite outside of it."""
+        column = self.columns[self.names.index(name)]
+        array = batch.column(batch.schema.get_field_index(column.field))
+        if isinstance(column, Dates):
+            steps = column.numbers(array)
+            return np.where((steps >= 0.0) & (steps <= column.high), steps, np.inf)  # NaN, without a date, is neither
+        codes = np.asarray(cast(Categorical, column).coded(array)[0], dtype=np.float64)
+        return np.where(codes >= 0.0, codes, np.inf)
 
     @property
     def keeps_every_record(self) -> bool:

@@ -105,6 +105,16 @@ class PrivacyUnit:
         return self.column
 
 
+@dataclass(frozen=True)
+class EarliestUnit(PrivacyUnit):
+    """The person whom an id column names, of whose records the earliest by the column ``first`` are kept.
+
+    For what reads the same records several times while more come: what is kept of a person must not change by that.
+    """
+
+    first: str = ""
+
+
 # One record is protected, by itself: what holds when nothing says which records belong to one person.
 EACH_RECORD = PrivacyUnit()
 

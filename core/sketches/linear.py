@@ -230,6 +230,11 @@ class LinearSketch(LinearMap):
         """How far one person moves the table: m records a person, in the same cells at worst."""
         return self.record_sensitivity(neighbours).scaled(self.domain.unit.records)
 
+    @property
+    def read_as(self) -> Domain:
+        """The domain by which records are read, which says which of a person's are kept."""
+        return self.domain
+
     def sensitivities(self, neighbours: Neighbours) -> tuple[Sensitivity, ...]:
         """How far one person moves each table that has noise of its own: one, unless there are parts."""
         return (self.sensitivity(neighbours),)

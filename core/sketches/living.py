@@ -18,6 +18,12 @@ Gaussian loss whose mean and variance depend on the record alone, or a sum of La
 each (Denisov, McMahan, Rush, Smith, Guha Thakurta 2022, Theorem 2.1, where C is triangular; here a row has no period
 after its own).
 
+*Persons with several records.* The m earliest of each are kept (`core.sources.people`), which are the same ones in
+every part, as later records take no place of earlier ones. Rows then differ by the sum of at most m such moves, fixed
+by that person's records alone: every norm is at most m times that of one record, which m equal records of the period
+with the longest column reach. It takes all records since the beginning for every part: without earlier ones, later ones
+of the same person would be kept in their place, and more than m be in the sum.
+
 What the owner keeps: the records, as rows are sums of earlier periods' tables too (of at most `band` of them). No exact
 table and no noise is kept anywhere between two parts. A record that was corrected away since is missing in later rows,
 which moves them by less than the proof allows; one that was moved to another period since would count as two.
@@ -29,7 +35,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Self, cast
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +44,7 @@ from ..domain import Categorical, Cyclic, Dates, Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..privacy.budget import Budget
-from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.neighbours import EarliestUnit, Neighbours, Sensitivity
 from ..runtime.array_types import Integers
 from ..runtime.counter_tables import Counters
 from ..runtime.parameters import Choice, Seed, Several, Text, Whole, parameter
@@ -79,8 +85,8 @@ class ByPeriod:
 class Living(LinearSketch):
     """Weighted sums of the tables of periods.
 
-    Use `Living.of`, which chooses the weights. RequestError when the column has no periods, the inner sketch is of
-    another domain, or several records belong to one person.
+    Use `Living.of`, which chooses the weights. RequestError when the column has no periods, or the inner sketch is of
+    another domain.
 
     Parameters
     ----------
@@ -129,11 +135,6 @@ class Living(LinearSketch):
             raise RequestError("The sketch of one period must be of the domain without the column of periods.")
         if self.inner.parts or self.inner.classes or self.inner.name == self.name:
             raise RequestError("A living release is of one sketch, and not of several parts, classes or periods.")
-        if self.domain.unit.column is not None:
-            raise RequestError(
-                "A living release protects each record by itself, as which of a person's records are kept would have "
-                "to be remembered from part to part: leave out the column that says who a person is."
-            )
         if self.released > self.periods or any(lost >= self.released for lost in self.lost):
             raise RequestError(f"There are {self.periods:,} periods, and no more can be over.")
         tree = self.branches >= 2 and self.band == 0 and self.weights[:1] and self.weights[0]
@@ -288,6 +289,14 @@ class Living(LinearSketch):
     def within(self, domain: Domain) -> Self:
         return replace(self, domain=domain, inner=self.inner.within(domain.without(self.column)))
 
+    @property
+    def read_as(self) -> Domain:
+        """With the earliest records of each person, where persons are told apart."""
+        unit = self.domain.unit
+        if unit.column is None:
+            return self.domain
+        return replace(self.domain, unit=EarliestUnit(unit.column, unit.records, self.column))
+
     def encode(self, batch: pa.RecordBatch) -> Any:
         """The records of every period that is over, as the inner sketch encodes them."""
         codes = self._codes(batch)
@@ -296,12 +305,8 @@ class Living(LinearSketch):
 
     def _codes(self, batch: pa.RecordBatch) -> Integers:
         """The period of each record, -1 where it has none."""
-        dates, column = self._dates, self.domain.columns[self.domain.names.index(self.column)]
-        array = batch.column(batch.schema.get_field_index(column.field))
-        if dates is None:
-            return np.asarray(cast(Categorical, column).coded(array)[0], dtype=np.int64)
-        steps = dates.numbers(array)
-        known = np.flatnonzero((steps >= 0.0) & (steps <= dates.high))  # NaN, where there is no date, is neither
+        steps = self.domain.order(self.column, batch)
+        known = np.flatnonzero(np.isfinite(steps))
         codes = np.full(len(steps), -1, np.int64)
         codes[known] = self._period_of(steps[known])
         return codes

@@ -18,6 +18,11 @@ All of this holds of the ids as they are read, so an id must be what names one p
 floating-point number, "7.0" or "1.2e+18", is held to the rule as the number is: in a file whose pieces were written
 apart, "7" and "7.0" are one person, who would have twice as many records as two.
 
+*The earliest ones.* A living release reads the same records again with every part, and rows of it are sums over earlier
+periods too: were other records of a person kept each time, more than m would be in it. There the m earliest are kept,
+and of equally early ones those whose digest is least. What is kept of a person then follows from that person's records,
+so S(D) and S(D') differ as above; and later records change nothing of what is kept of earlier ones.
+
 Sets gathered from rows that hold one item each: all rows of one id are one set.
 
 Rows in ascending order of their ids are gathered as they come, as all rows of an id stand together then: what is held
@@ -77,6 +82,55 @@ def ordering_sql(inner: str, columns: Sequence[str], beside: Sequence[str] = ())
     drawn = f"SELECT *, {draw} AS {DRAW} FROM ({inner})"
     by = f"{PERSON} NULLS FIRST, {DRAW}, {said}"
     return f"SELECT {', '.join([*columns, *beside, PERSON])} FROM ({drawn}) ORDER BY {by}"
+
+
+def settled_sql(inner: str, columns: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """A query like `ordering_sql`, whose order within each person follows from what records say, in every version.
+
+    Records with one digest differ in some column, or in nothing.
+    """
+    said = f"md5(concat_ws(chr(31), {', '.join(f'CAST({column} AS VARCHAR)' for column in columns)}))"
+    chosen = ", ".join([*columns, *beside, PERSON])
+    return f"SELECT {chosen} FROM ({inner}) ORDER BY {PERSON} NULLS FIRST, {', '.join([said, *columns])}"
+
+
+def keep_earliest(
+    batches: Iterator[pa.RecordBatch], records: int, order: Callable[[pa.RecordBatch], np.ndarray]
+) -> Iterator[pa.RecordBatch]:
+    """Of the rows of each person those that are first by ``order``, and of equal ones those that come first.
+
+    Persons are in the last column, which is taken off, and their rows stand together. Of the last person of a batch so
+    many rows are held back as may be kept.
+    """
+    held: pa.RecordBatch | None = None
+    for batch in batches:
+        together = batch if held is None else pa.concat_batches([held, batch])
+        if not together.num_rows:
+            continue
+        persons = together.column(together.num_columns - 1)
+        others = pc.not_equal(persons, persons[-1]).to_numpy(zero_copy_only=False)
+        end = int(np.flatnonzero(others)[-1]) + 1 if others.any() else 0
+        held = _earliest(together.slice(end), records, order)
+        if end:
+            yield _without_person(_earliest(together.slice(0, end), records, order))
+    if held is not None:
+        yield _without_person(held)
+
+
+def _earliest(batch: pa.RecordBatch, records: int, order: Callable[[pa.RecordBatch], np.ndarray]) -> pa.RecordBatch:
+    """The rows to keep, in the order in which they are."""
+    persons, size = batch.column(batch.num_columns - 1), batch.num_rows
+    starts = np.ones(size, dtype=bool)
+    starts[1:] = pc.not_equal(persons[1:], persons[:-1]).to_numpy(zero_copy_only=False)
+    person = np.cumsum(starts)
+    sorted_ = np.lexsort((order(batch), person))  # stable
+    begins = np.flatnonzero(starts)[person - 1]  # which sorting leaves as they are
+    kept = np.sort(sorted_[np.arange(size) - begins < records])
+    return batch.take(pa.array(kept))
+
+
+def _without_person(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.select(range(batch.num_columns - 1))
 
 
 @dataclass(frozen=True)

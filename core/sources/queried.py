@@ -11,8 +11,21 @@ import pyarrow as pa
 
 from ..domain import Column, Domain
 from ..errors import RequestError
+from ..privacy.neighbours import EarliestUnit
 from .duck import Fault, OutOfMemory, Scan, identifier, kind_of_sql, length_of_sql
-from .people import PAIR_ROWS, PERSON, REFUSED, Pair, Pairs, Person, keep_at_most, known, ordering_sql
+from .people import (
+    PAIR_ROWS,
+    PERSON,
+    REFUSED,
+    Pair,
+    Pairs,
+    Person,
+    keep_at_most,
+    keep_earliest,
+    known,
+    ordering_sql,
+    settled_sql,
+)
 from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, numbered
 
 Opened = Callable[[], AbstractContextManager[Scan]]  # Gives a table that can be read for as long as the context lasts.
@@ -45,8 +58,9 @@ def by_person(
         kept = f"WHERE {PERSON} IS NOT NULL"
     place = "row_number() OVER ()" if faults else "0"
     inner = f"SELECT {_columns_sql(values, faults)}, {place} AS place, {person.sql} AS {PERSON} FROM {scan.table}"
-    columns = [f"c{number}" for number in range(len(values))]
-    ordered = ordering_sql(f"SELECT * FROM ({inner}) {kept}", columns, ("fault", "place"))
+    columns, unit = [f"c{number}" for number in range(len(values))], domain.unit
+    sort = settled_sql if isinstance(unit, EarliestUnit) else ordering_sql
+    ordered = sort(f"SELECT * FROM ({inner}) {kept}", columns, ("fault", "place"))
 
     def checked() -> Iterator[pa.RecordBatch]:
         for batch in scan.stream(ordered, rows):
@@ -57,7 +71,11 @@ def by_person(
             _check(batch, faults, scan.label, row)
             yield batch
 
-    for batch in keep_at_most(checked(), domain.unit.records):
+    if isinstance(unit, EarliestUnit):
+        chosen = keep_earliest(checked(), unit.records, lambda batch: domain.order(unit.first, _renamed(batch, values)))
+    else:
+        chosen = keep_at_most(checked(), unit.records)
+    for batch in chosen:
         yield _renamed(batch, values)
 
 

@@ -24,6 +24,7 @@ from core.auditing.hostile import RECORDS
 from core.auditing.purchase_trials import PURCHASES, purchases
 from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.cli.commands import app
+from core.domain import PrivacyUnit
 from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
@@ -198,6 +199,11 @@ def test_classes_whose_counts_are_exact_are_found(monkeypatch):
 def test_weighted_sums_of_periods_that_are_paid_for_as_one_period_are_found(monkeypatch, norm, budget):
     monkeypatch.setattr(Factor, norm, WHOLE if norm == "l1" else WHOLE**2 // 2)
     assert found(first(purchase_trials.living(budget), "bands"), SOME)
+
+
+def test_more_records_of_a_person_than_are_paid_for_in_a_living_release_are_found(monkeypatch):
+    monkeypatch.setattr(Living, "read_as", property(lambda sketch: replace(sketch.domain, unit=PrivacyUnit("id", 9))))
+    assert found(first(purchase_trials.living(PURE), "person"), SOME)
 
 
 def test_a_period_that_is_drawn_twice_is_found(monkeypatch):

@@ -1,5 +1,7 @@
 """A living release as a linear sketch: rows are weighted sums of periods, and a record moves no more than it says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -16,6 +18,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.living import Living
 from core.sketches.registry import sketch_from_parameters
 from core.sources import open_source
+from core.sources.people import keep_earliest
 
 DAYS = Domain((Dates("day", "2023-11-15", "2024-04-02"), Numeric("x", 0, 1)))
 WEEKDAYS = Domain((Categorical("day", ("mon", "tue", "wed", "thu")), Numeric("x", 0, 1)))
@@ -150,7 +153,69 @@ def test_what_is_no_living_release_is_refused(wrong):
         living(**wrong)
 
 
-def test_people_with_several_records_are_refused_as_the_choice_would_change_from_part_to_part():
-    domain = Domain(WEEKDAYS.columns, unit=PrivacyUnit("id", 2))
-    with pytest.raises(RequestError, match="by itself"):
-        living(domain)
+PERSONS = Domain(WEEKDAYS.columns, unit=PrivacyUnit("id", 2))
+
+
+def visits(n=80, persons=25):
+    records = some_records(n)
+    return records.assign(id=np.random.default_rng(4).integers(0, persons, n))
+
+
+def test_of_each_person_the_earliest_records_are_kept_whatever_comes_later_and_in_whichever_order():
+    """Rows drawn in an earlier part have what those of a later one have, when there are more records."""
+    records, whole = visits(), living(PERSONS)
+    order = {day: place for place, day in enumerate(whole.names)}
+    found = table_of(whole, records.sample(frac=1, random_state=1))
+    np.testing.assert_array_equal(found, table_of(whole, records.sample(frac=1, random_state=2)))
+    assert (
+        whole.count_shape == (4,)
+        and whole.sensitivity(Neighbours.ADD_REMOVE).l1 == 2 * living().sensitivity(Neighbours.ADD_REMOVE).l1
+    )
+    for released in (1, 2, 3):
+        past = records[records.day.map(order) < released]
+        part = replace(whole, released=released)
+        np.testing.assert_array_equal(table_of(part, past), found[:released])
+        np.testing.assert_array_equal(table_of(part, records), found[:released])
+    kept = records.assign(at=records.day.map(order)).sort_values("at", kind="stable").groupby("id").head(2)
+    day_counts = table_counts(whole, records)
+    np.testing.assert_array_equal(day_counts, whole.factor.matrix @ kept.day.map(order).value_counts().sort_index())
+
+
+def table_counts(sketch, records):
+    building = TableBuilder(sketch, open_source(records))
+    for _ in building:
+        pass
+    return building.exact.records
+
+
+def test_as_many_records_of_a_person_as_are_kept_reach_what_is_proved():
+    sketch = living(PERSONS)
+    for day in sketch.names:
+        mine = pd.DataFrame({"day": day, "x": 0.5, "id": ["somebody"] * 5})
+        moved = table_of(sketch, mine)
+        if (moved**2).sum() == sketch.sensitivity(Neighbours.ADD_REMOVE).l2_squared:
+            return
+    raise AssertionError("no period reaches it")
+
+
+def test_records_outside_of_all_periods_take_no_place_of_a_person():
+    domain = Domain(DAYS.columns, unit=PrivacyUnit("id", 1))
+    sketch = Living(domain, "day", race(domain), "month", released=6, seed=7)
+    days = ["2020-01-01", None, "2024-01-31", "2024-02-01"]
+    records = pd.DataFrame({"day": pd.to_datetime(days), "x": 0.5, "id": 1})
+    alone = records.iloc[[2]]
+    np.testing.assert_array_equal(table_of(sketch, records), table_of(sketch, alone))
+
+
+def test_persons_whose_records_lie_in_several_batches():
+    records = visits(200, 7).sort_values("id", kind="stable").reset_index(drop=True)
+    whole = pa.RecordBatch.from_pandas(records[["x", "id"]])
+
+    def kept(size):
+        batches = (whole.slice(start, size) for start in range(0, len(records), size))
+        found = keep_earliest(batches, 3, lambda batch: -batch.column(0).to_numpy())
+        return np.concatenate([batch.column(0).to_numpy() for batch in found])
+
+    wanted = records.assign(at=-records.x).sort_values("at").groupby("id").head(3).x
+    for size in (1, 2, 7, 33, 200):
+        np.testing.assert_array_equal(np.sort(kept(size)), np.sort(wanted))

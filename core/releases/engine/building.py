@@ -184,7 +184,7 @@ class TableBuilder:
 
         They differ where a record is a set that was gathered from many rows.
         """
-        domain = self.sketch.domain
+        domain = self.sketch.read_as
         read = 0 if domain.gathers else self._rows
         start = {"start": self._rows} if self._rows else {}
         for batch in self.source.batches(domain, rows=_rows_of_a_batch(domain), **start):
