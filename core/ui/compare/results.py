@@ -73,7 +73,7 @@ def measure_again(subject: Subject, further: bool) -> None:
     """Offer to measure on this computer what comes with the app; ``further`` where more of it is measured here."""
     where = "Measured before, on another computer" + (", and more of it here." if further else ".")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        note(f"{where} Measured here, errors come out the same, and times differ.")
+        note(f"{where} Here errors come out the same, and times differ.")
         st.button(
             "Measure it here",
             key="compare-again-here",
@@ -205,7 +205,7 @@ def _everything(chosen: Chosen, desk: Bench, known: Mapping[Step, Outcome], meas
         if advised is not None and advised.value is not None:
             note(advice_sentence(advised.value, drawn, chosen.present, chosen.subject.data is not None))
         here = "the computer that runs this app"
-        elsewhere = "a computer, on which they were measured before"
+        elsewhere = "another computer"
         computer = f"{elsewhere}, or of {here}" if further else elsewhere if before else here
         _costs(found, chosen.subject.data is not None, computer)
     elif desk.running:

@@ -224,7 +224,7 @@ def _sample_pays(
     """
     known = Account.of(ledger.status(name)) if name in ledger.names() else None
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        note(f"A sample is nobody's secret: it has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
+        note(f"A sample has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
         if known and st.button("Begin again", key="sandbox-begin-again", help=WHAT_IS_FORGOTTEN):
             begin_again(visitor)
     with fine:

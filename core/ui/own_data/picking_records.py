@@ -226,7 +226,7 @@ def take_sample(visitor: Session, name: str) -> None:
 
 def _pick_file(visitor: Session) -> None:
     dropped = st.file_uploader("Your file", type=FILE_TYPES, key=OWN_FILE, on_change=_forget_read_file)
-    note("It goes to the computer that runs this app, for this session only, and nowhere else.")
+    note("It is kept for this session only.")
     if dropped is None:
         return
     said = _how_read(dropped.name, dropped.file_id)

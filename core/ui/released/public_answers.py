@@ -249,11 +249,10 @@ def closeness(identity: str, _release: Release) -> str:
     counted = noun(_release)
     one = _release.domain.one_record
     kernel = getattr(_release.sketch, "kernel", None)
-    fading = f" {kernel_in_words(_release.domain, kernel)}" if kernel is not None else ""
+    fading = kernel_in_words(_release.domain, kernel) if kernel is not None else "One farther away counts as less."
     return (
-        f"Every {one} counts a little: one exactly here counts as 1, and one farther away as less.{fading} "
-        f"The sum is the number of {counted} close by. It was released with noise, so it is known only up to the "
-        "interval, and it may even fall below zero where nobody is."
+        f"Every {one} exactly here counts as 1. {fading} The sum is the number of {counted} close by. It has noise, so it "
+        "is known only up to the interval, and may even fall below zero where nobody is."
     )
 
 
