@@ -21,7 +21,7 @@ import pandas as pd
 
 from benchmarks.local_reports import zipf
 from core.local.hitters.finder import Alphabet
-from core.local.hitters.prefix_searches import PrivTrie
+from core.local.hitters.text_searches import PrivTrie
 from core.local.sketches.cells import CellSketch, CountMin
 from core.local.sketches.sketch import LocalSketch
 from core.local.survey import FINDERS, sketch, warm

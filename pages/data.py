@@ -10,11 +10,9 @@ from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
 from core.sources.samples import Sample, sample
 from core.ui.data.column_form import column_table, used_columns
-from core.ui.data.declaration_draft import ColumnDraft, Declaration
+from core.ui.data.declaration_draft import ColumnDraft, Declaration, keep, restore
 from core.ui.data.filling_rows import offer_codebook, offer_common_knowledge, start_from_sample
-from core.ui.data.finding import Decision, decide, fill_found, find
-from core.ui.data.kept_decisions import keep, restore
-from core.ui.data.set_commands import offer_commands
+from core.ui.data.finding import Decision, decide, fill_found, find, offer_commands
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import OwnData, Records, Session

@@ -24,7 +24,7 @@ from PIL import Image
 
 from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
-from core.figures.small_pictures import density_picture, groups_picture
+from core.figures.release_pictures import density_picture, groups_picture
 from core.releases.bounds_and_centre import CentrePurchase
 from core.releases.forecast.sketch_sizes import choose_rows
 from core.sketches.classes import Classes

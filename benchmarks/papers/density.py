@@ -12,8 +12,7 @@ from functools import partial
 import numpy as np
 
 from core.domain import Domain
-from core.lab.comparison_methods import METHODS, Method
-from core.lab.comparison_plan import Trial, best_sizes
+from core.lab.comparison_plan import METHODS, Method, Trial, best_sizes
 from core.lab.comparison_trials import PublicData, released, run_trial
 from core.lab.published.huang_roth import HuangRoth
 from core.privacy.budget import Budget

@@ -16,7 +16,7 @@ import pandas as pd
 from core import Budget, Categorical, Domain, Moments, Numeric, private_quantiles, recommend, release, train
 from core.analysis.centres import means as released_means
 from core.geometry import kernels
-from core.lab.comparison_methods import METHODS
+from core.lab.comparison_plan import METHODS
 from core.lab.comparison_trials import PublicData, of_points, run_trial
 from core.local.oracle_choice import outlooks, recommended
 from core.local.post_processing import norm_sub, processed

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.checks import check_number
+from ..runtime.parameters import check_number
 from ..sketches.linear import LinearSketch
 from .answerable import check_closeness
 from .sampling import sample

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import RequestError
 from ..geometry.kernels import Kernel
 from ..releases.release import Release
-from ..runtime.checks import check_number
+from ..runtime.parameters import check_number
 from ..sketches.answers import SamplingLuck
 from .sampling import sample
 

@@ -29,7 +29,7 @@ from ..domain import Categorical, Domain, Numeric
 from ..errors import RequestError
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
-from ..runtime.checks import check_integer
+from ..runtime.parameters import check_integer
 from ..sketches.answers import check_level
 from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments

@@ -28,7 +28,7 @@ from scipy.special import log_ndtr
 from ..errors import RequestError
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.release import Release
-from ..runtime.checks import check_choice
+from ..runtime.parameters import check_choice
 from ..sketches.classes import Classes
 from ..sketches.distances.ball import SHORTEST, row_products
 from ..sketches.distances.directions import Directions

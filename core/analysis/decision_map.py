@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.checks import check_integer
+from ..runtime.parameters import check_integer
 from .answerable import READS
 from .box import Box
 from .class_scores import Scores, checked_rule, class_scores, classes_of, scores_of_sums

@@ -14,7 +14,7 @@ from ..domain import Categorical, Dates, Numeric, Ordered, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_integer
+from ..runtime.parameters import check_integer
 from .answerable import READS, noise_alone, reach_together, stands_out
 from .box import Box
 from .other_columns import NOTHING, averaged_answers, averaging

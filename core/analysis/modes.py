@@ -15,7 +15,7 @@ from scipy.special import stdtr
 
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.checks import check_integer
+from ..runtime.parameters import check_integer
 from .answerable import check_closeness, noise_alone, reach_together, stands_out
 from .box import Box, half_widths
 from .climbing import (

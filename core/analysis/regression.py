@@ -49,7 +49,7 @@ from scipy.special import ndtri
 from ..domain import Domain
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.checks import check_choice, check_number
+from ..runtime.parameters import check_choice, check_number
 from ..sketches.answers import check_level
 from ..sketches.sums_of_products import Products
 from .product_sums import ONE, Sums, Term

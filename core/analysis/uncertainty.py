@@ -35,8 +35,8 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
-from ..runtime.checks import check_integer
 from ..runtime.compiled_code import njit
+from ..runtime.parameters import check_integer
 from ..runtime.threads import one_thread, over_ranges
 from ..sketches.answers import Answers
 from ..sketches.grouped import GroupedSketch

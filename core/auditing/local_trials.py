@@ -20,7 +20,7 @@ import pandas as pd
 from ..domain import Domain
 from ..geometry.kernels import KERNELS
 from ..local.hitters.finder import Alphabet
-from ..local.hitters.prefix_searches import PrivTrie
+from ..local.hitters.text_searches import PrivTrie
 from ..local.local_race import EXACT, CellReports
 from ..local.oracles.local_hashing import FastHashing
 from ..local.oracles.oracle import ORACLES, oracle

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Array, Floats
-from ..runtime.checks import check_number, check_text
+from ..runtime.parameters import check_number, check_text
 
 # No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.
 FARTHEST_BOUND = 1e100

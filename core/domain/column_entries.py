@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import RequestError
-from ..runtime.checks import check_choice
+from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
 from .columns import Column, check_apart
 from .dates import Dates

@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any, get_args
 
 from ..errors import RequestError
-from ..runtime.checks import exact_fields, field_names
+from ..runtime.parameters import exact_fields, field_names
 from .categorical import Categorical, Ordered
 from .dates import Dates
 from .encoders import Encoder

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
-from ..runtime.checks import check_choice, check_text
+from ..runtime.parameters import check_choice, check_text
 from .column import Scalar, as_float64, check_gap, describe_type, is_text, to_numpy
 from .written import are_words, checked_words, each_once, is_number
 from .written_dates import DAY, HOUR, LARGEST, NEVER, UNIX, checked_format, moments_of_texts, of_text, on_clock

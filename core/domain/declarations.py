@@ -32,7 +32,7 @@ import yaml
 
 from ..errors import RequestError
 from ..privacy.neighbours import PrivacyUnit
-from ..runtime.checks import check_choice
+from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
 from .column_entries import (
     NO,

@@ -19,7 +19,7 @@ from ..errors import RequestError
 from ..formatting.numbers import several
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_choice, check_number, exact_fields, field_names
+from ..runtime.parameters import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar
 from .columns import Column, column_from_dict, column_to_dict

@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_integer, check_number, check_text, exact_fields
+from ..runtime.parameters import check_integer, check_number, check_text, exact_fields
 from .column import Mask
 from .numeric import MAX_VECTOR, Numeric, Vector
 

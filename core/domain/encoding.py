@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
-from ..runtime.checks import check_choice
+from ..runtime.parameters import check_choice
 from .categorical import Categorical
 from .column import Mask, Scalar
 from .columns import PlacedColumn

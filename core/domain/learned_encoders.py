@@ -20,7 +20,7 @@ import pandas as pd
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_choice, check_integer
+from ..runtime.parameters import check_choice, check_integer
 from .encoders import FUNCTIONS, MOST_NUMBERS, Encoder
 from .numeric import Numeric, Vector
 

@@ -38,7 +38,7 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
-from ..runtime.checks import check_choice, check_number, check_text
+from ..runtime.parameters import check_choice, check_number, check_text
 from .categorical import Categorical
 from .column import Mask, Scalar, as_float64, describe_type, is_text, to_numpy
 from .dates import checked_zone, moments, part_of

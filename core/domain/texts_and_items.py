@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_choice, check_text
+from ..runtime.parameters import check_choice, check_text
 from .categorical import Categorical
 from .column import Scalar, checked_bounds, describe_type, is_list, is_text, to_numpy
 from .item_sets import Sets, item_keys

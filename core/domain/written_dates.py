@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..errors import RequestError
 from ..runtime.array_types import Integers
-from ..runtime.checks import check_text
+from ..runtime.parameters import check_text
 from .column import to_numpy
 from .written import on_twelve_hours
 

@@ -11,8 +11,12 @@ from .linear_classifiers import PrivateLinearSVC, PrivateLogisticRegression
 from .local_reports import LocalFrequencies, LocalFrequentTexts, LocalKernelDensity
 from .local_sketches import LocalTextCounts
 from .product_regressions import PrivatePCA, PrivateRidge
-from .sketch_classifiers import PrivateCentroidClassifier, PrivateKernelClassifier
-from .sums_over_everyone import PrivateDistanceSum, PrivateKernelDensity
+from .sketch_estimators import (
+    PrivateCentroidClassifier,
+    PrivateDistanceSum,
+    PrivateKernelClassifier,
+    PrivateKernelDensity,
+)
 
 __all__ = [
     "LocalFrequencies",

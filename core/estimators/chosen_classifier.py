@@ -27,10 +27,9 @@ from ..releases.seal import promising
 from ..releases.stages import Count, Known
 from ..sketches.classes import Classes
 from ..sources import Source, open_source
-from .classifier import Fitting, LabelledEstimator, PrivateClassifier
-from .linear_classifiers import PrivateLogisticRegression
+from .linear_classifiers import Fitting, LabelledEstimator, PrivateClassifier, PrivateLogisticRegression
 from .private import CLASS, as_table
-from .sketch_classifiers import PrivateCentroidClassifier, PrivateKernelClassifier
+from .sketch_estimators import PrivateCentroidClassifier, PrivateKernelClassifier
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -31,7 +31,7 @@ from ..releases.planning import kind_of, warn_of_wide_columns
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..releases.stages import Count, Known, Spread, Stage
-from ..runtime.checks import check_choice
+from ..runtime.parameters import check_choice
 from ..sketches import registry
 from ..sketches.grids.histogram import Histogram
 from ..sketches.linear import LinearSketch

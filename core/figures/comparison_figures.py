@@ -18,8 +18,7 @@ import plotly.graph_objects as go
 
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import listed, percent
-from ..lab.comparison_methods import METHODS
-from ..lab.comparison_plan import Advice, ErrorCurve
+from ..lab.comparison_plan import METHODS, Advice, ErrorCurve
 from .figure_axes import Axis, apply
 from .palette import FAINT, INK
 from .traces import BELOW, RULED, STILL, band, bars, cells, laid_out, line, logarithmic

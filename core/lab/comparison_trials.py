@@ -34,8 +34,7 @@ from ..sketches.linear import LinearSketch
 from ..sketches.registry import distance
 from ..sources import open_source
 from ..sources.samples import Sample
-from .comparison_methods import Method
-from .comparison_plan import Trial
+from .comparison_plan import Method, Trial
 
 MOST_RECORDS = 50_000
 QUERIES = 300

@@ -31,8 +31,8 @@ from ..releases.file import sync_folder
 from ..releases.release import now
 from ..runtime import archive_writing, archives
 from ..runtime.array_types import Array, Floats
-from ..runtime.checks import check_choice, check_number, check_text
 from ..runtime.environment import SOFTWARE
+from ..runtime.parameters import check_choice, check_number, check_text
 from ..runtime.transient import unfinished
 from ..sketches.answers import level_of_each
 from .oracles.counting import Tally

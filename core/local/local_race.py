@@ -57,17 +57,15 @@ from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
 from ..releases.release import Release, now
 from ..runtime.array_types import Array, Integers
-from ..runtime.checks import exact_fields
 from ..runtime.environment import SOFTWARE
-from ..runtime.parameters import described
+from ..runtime.parameters import described, exact_fields
 from ..sketches.hashed.race import Race
 from ..sketches.hashed.race_counting import read
 from ..sketches.plan import Plan
 from ..sketches.registry import sketch_from_parameters
 from .oracle_choice import outlooks, recommended
 from .oracles.counting import Tally
-from .oracles.oracle import ORACLES, Matrix, Oracle, oracle
-from .oracles.row_reports import RowReports, by_row
+from .oracles.oracle import ORACLES, Matrix, Oracle, RowReports, by_row, oracle
 
 # Oracles whose variance is a line in the count of a cell, whatever the counts of the others.
 EXACT = ("de", "sue", "oue", "blh", "olh", "hm", "ss", "pgr")

@@ -19,8 +19,8 @@ from ..releases.release import now
 from ..runtime import archives
 from ..runtime.archives import Archive
 from ..runtime.array_types import Floats
-from ..runtime.checks import check_integer, check_text, exact_fields
 from ..runtime.environment import SOFTWARE
+from ..runtime.parameters import check_integer, check_text, exact_fields
 from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease
 from .oracles.counting import Tally
 from .oracles.oracle import MOST_REPORTS

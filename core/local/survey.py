@@ -29,8 +29,7 @@ from ..errors import RequestError
 from ..formatting.numbers import count
 from ..runtime import archives
 from ..runtime.array_types import Integers
-from ..runtime.checks import check_text, exact_fields
-from ..runtime.parameters import Registry, described
+from ..runtime.parameters import Registry, check_text, described, exact_fields
 from .hitters.finder import Alphabet, Finder
 from .local_race import CellReports
 from .oracles.oracle import ORACLES, Oracle, oracle

@@ -23,7 +23,7 @@ from ..domain import Numeric, Scalar
 from ..errors import ReleaseFileError, RequestError
 from ..formatting.numbers import significant
 from ..runtime import archives
-from ..runtime.checks import check_number, exact_fields
+from ..runtime.parameters import check_number, exact_fields
 from ..sketches.answers import check_level
 from .model_file import FIELDS, REACH, ModelFile, later_fields, shortened
 from .training_task import MAX_COORDINATES, MOST_WAVES, Task

@@ -14,7 +14,7 @@ from ..domain import Categorical, Domain
 from ..errors import RequestError
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.calibration import parse_fraction
-from ..runtime.checks import check_choice, check_number, exact_fields
+from ..runtime.parameters import check_choice, check_number, exact_fields
 from .certified_logistic import GRID_BITS, UNIT_BITS
 
 FORMAT, FORMAT_VERSION = "frostglass-logistic-regression", 1

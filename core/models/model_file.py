@@ -18,8 +18,8 @@ from ..errors import RequestError
 from ..privacy.budget import Budget, decimal_text
 from ..privacy.neighbours import Neighbours
 from ..runtime import archives
-from ..runtime.checks import check_choice, check_number, exact_fields
 from ..runtime.environment import SOFTWARE
+from ..runtime.parameters import check_choice, check_number, exact_fields
 from ..runtime.transient import unfinished
 from .training_task import Task
 

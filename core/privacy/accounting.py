@@ -51,8 +51,19 @@ from typing import Any
 
 from .budget import DELTA_PLACES, Budget, decimal_below, decimal_text, exact_decimal
 from .calibration import NoiseScale
-from .composition import epsilon_spent
-from .events import Alone, Event, Failure, Gaussian, PureParts, event_from_dict, event_of, failing, pure_sum, total_rho
+from .events import (
+    Alone,
+    Event,
+    Failure,
+    Gaussian,
+    PureParts,
+    epsilon_spent,
+    event_from_dict,
+    event_of,
+    failing,
+    pure_sum,
+    total_rho,
+)
 from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
 from .neighbours import Sensitivity
 from .zcdp import best_order, largest_rho

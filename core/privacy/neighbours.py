@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..errors import RequestError
-from ..runtime.checks import check_integer, check_text
+from ..runtime.parameters import check_integer, check_text
 
 
 class Neighbours(StrEnum):

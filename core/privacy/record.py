@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import RequestError
-from ..runtime.checks import exact_fields, field_names
+from ..runtime.parameters import exact_fields, field_names
 from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction, weighed

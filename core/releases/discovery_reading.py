@@ -35,7 +35,7 @@ from ..formatting.escapes import steers
 from ..privacy.choosing.partition_selection import weights
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from ..runtime.array_types import Floats, Integers
-from ..runtime.checks import MAX_TEXT
+from ..runtime.parameters import MAX_TEXT
 
 SAMPLES = (
     *("", "yes", "1", "1.0", "1,0", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024"),

@@ -17,7 +17,7 @@ from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale
 from ..privacy.record import LARGEST_PARAMETER, PrivacyRecord
 from ..runtime import archives
-from ..runtime.checks import check_choice, check_integer, check_text, exact_fields
+from ..runtime.parameters import check_choice, check_integer, check_text, exact_fields
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import has_format, sketch_from_parameters
 

@@ -23,7 +23,7 @@ from ..privacy.choosing.column_quantiles import (
 )
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..runtime.checks import check_number
+from ..runtime.parameters import check_number
 from ..sources import FileReading, Source, open_source
 from .payment import LedgerAccount, payer_of, spending
 

@@ -26,9 +26,8 @@ from ..geometry.kernels import Bandwidth
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..runtime.array_types import Integers
-from ..runtime.checks import check_choice, check_integer
 from ..runtime.counter_tables import Counters, sum_of_slabs
-from ..runtime.parameters import Several, Text, parameter
+from ..runtime.parameters import Several, Text, check_choice, check_integer, parameter
 from .answers import Answers
 from .linear import MAX_COUNTERS, Counts, LinearSketch, Rows, rows_of
 from .mechanism_spec import MechanismSpec

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..domain.item_sets import Encoded
 from ..geometry.hashing.uniforms import group_sizes
-from ..runtime.checks import check_integer
 from ..runtime.counter_tables import Counters
-from ..runtime.parameters import Resolved, Whole
+from ..runtime.parameters import Resolved, Whole, check_integer
 from .answers import Answers
 from .linear import KernelSketch, LinearSketch
 

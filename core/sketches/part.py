@@ -11,8 +11,7 @@ from typing import Any
 
 from ..domain import Column, Domain
 from ..errors import RequestError
-from ..runtime.checks import check_choice, check_number, check_text, exact_fields, field_names
-from ..runtime.parameters import Described
+from ..runtime.parameters import Described, check_choice, check_number, check_text, exact_fields, field_names
 from .linear import LinearSketch
 from .registry import card_of
 

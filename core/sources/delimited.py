@@ -32,7 +32,7 @@ from ..domain.column import to_numpy
 from ..domain.formats import FORMATS, fitting, guessed
 from ..domain.written import are_words
 from ..errors import RequestError
-from ..runtime.checks import check_integer
+from ..runtime.parameters import check_integer
 from .copies import EITHER, PIECE, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
 from .duck import Fault, identifier, literal, literals, plain_sentences
 from .people import Pairs, rounded_text

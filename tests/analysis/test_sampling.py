@@ -9,9 +9,8 @@ from scipy.stats import chisquare, ks_2samp, kstest
 
 from core.analysis.box import Box, half_widths
 from core.analysis.density import grid, line
-from core.analysis.markov_chains import CATEGORY_CHANGES, _diagnostics, _proposals, run_chains
 from core.analysis.population import explaining_population
-from core.analysis.sampling import not_meant_for, sample
+from core.analysis.sampling import CATEGORY_CHANGES, _diagnostics, _proposals, not_meant_for, run_chains, sample
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Laplacian

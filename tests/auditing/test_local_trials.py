@@ -15,8 +15,7 @@ from core.local.local_race import EXACT
 from core.local.oracles import oracle
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, OptimalHashing
 from core.local.oracles.oracle import ORACLES
-from core.local.oracles.subset_selection import DirectEncoding
-from core.local.oracles.unary import OptimisedUnary
+from core.local.oracles.unary_subset_direct import DirectEncoding, OptimisedUnary
 from core.local.poll.poll_store import ASKED_BY_BROWSERS
 from core.local.sketches import rappor
 from core.local.sketches.cells import CellSketch

@@ -258,7 +258,7 @@ def _known_releases() -> tuple[bytes, ...]:
 def _counted_reports() -> tuple[bytes, ...]:
     """A file of each kind of survey whose answers are counted."""
     from core.local.hitters.finder import Alphabet
-    from core.local.hitters.prefix_searches import PrefixExtending
+    from core.local.hitters.text_searches import PrefixExtending
     from core.local.local_answers import FoundRelease, SketchRelease
     from core.local.local_release import LocalRelease
     from core.local.survey import OpenSurvey, Survey, TextSurvey, sketch

@@ -8,9 +8,9 @@ import pytest
 
 from core.domain import Domain
 from core.geometry.kernels import Euclidean
-from core.lab.comparison_methods import METHODS
 from core.lab.comparison_plan import (
     AT_FIRST,
+    METHODS,
     MOST_SECONDS,
     REPETITIONS,
     TUNING,

@@ -11,7 +11,7 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian
-from core.lab.comparison_methods import METHODS
+from core.lab.comparison_plan import METHODS
 from core.lab.comparison_trials import (
     _remembered,
     exact_sums,

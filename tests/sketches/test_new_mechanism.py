@@ -18,7 +18,7 @@ from core.errors import RequestError
 from core.figures.report.label import privacy_label
 from core.figures.share.page_sections import label_html
 from core.geometry.kernels import Gaussian
-from core.lab.comparison_methods import METHODS
+from core.lab.comparison_plan import METHODS
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
 from core.sketches.adaptive import Adaptive

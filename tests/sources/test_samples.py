@@ -13,7 +13,7 @@ from PIL import Image
 
 from core.domain import Domain, Vector
 from core.errors import RequestError
-from core.figures.small_pictures import density_picture, groups_picture
+from core.figures.release_pictures import density_picture, groups_picture
 from core.geometry.kernels import of_coordinates
 from core.releases.release import load
 from core.sources import open_source

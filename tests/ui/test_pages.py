@@ -19,7 +19,7 @@ from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY, Session
 from core.ui.own_data.picking_records import FILE, ORIGIN, PATH, SAMPLE
 from tests.depth import sampled
-from tests.releases.test_purchases import buying
+from tests.releases.test_payment_purchases import buying
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("7341.25", "8812.5", "Xanthippe", "Grubenmann", "1931-07-09")

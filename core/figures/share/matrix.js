@@ -25,7 +25,7 @@ const curveOf = ({ cells, bars, filled }) => {
 /**
  * Draws the pictures, once for each `identity`, and once more in the colours of another theme.
  *
- * Handed over is `small_pictures.pairs_facts`. Told is the trigger "opened": the names of one column, or of two.
+ * Handed over is `release_pictures.pairs_facts`. Told is the trigger "opened": the names of one column, or of two.
  * @param {{data: {identity: string, names: string[], said: string, curves: {cells: string, bars: boolean, filled: boolean}[],
  *   maps: {x: number, y: number, cells: string, across: number, smooth: boolean}[]},
  *   parentElement: ParentNode, setTriggerValue: (name: string, value: string[]) => void}} given

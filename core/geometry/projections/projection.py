@@ -30,10 +30,9 @@ from scipy.special import ndtri
 
 from ...domain.numeric import MAX_VECTOR
 from ...errors import RequestError
-from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
 from ...runtime.inner_products import images
-from ...runtime.parameters import Resolved, Seed, Validated, Whole, parameter
+from ...runtime.parameters import Resolved, Seed, Validated, Whole, check_integer, parameter
 from ...runtime.threads import over_ranges
 from ..hashing.hash_cells import GRID
 from ..hashing.uniforms import PublicRandom

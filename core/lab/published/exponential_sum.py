@@ -40,8 +40,7 @@ from ...geometry.kernels import (
     stationary,
 )
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.checks import check_integer
-from ...runtime.parameters import Number, Resolved, Seed, parameter
+from ...runtime.parameters import Number, Resolved, Seed, check_integer, parameter
 from ...sketches.answers import Answers
 from ...sketches.grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch
 from ...sketches.hashed.phases import CERTAIN, pour, read, waves

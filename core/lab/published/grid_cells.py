@@ -28,7 +28,7 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Choice, Several, Validated, Whole, parameter
 from ...sketches.answers import Answers
-from ...sketches.cell_finding import Ruler, find_cells
+from ...sketches.grids.grid_axes import Ruler, find_cells
 from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec
 

@@ -31,9 +31,8 @@ from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Kernel
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
-from ...runtime.parameters import Seed, Several, Whole, parameter
+from ...runtime.parameters import Seed, Several, Whole, check_integer, parameter
 from ...sketches.answers import Answers
 from .grid_cells import COUNTS, Cells
 from .grid_sketch import GridSketch

@@ -61,8 +61,7 @@ from ...privacy.choosing.selection import select
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...runtime.checks import check_integer
-from ...runtime.parameters import Kind, Resolved, Seed, Several, Whole, parameter
+from ...runtime.parameters import Kind, Resolved, Seed, Several, Whole, check_integer, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, noisy_count, share_budget
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
 from .grid_cells import COUNTS, MAX_AXES, MAX_CLIQUES, Cells, Marginals, tables_moved

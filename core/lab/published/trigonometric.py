@@ -34,8 +34,7 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.checks import check_integer
-from ...runtime.parameters import Choice, Resolved, Whole, parameter
+from ...runtime.parameters import Choice, Resolved, Whole, check_integer, parameter
 from ...sketches.answers import Answers
 from ...sketches.linear import KernelSketch
 from ...sketches.mechanism_spec import MechanismSpec

@@ -27,9 +27,8 @@ from ...domain import Domain
 from ...geometry.kernels import KERNEL, Kernel
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.checks import check_integer
 from ...runtime.compiled_code import njit
-from ...runtime.parameters import Resolved, Whole, parameter
+from ...runtime.parameters import Resolved, Whole, check_integer, parameter
 from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import COSINE, SINE, add_up

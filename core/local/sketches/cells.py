@@ -37,12 +37,10 @@ from ...geometry.hashing.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
 from ...runtime.array_types import Array, Floats, Integers
-from ...runtime.checks import check_choice
-from ...runtime.parameters import Choice, Resolved, Whole, parameter
+from ...runtime.parameters import Choice, Resolved, Whole, check_choice, parameter
 from ..oracles.counting import Tally
 from ..oracles.local_hashing import hashed
-from ..oracles.oracle import ORACLES, Oracle, oracle
-from ..oracles.row_reports import RowReports
+from ..oracles.oracle import ORACLES, Oracle, RowReports, oracle
 from .sketch import ALIKE, Cells, LocalSketch, checked_values, collisions
 
 FAMILY = 0x534B45

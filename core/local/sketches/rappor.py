@@ -36,9 +36,8 @@ from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ...runtime.parameters import Number, Whole, parameter
 from ..oracles.counting import Tally, count_bits
 from ..oracles.local_hashing import hashed
-from ..oracles.oracle import surplus
-from ..oracles.row_reports import MOST_COUNTERS, by_row
-from ..oracles.unary import last_word, symmetric_threshold
+from ..oracles.oracle import MOST_COUNTERS, by_row, surplus
+from ..oracles.unary_subset_direct import last_word, symmetric_threshold
 from .sketch import ALIKE, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
 
 FAMILY = 0x424C4D

@@ -53,7 +53,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import RequestError
-from ...runtime.checks import check_number
+from ...runtime.parameters import check_number
 from ..accounting import Cost
 from ..budget import Budget, Number, exact_decimal
 from ..events import Selections

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import RequestError
-from ...runtime.checks import check_choice, check_integer, check_number
+from ...runtime.parameters import check_choice, check_integer, check_number
 from ..accounting import Cost
 from ..budget import Budget
 from ..calibration import NoiseScale, calibrate

@@ -24,10 +24,10 @@ from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import PublicInputs
 from ...sketches.registry import card
 from ...sketches.sums_of_products import Products
-from .close_populations import close_errors
 from .forecast import Forecast, forecast
 from .one_trial import checked_density, checked_records
 from .sketch_sizes import limited_size
+from .trial import close_errors
 from .whole_table import chosen_pairs, reason, reason_of_choice, whole_table
 
 SPREAD = 1.0 / 3.0  # Of an ordinary column's values: a sixth of its bounds, in units of half of them.

@@ -17,7 +17,7 @@ import numpy as np
 from ...errors import RequestError
 from ...formatting.numbers import listed
 from ...runtime import archives
-from ...runtime.checks import exact_fields
+from ...runtime.parameters import exact_fields
 from ..release import Release
 from ..seal import promise, sealed
 from .masking import Graph, add_stream, commitment, is_of, pair_secret, put_together, sign, unsigned

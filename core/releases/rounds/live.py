@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 
 from ...errors import RequestError
 from ...runtime import archives, environment
-from ...runtime.checks import exact_fields
+from ...runtime.parameters import exact_fields
 from ...runtime.transient import unfinished
 from ..engine.building import ExactTable
 from ..manifest import Combined

@@ -37,7 +37,7 @@ from ...privacy.noise.noise import add_noise
 from ...privacy.noise.noise_parts import add_part
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime import archives, environment
-from ...runtime.checks import exact_fields
+from ...runtime.parameters import exact_fields
 from ...runtime.transient import held, unfinished
 from ...sources import Source, open_source
 from ..engine.building import ExactTable, TableBuilder

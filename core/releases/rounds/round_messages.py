@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ...errors import RequestError
 from ...runtime import archives, environment
-from ...runtime.checks import exact_fields
+from ...runtime.parameters import exact_fields
 from ...runtime.transient import unfinished
 
 SECRET_BYTES, SIGNATURE_BYTES, LENGTH_BYTES = 32, 64, 8

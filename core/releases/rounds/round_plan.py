@@ -47,7 +47,7 @@ from ...privacy.calibration import NoiseScale
 from ...privacy.noise.noise import check_drawable
 from ...privacy.noise.noise_parts import check_parts, failure_of_parts, reach, summed
 from ...runtime import archives
-from ...runtime.checks import check_choice, check_integer, check_text, exact_fields
+from ...runtime.parameters import check_choice, check_integer, check_text, exact_fields
 from ...runtime.transient import unfinished
 from ...sketches.adaptive import Adaptive
 from ...sketches.linear import LinearSketch

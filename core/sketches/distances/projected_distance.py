@@ -32,9 +32,8 @@ from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_
 from ...geometry.projections.projection import MAX_ENTRIES
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.checks import check_integer, exact_fields
 from ...runtime.inner_products import images
-from ...runtime.parameters import Resolved, Seed, Whole, parameter
+from ...runtime.parameters import Resolved, Seed, Whole, check_integer, exact_fields, parameter
 from ..answers import Answers
 from ..linear import LinearSketch, least_error
 from ..mechanism_spec import MechanismSpec, only_where, sides

@@ -22,7 +22,7 @@ import pandas as pd
 from ...domain import Dates, Ordered
 from ...errors import RequestError
 from ...formatting.numbers import listed, shown
-from ...runtime.checks import check_number
+from ...runtime.parameters import check_number
 from ..answers import check_level
 from .reading import Reading
 from .table_axes import Axis, Steps

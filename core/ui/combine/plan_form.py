@@ -28,9 +28,8 @@ from ..frame.marks import Visibility, facts, main_action, note, offer, rail, ref
 from ..frame.navigation import DATA
 from ..frame.session import Session
 from ..frame.visiting import turn
-from ..own_data.possible_ways import possible_ways, title
 from ..own_data.privacy_loss import SLACK, choose_epsilon, choose_relation, choose_slack
-from ..own_data.release_questions import choose_aim
+from ..own_data.release_questions import choose_aim, possible_ways, title
 from .round_steps import PLAN
 
 NAMED = 30  # Owners up to which each name can be typed; with more, files are named after their owners.

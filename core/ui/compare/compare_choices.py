@@ -16,8 +16,7 @@ from ...errors import RequestError
 from ...figures.comparison_figures import MethodMark, method_marks
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count
-from ...lab.comparison_methods import METHODS, Method
-from ...lab.comparison_plan import Plan
+from ...lab.comparison_plan import METHODS, Method, Plan
 from ...lab.comparison_trials import from_file
 from ...privacy.budget import Budget
 from ...releases.forecast.expected_answers import NORMS

@@ -29,8 +29,7 @@ from ...figures.comparison_figures import (
 from ...figures.traces import standalone
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import about, listed, percent, significant
-from ...lab.comparison_methods import METHODS
-from ...lab.comparison_plan import MEASURES, ErrorCurve, Outcome, Step, Trial, curves
+from ...lab.comparison_plan import MEASURES, METHODS, ErrorCurve, Outcome, Step, Trial, curves
 from ...lab.comparison_work import Bench, Task
 from ...local.trust import Trust, of_density
 from ...releases.forecast.recommendation import Closeness

@@ -23,8 +23,7 @@ from ...figures.comparison_figures import (
 )
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, size, taken, wait
-from ...lab.comparison_methods import METHODS, Method
-from ...lab.comparison_plan import ErrorCurve, Outcome, Step, Trial, curves
+from ...lab.comparison_plan import METHODS, ErrorCurve, Method, Outcome, Step, Trial, curves
 from ...lab.comparison_trials import PublicData
 from ...lab.comparison_work import Bench, Results, Turns, bundled
 from ...runtime.threads import Attendance

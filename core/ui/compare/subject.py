@@ -21,8 +21,7 @@ from ...figures.figure_axes import Axis
 from ...formatting.numbers import significant
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
 from ...geometry.kernels.kernel import Stationary
-from ...lab.comparison_methods import METHODS, Method
-from ...lab.comparison_plan import Advice, Step, Trial
+from ...lab.comparison_plan import METHODS, Advice, Method, Step, Trial
 from ...lab.comparison_trials import PublicData, exact_sums, from_sample, released_functions, run_trial
 from ...privacy.budget import Budget
 from ...releases.forecast.forecast import forecast

@@ -27,12 +27,12 @@ from ...figures.release_pictures import (
     in_words,
     marked,
     nearest_values,
+    pairs_facts,
     picture_figure,
     picture_table,
 )
 from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.share.shared_page import INSIDE_PLACE, inside_script, inside_style
-from ...figures.small_pictures import pairs_facts
 from ...formatting.numbers import listed
 from ...releases.release import Release
 from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...local.local_answers import LocalAnswers
     from ...privacy.accounting import Cost
     from ...privacy.budget import Budget
-    from ...releases.purchases import Purchase, Purchases
+    from ...releases.payment import Purchase, Purchases
     from ...releases.release import Release
     from ...sources import ColumnInfo, Source
     from ...sources.source_opening import Found
@@ -161,7 +161,7 @@ class Session:
     @cached_property
     def purchases(self) -> Purchases:
         """What was found out for a price."""
-        from ...releases.purchases import Purchases  # what prices them takes a while to load, and each page has a visit
+        from ...releases.payment import Purchases  # what prices them takes a while to load, and each page has a visit
 
         return Purchases()
 

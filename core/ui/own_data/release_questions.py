@@ -1,7 +1,11 @@
-"""Step 1 of a release: what people should be able to ask. One card a question, and below it what belongs to it."""
+"""Step 1 of a release: what people should be able to ask. One card a question, and below it what belongs to it.
+
+The ways in which a question can be answered are forecast once for every choice that is tried.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -9,9 +13,12 @@ import streamlit as st
 from ...domain import Categorical, Column, Domain, Vector
 from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TABLE, Draft
 from ...releases.forecast.expected_answers import NORMS
+from ...releases.forecast.recommendation import Recommendation, recommend
+from ...sketches.registry import card
 from ...sources.samples import Sample
 from ..frame.marks import note
 from ..frame.navigation import TRAIN
+from ..frame.visiting import turn
 
 KEY = "release-question"
 MODEL = "model"  # Which the page Train answers, and no draft of a release.
@@ -241,3 +248,36 @@ def _group(draft: Draft, number: int, sample: Sample | None) -> Draft:
     others = tuple(column for column in domain.columns if column.name != label)
     labelled = replace(domain, columns=(*others, labels[label]))
     return _asking(replace(draft, label=label, domain=labelled), number, "a column to compare by")
+
+
+def possible_ways(draft: Draft) -> list[Recommendation]:
+    """All ways to answer a draft's question, the best first, those that cannot last; RequestError where none can."""
+    kernel = None if draft.kernel is None else draft.kernel.to_dict()
+    budget = draft.budget
+    promise = [str(budget.epsilon), str(budget.delta), budget.neighbours]
+    guessed = [*draft.known, draft.radius, draft.seed, draft.finest]
+    asked = [draft.question, draft.norm, draft.label, draft.by, draft.choosing]
+    return _ways(json.dumps([draft.domain.to_dict(), *asked, kernel, promise, guessed]), draft)
+
+
+# What is cached is public, and still kept to the visitor's own session: it tells what they typed.
+@st.cache_data(scope="session", max_entries=100, show_spinner="Comparing the ways to do it …")
+def _ways(key: str, _draft: Draft) -> list[Recommendation]:
+    """``key``: a text that differs whenever the ways may."""
+    with turn():
+        return list(
+            recommend(
+                _draft.domain,
+                _draft.records,
+                _draft.budget,
+                _draft.asked,
+                label=_draft.label,
+                density=_draft.density,
+                sample=_draft.sample,
+            )
+        )
+
+
+def title(name: str) -> str:
+    """What a mechanism does, with its name."""
+    return card(name).plainly

@@ -19,7 +19,7 @@ from ...sketches.grouped import in_groups
 from ...sketches.registry import card
 from ..frame.marks import facts, note
 from ..frame.visiting import turn
-from ..own_data.possible_ways import possible_ways, title
+from ..own_data.release_questions import possible_ways, title
 
 PICKED = "release-way-picked"
 """Session state: the way that the owner picked over the first one, for each question; a plain dict of names."""

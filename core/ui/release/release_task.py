@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...privacy.accounting import Cost
     from ...privacy.ledger.ledger import Ledger
     from ...releases.found import Discovered
-    from ...releases.purchases import Purchase
+    from ...releases.payment import Purchase
     from ...sketches.linear import LinearSketch
     from ...sources import Source
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from core.errors import RequestError
 from core.local.hitters.finder import Alphabet
-from core.local.hitters.prefix_searches import PrivTrie
+from core.local.hitters.text_searches import PrivTrie
 from core.local.oracles.local_hashing import OptimalHashing
 from core.local.survey import FINDERS, described_search, finder_from
 from core.privacy.noise.randomness import SeededSource

@@ -11,8 +11,7 @@ from core.local.oracles.hadamard import Hadamard
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, hashed
 from core.local.oracles.oracle import ORACLES, oracle
 from core.local.oracles.projective_geometry import ProjectiveGeometry, _is_prime, points
-from core.local.oracles.subset_selection import SubsetSelection
-from core.local.oracles.unary import OptimisedUnary
+from core.local.oracles.unary_subset_direct import OptimisedUnary, SubsetSelection
 from core.privacy.noise.randomness import SeededSource
 from core.runtime.parameters import described
 from tests.depth import draws

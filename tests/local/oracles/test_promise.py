@@ -11,8 +11,7 @@ from scipy import stats
 from core.errors import RequestError
 from core.local.oracles.local_hashing import LocalHashing
 from core.local.oracles.oracle import ORACLES, oracle
-from core.local.oracles.subset_selection import DirectEncoding
-from core.local.oracles.unary import OptimisedUnary, SymmetricUnary
+from core.local.oracles.unary_subset_direct import DirectEncoding, OptimisedUnary, SymmetricUnary
 from core.local.survey import SKETCHES, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import UNIT

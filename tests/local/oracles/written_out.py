@@ -8,8 +8,7 @@ import numpy as np
 
 from core.local.oracles.hadamard import Hadamard
 from core.local.oracles.oracle import Oracle
-from core.local.oracles.subset_selection import SubsetSelection
-from core.local.oracles.unary import Unary
+from core.local.oracles.unary_subset_direct import SubsetSelection, Unary
 
 
 def all_reports(one: Oracle) -> np.ndarray:

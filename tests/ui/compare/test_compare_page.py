@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.domain import Domain
 from core.figures.comparison_figures import advice_sentence, measured_sentence, swatch
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
-from core.lab.comparison_methods import METHODS
-from core.lab.comparison_plan import ErrorCurve, Outcome, Plan, Step, Trial
+from core.lab.comparison_plan import METHODS, ErrorCurve, Outcome, Plan, Step, Trial
 from core.lab.comparison_trials import from_sample
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness

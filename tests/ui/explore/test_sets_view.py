@@ -11,7 +11,7 @@ from core import Budget, release
 from core.domain import Domain, Items, PrivacyUnit
 from core.sketches.hashed.minhash import MinHash
 from core.sources import open_source
-from core.ui.data.set_commands import basket_command, edges_command
+from core.ui.data.finding import basket_command, edges_command
 from core.ui.explore.sets_view import how_sets_look, items_of, meaning, overlap_sentence, share_sentence
 from core.ui.frame.navigation import CLASSIFY, EXPLORE
 from core.ui.frame.session import KEY

@@ -11,7 +11,7 @@ from core.privacy.choosing.private_bounds import plan_bounds
 from core.releases.discovery import discover
 from core.releases.kind import Plain
 from core.releases.manifest import Finding
-from core.releases.purchases import Purchase, Purchases
+from core.releases.payment import Purchase, Purchases
 from core.releases.seal import promised_with
 from core.sketches.tables.tables import Tables
 

@@ -16,7 +16,7 @@ from core.domain import Categorical, Domain, Numeric
 from core.errors import RequestError
 from core.figures.density_figures import density_map
 from core.figures.palette import LIGHT_SHADES, TEAL, rgb
-from core.figures.small_pictures import HIDDEN, MOST, SIZE, density_picture, pairs_facts
+from core.figures.release_pictures import HIDDEN, MOST, SIZE, density_picture, pairs_facts
 from core.figures.traces import TEMPLATE, hidden_by_noise, on_paper, standalone
 from core.geometry import kernels
 from tests.releases_for_tests import small_release

@@ -5,7 +5,7 @@ import pytest
 
 from core import Budget, Closeness, Domain, kernels, recommend
 from core.domain import Numeric
-from core.releases.forecast.close_populations import FEWER, NONE, SEEN, _populations, close_errors
+from core.releases.forecast.trial import FEWER, NONE, SEEN, _close_populations, close_errors
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
@@ -16,19 +16,19 @@ PLANE = Domain.of(x=(0, 100), y=(-50, 50))
 
 @pytest.mark.parametrize("kernel", [kernels.Gaussian(0.5), kernels.Laplacian(1.0), kernels.Gaussian(60.0)], ids=str)
 def test_records_are_as_close_as_the_kernel_suggests_and_never_wider_spread_than_usual(kernel):
-    for points in _populations(PLANE, kernel.metric, kernel):
+    for points in _close_populations(PLANE, kernel.metric, kernel):
         assert (points >= [0, -50]).all() and (points <= [100, 50]).all()
         values = kernel.evaluate(points[:700], points[700:1400])
         assert values.mean() == pytest.approx(SEEN, rel=0.15) or values.mean() > SEEN
         assert points.std(axis=0).max() < 40
-    gathered, _ = _populations(PLANE, kernel.metric, kernel)
+    gathered, _ = _close_populations(PLANE, kernel.metric, kernel)
     share = FEWER if kernel == kernels.Gaussian(60.0) else NONE  # the only one that fits the bounds
     assert np.mean((gathered == [0, -50]).all(axis=1)) == pytest.approx(share, abs=0.05)
 
 
 def test_they_lie_on_steps():
     steps = Domain((Numeric("visits", 0, 365, step=1.0), Numeric("pay", 0, 1000, step=50.0)))
-    for points in _populations(steps, "l2", kernels.Gaussian(5.0)):
+    for points in _close_populations(steps, "l2", kernels.Gaussian(5.0)):
         assert (points % [1.0, 50.0] == 0).all()
 
 

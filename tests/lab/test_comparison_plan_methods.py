@@ -5,7 +5,7 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
-from core.lab.comparison_methods import METHODS
+from core.lab.comparison_plan import METHODS
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sketches.linear import LinearSketch
