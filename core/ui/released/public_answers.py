@@ -251,8 +251,8 @@ def closeness(identity: str, _release: Release) -> str:
     kernel = getattr(_release.sketch, "kernel", None)
     fading = kernel_in_words(_release.domain, kernel) if kernel is not None else "One farther away counts as less."
     return (
-        f"Every {one} exactly here counts as 1. {fading} The sum is the number of {counted} close by. It has noise, so it "
-        "is known only up to the interval, and may even fall below zero where nobody is."
+        f"Every {one} exactly here counts as 1. {fading} The sum is the number of {counted} close by. It has noise, so "
+        "it is known only up to the interval, and may even fall below zero where nobody is."
     )
 
 
