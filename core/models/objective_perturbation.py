@@ -67,7 +67,7 @@ from decimal import Context
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -344,6 +344,9 @@ class PureLogistic(Method):
     def noise(self, budget: Budget) -> float:
         """Pure noise on m coordinates is m/r long; every row has that much."""
         return (self.width + 1) / float(self.perturbation(budget).rate)
+
+    def for_records(self, budget: Budget, records: float) -> Self:
+        return self.shortened()
 
     def _planned(self, budget: Budget) -> Perturbation:
         return self.perturbation(budget)

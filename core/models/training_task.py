@@ -266,6 +266,14 @@ class Task(Validated):
         return self.encoding.layout.numbers + self.encoding.layout.labels
 
     @property
+    def usual_length(self) -> float:
+        """What hardly any record is longer than whose numbers lie evenly between their bounds: of v² in those a third
+        is the mean and 4/45 the variance, and two standard deviations of their sum are added.
+        """
+        numbers, labels = self.encoding.layout.numbers, self.encoding.layout.labels
+        return math.sqrt(min(self.corner, labels + numbers / 3.0 + 2.0 * math.sqrt(4.0 * numbers / 45.0)))
+
+    @property
     def reach(self) -> float:
         """The longest that features are, in lengths between -1 and 1: the radius, settled."""
         return self.radius

@@ -262,6 +262,7 @@ class Logistic(Entrant):
 
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
+        straight = straight.for_records(budget, records)
         return Trained(straight.curved_for(budget, records).waved_for(budget, records), budget, straight)
 
 
