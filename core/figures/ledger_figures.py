@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.stats import binom
+import scipy
 
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import shortened, significant
@@ -81,7 +81,7 @@ def loss_distribution(epsilon: float, parts: int, spent: float) -> go.Figure:
     """
     step = epsilon / parts
     wins = np.arange(parts + 1)
-    probability = binom.pmf(wins, parts, 1 / (1 + math.exp(-step)))
+    probability = scipy.stats.binom.pmf(wins, parts, 1 / (1 + math.exp(-step)))
     loss = step * (2 * wins - parts)
     kept = probability > 1e-9 * probability.max()
     filled = {"fill": "tozeroy", "fillcolor": faded(AMBER.shape, 0.25)}

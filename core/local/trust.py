@@ -42,7 +42,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from ..errors import RequestError
 from ..formatting.numbers import significant
@@ -142,6 +142,7 @@ class Shuffled:
 
     def delta(self, epsilon: float) -> float:
         """The least δ that is proven for a central ε: never below the true one."""
+        binom = scipy.stats.binom
         others, chance = self.people - 1, min(2 * self.clones, 1.0)
         least, most = int(binom.ppf(FAR_OUT, others, chance)), int(binom.isf(FAR_OUT, others, chance)) + 1
         drawn = np.arange(max(least, 0), min(most, others) + 1)

@@ -29,12 +29,9 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from dp_accounting import NeighboringRelation
-from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent
-from dp_accounting.rdp import RdpAccountant
 
 from ..errors import RequestError
 from ..privacy.accounting import Alone, Cost
@@ -47,6 +44,9 @@ from ..runtime.parameters import Resolved, Whole, parameter
 from .amp import one_step
 from .descent import NoisyDescent
 from .training_task import Task
+
+if TYPE_CHECKING:
+    from dp_accounting import GaussianDpEvent
 
 HALVINGS = 3
 ORDERS = (*range(2, 33), *range(36, 65, 4), 80, 96, 128, 256)  # Whole ones alone, as the proof needs.
@@ -139,6 +139,9 @@ def least_factor(
         When no noise is enough.
     """
 
+    from dp_accounting import NeighboringRelation, PoissonSampledDpEvent  # a second to load, for this method alone
+    from dp_accounting.rdp import RdpAccountant
+
     def kept(factor: float) -> bool:
         accountant = RdpAccountant(ORDERS, NeighboringRelation.ADD_OR_REMOVE_ONE)
         accountant.compose(PoissonSampledDpEvent(2.0**-HALVINGS, _event(moved, noise, factor)), steps)
@@ -157,4 +160,6 @@ def least_factor(
 
 def _event(moved: Sensitivity, noise: NoiseScale, factor: float = 1.0) -> GaussianDpEvent:
     """A table as the accountant knows it: how many deviations of noise one record's length is hidden by."""
+    from dp_accounting import GaussianDpEvent
+
     return GaussianDpEvent(math.sqrt(float(noise.parameter) * factor / moved.l2_squared) * (1.0 - MARGIN))

@@ -7,22 +7,26 @@ distributions of the worst pairs compose by convolution, also when an output ste
 mixtures.
 """
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from dp_accounting.pld import privacy_loss_distribution as pld
-from scipy.stats import binom
+import scipy
 
 from .calibration import NoiseScale, parse_fraction
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta
 from .neighbours import Sensitivity
 from .zcdp import zcdp_epsilon
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 
 @dataclass(frozen=True)
@@ -290,6 +294,8 @@ def composed_epsilon(
 
     Every way to go over to continuous noise is a bound; the one is taken that is best for the tables alone.
     """
+    from dp_accounting.pld import privacy_loss_distribution as pld  # a second to load, and few ask
+
     ways = [way for way in continuous_noises(list(Counter(dict(tables)).elements())) if way.slack.log_factor <= 1]
     if not ways:
         return math.inf
@@ -316,14 +322,16 @@ def _delta(epsilon: float, way: Continuous) -> float:
     return math.exp(slack.log_factor) * gaussian_delta(epsilon - slack.epsilon, mu) + math.expm1(slack.log_mass)
 
 
-def _randomised_response_losses(epsilon: float, count: int, grid: float) -> pld.PrivacyLossDistribution:
+def _randomised_response_losses(epsilon: float, count: int, grid: float) -> PrivacyLossDistribution:
     """Return the loss of `count` pure mechanisms, rounded up to the grid once.
 
     The worst of them is randomised response, which loses ±ε (Kairouz, Oh, Viswanath 2015); `count` of them lose
     ε(2J - count) with J binomial. Rounding each of them up, as a library's self-composition of one does, would add up.
     """
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
     truthful = 1 / (1 + math.exp(-epsilon))
-    law = binom(count, truthful)
+    law = scipy.stats.binom(count, truthful)
     least, most = int(law.ppf(1e-15)), int(law.isf(1e-15))
     successes = np.arange(least, most + 1)
     probabilities = law.pmf(successes)
@@ -331,6 +339,6 @@ def _randomised_response_losses(epsilon: float, count: int, grid: float) -> pld.
     points = np.ceil(epsilon * (2 * successes - count) / grid).astype(np.int64)
     occupied, position = np.unique(points, return_inverse=True)
     masses = np.bincount(position, probabilities)
-    return pld.PrivacyLossDistribution.create_from_rounded_probability(
+    return PrivacyLossDistribution.create_from_rounded_probability(
         dict(zip(occupied.tolist(), masses.tolist(), strict=True)), float(law.sf(most)), grid
     )

@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy import stats
+import scipy
 
 from ..errors import BudgetError, RequestError
 from ..privacy.attacks import AuditReport
@@ -310,12 +310,12 @@ def _not_uniform(numbers: np.ndarray) -> bool:
     """Whether numbers between 0 and 1 are hardly ever drawn so, by their distribution and by how many lie far out."""
     if not numbers.size:
         return False
-    tests = [stats.kstest(numbers, "uniform").pvalue]
+    tests = [scipy.stats.kstest(numbers, "uniform").pvalue]
     if numbers.size >= 40 * BINS:
         counts = np.bincount(np.minimum((numbers * BINS).astype(int), BINS - 1), minlength=BINS)
-        tests.append(stats.chisquare(counts).pvalue)
+        tests.append(scipy.stats.chisquare(counts).pvalue)
     ends = np.minimum(numbers, 1 - numbers)
-    tests += [stats.binomtest(int((ends < tail / 2).sum()), numbers.size, tail).pvalue for tail in TAILS]
+    tests += [scipy.stats.binomtest(int((ends < tail / 2).sum()), numbers.size, tail).pvalue for tail in TAILS]
     return bool(min(tests) < CHANCE)
 
 
@@ -323,11 +323,11 @@ def _law(values: np.ndarray, noise: NoiseScale) -> tuple[np.ndarray, np.ndarray]
     """P(Z < z) and P(Z = z) under the stated law, float64 each."""
     if noise.distribution == "discrete_laplace":
         rate = float(1 / noise.parameter)
-        return stats.dlaplace.cdf(values - 1, rate), stats.dlaplace.pmf(values, rate)
+        return scipy.stats.dlaplace.cdf(values - 1, rate), scipy.stats.dlaplace.pmf(values, rate)
     sigma2 = float(noise.parameter)
     reach = int(40 * math.sqrt(sigma2)) + 2
     if reach > 1 << 22:
-        low, high = (stats.norm.cdf((values + step) / math.sqrt(sigma2)) for step in (-0.5, 0.5))
+        low, high = (scipy.stats.norm.cdf((values + step) / math.sqrt(sigma2)) for step in (-0.5, 0.5))
         return low, high - low
     grid = np.arange(-reach, reach + 1)
     weights = np.exp(-(grid.astype(float) ** 2) / (2 * sigma2))
@@ -384,7 +384,7 @@ def _lost(tables: Iterable[tuple[np.ndarray, NoiseScale]], epsilon: float) -> fl
     if min(table.sigma2 for table in gaussian) < COARSE:  # such noise takes few values
         return gaussian_tables_delta(left, gaussian)
     mu = math.sqrt(sum(table.l2_squared / table.sigma2 for table in gaussian))
-    first, second = stats.norm.cdf(mu / 2 - left / mu), stats.norm.logcdf(-mu / 2 - left / mu)
+    first, second = scipy.stats.norm.cdf(mu / 2 - left / mu), scipy.stats.norm.logcdf(-mu / 2 - left / mu)
     return float(first - math.exp(min(left + second, 0.0)))
 
 

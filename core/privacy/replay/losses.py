@@ -23,8 +23,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
 
 COARSE = 16.0  # From this σ² on the continuous Gaussian stands for the discrete one.
 LOOSE = 1.02  # Times the promised δ that a δ may be by these formulas, for that.
@@ -163,8 +162,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """δ at ε of Gaussian noise for a shift of μ deviations (Balle, Wang 2018, Theorem 8)."""
     if mu == 0.0:
         return 0.0
-    tail = stats.norm.logcdf(-mu / 2 - epsilon / mu) + epsilon
-    return max(0.0, float(stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(min(tail, 0.0))))
+    tail = float(log_ndtr(-mu / 2 - epsilon / mu)) + epsilon
+    return max(0.0, float(ndtr(mu / 2 - epsilon / mu)) - math.exp(min(tail, 0.0)))
 
 
 def convolved_delta(losses: Sequence[Loss], epsilon: float) -> float:

@@ -41,8 +41,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+import scipy
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
-from scipy import stats
 
 from ...errors import RequestError
 from ...privacy.replay.tape import rolling
@@ -98,9 +98,9 @@ def neighbourhood(owners: int, honest: int, least: int) -> tuple[int, int]:
         if _all_in_a_row(owners, dishonest + late, degree // 2) > SECURE:
             continue
         # The least T that dishonest neighbours reach hardly ever, if enough neighbours answer all the same.
-        bad = stats.hypergeom(owners - 1, dishonest, degree)
+        bad = scipy.stats.hypergeom(owners - 1, dishonest, degree)
         threshold = next((t for t in range(2, degree) if owners * bad.sf(t - 1) <= SECURE), degree)
-        answering = owners * float(stats.hypergeom(owners - 1, late, degree).sf(degree - threshold))
+        answering = owners * float(scipy.stats.hypergeom(owners - 1, late, degree).sf(degree - threshold))
         if threshold < degree and (not late or answering <= LOST):
             return degree, max(threshold, degree // 2 + 1 if not late else threshold)
     return whole

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from scipy.signal import fftconvolve
+import scipy
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
@@ -369,7 +369,10 @@ def _smoothed(counts: np.ndarray, axes: tuple[Axis, ...], numeric: list[int], pa
             closeness = np.roll(taps, -(len(taps) // 2))[(first[:, None] - first) % len(taps)]
             counts = np.moveaxis(np.tensordot(closeness, counts, (1, place)), 0, place)
             continue
-        counts = fftconvolve(counts, taps.reshape(shape), mode="same", axes=place) if len(taps) > 1 else counts * taps
+        if len(taps) > 1:
+            counts = scipy.signal.fftconvolve(counts, taps.reshape(shape), mode="same", axes=place)
+        else:
+            counts = counts * taps
         if not axes[place].values:
             counts = counts.take(range(1, counts.shape[place] - (ORDER - 2)), axis=place)
     return counts
