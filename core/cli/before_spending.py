@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 from typer import Option
 
 from ..formatting.numbers import percent, size
-from .declaring import declared_domain, declared_sketch, evenly_compared, like, warn_of_wide_column
+from .declaring import declared_domain, declared_sketch, like
 from .from_the_end import promised
-from .mechanisms import check_options, leaves_bandwidth, question, supposing
+from .mechanisms import check_options, evenly_compared, leaves_bandwidth, question, supposing, warn_of_wide_column
 from .output import print_json, print_table, say
 from .shared_options import DataOptions, GuessOptions, NeedOptions, PromiseOptions, grouped
 from .sketch_options import ClassOptions, KernelOptions, NormOptions, SketchOptions

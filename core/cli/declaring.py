@@ -10,7 +10,7 @@ from typer import Option
 
 from ..errors import RequestError
 from . import notation
-from .mechanisms import check_classes, declared_mechanism
+from .mechanisms import _scales, check_classes, declared_mechanism, evenly_compared
 from .output import say
 from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
 from .sketch_options import ClassOptions, SketchOptions
@@ -115,11 +115,6 @@ def declared_domain(
     )
 
 
-def _scales(data: DataOptions) -> tuple[str | None, tuple[str, ...]]:
-    """What ``--scale`` says of all columns, and the columns that it calls amounts."""
-    return (None, ()) if data.scale is None else notation.parse_scale(data.scale)
-
-
 def _of_amounts(columns: tuple[Column, ...], names: tuple[str, ...]) -> tuple[Column, ...]:
     """The columns, those of these names on the scale of amounts."""
     from ..domain import Numeric
@@ -206,41 +201,6 @@ def say_presets(data: DataOptions) -> None:
     if data.declaration is not None:
         for sentence in Declaration.load(data.declaration).presets:
             say(sentence)
-
-
-def evenly_compared(data: DataOptions, domain: Domain, norm: str | None, radius: float | None) -> Domain:
-    """The domain for sums of distances: columns of very different ranges are compared as shares of their bounds.
-
-    Not where ``--scale`` or a declaration says how they compare, nor where a length is typed in the columns' own units.
-    """
-    from ..domain.domain import evenly_scaled, unlike_widths
-
-    widths = unlike_widths(domain)
-    said = _scales(data)[0] is not None or data.declaration is not None or radius is not None
-    if widths is None or said or norm is None or norm.startswith("capped"):
-        return domain
-    say(
-        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so each column is "
-        "compared as a share of its bounds, and distances are in such shares; --scale none keeps their own units."
-    )
-    return evenly_scaled(domain)
-
-
-def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None = None) -> None:
-    """Say where one column's range makes up nearly all of every distance, and nothing was said about it.
-
-    Bandwidths of their own say how columns compare, and so does ``--scale``.
-    """
-    from ..domain.domain import unlike_widths
-
-    widths = unlike_widths(domain)
-    if widths is None or _scales(data)[0] is not None or "=" in (bandwidth or ""):
-        return
-    say(
-        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so nearly all "
-        f"distance is along it, and noise that suits it drowns {widths.narrowest!r}: --scale box compares each column "
-        "as a share of its bounds, and --scale none keeps their own units without this warning."
-    )
 
 
 def _items(data: DataOptions, classes: ClassOptions | None) -> tuple[Column, ...]:

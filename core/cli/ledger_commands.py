@@ -13,7 +13,8 @@ from .output import check_writable, print_json, print_table, say
 from .shared_options import LedgerOptions, PromiseOptions, grouped
 
 if TYPE_CHECKING:
-    from ..privacy.ledger.ledger import Entry, Status
+    from ..privacy.ledger.account import Status
+    from ..privacy.ledger.ledger import Entry
     from ..privacy.ledger.log import Line
     from ..releases.release_store import Shelf
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import declared_sketch, warn_of_wide_column
+from .declaring import declared_sketch
+from .mechanisms import warn_of_wide_column
 from .output import check_writable, say
 from .shared_options import DataOptions, GuessOptions, grouped, refuse_typed, typed
 from .sketch_options import SketchOptions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import RequestError
 from . import notation
 from .output import say
-from .shared_options import GuessOptions, refuse_typed, typed
+from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
 from .sketch_options import ClassOptions, SketchOptions
 
 if TYPE_CHECKING:
@@ -66,10 +66,8 @@ def mechanism_name(shape: SketchOptions, sets: bool = False) -> str:
     from ..geometry.kernels import KERNELS
     from ..sketches.registry import card, hashed
 
-    if shape.kernel == "jaccard" and shape.mechanism == "race":
-        return "minhash"  # RACE of sets
-    if shape.mechanism is not None:
-        return shape.mechanism
+    if (named := shape.mechanism) is not None:
+        return (shape.kernel == "jaccard" and named != "auto" and card(named).of_sets) or named
     if (implied := _implied(shape)) is not None:
         return implied
     if shape.kernel == "jaccard" or (sets and shape.kernel is None):
@@ -315,3 +313,43 @@ def _in_words(kernel: Gaussian, domain: Domain) -> str:
     if not isinstance(each, tuple):
         return f"{significant(each, 3)}{unit}"
     return f"from {significant(min(each), 3)} to {significant(max(each), 3)}{unit} by column"
+
+
+def _scales(data: DataOptions) -> tuple[str | None, tuple[str, ...]]:
+    """What ``--scale`` says of all columns, and the columns that it calls amounts."""
+    return (None, ()) if data.scale is None else notation.parse_scale(data.scale)
+
+
+def evenly_compared(data: DataOptions, domain: Domain, norm: str | None, radius: float | None) -> Domain:
+    """The domain for sums of distances: columns of very different ranges are compared as shares of their bounds.
+
+    Not where ``--scale`` or a declaration says how they compare, nor where a length is typed in the columns' own units.
+    """
+    from ..domain.domain import evenly_scaled, unlike_widths
+
+    widths = unlike_widths(domain)
+    said = _scales(data)[0] is not None or data.declaration is not None or radius is not None
+    if widths is None or said or norm is None or norm.startswith("capped"):
+        return domain
+    say(
+        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so each column is "
+        "compared as a share of its bounds, and distances are in such shares; --scale none keeps their own units."
+    )
+    return evenly_scaled(domain)
+
+
+def warn_of_wide_column(data: DataOptions, domain: Domain, bandwidth: str | None = None) -> None:
+    """Say where one column's range makes up nearly all of every distance, and nothing was said about it.
+
+    Bandwidths of their own say how columns compare, and so does ``--scale``.
+    """
+    from ..domain.domain import unlike_widths
+
+    widths = unlike_widths(domain)
+    if widths is None or _scales(data)[0] is not None or "=" in (bandwidth or ""):
+        return
+    say(
+        f"The range of {widths.widest!r} is {widths.times:,.3g} times that of {widths.narrowest!r}, so nearly all "
+        f"distance is along it, and noise that suits it drowns {widths.narrowest!r}: --scale box compares each column "
+        "as a share of its bounds, and --scale none keeps their own units without this warning."
+    )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import RequestError
-from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, warn_of_wide_column, with_size
+from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, with_size
 from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
+from .mechanisms import warn_of_wide_column
 from .output import check_writable, reading, say, unsaid
 from .shared_options import (
     BoundsOptions,

@@ -16,7 +16,7 @@ from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
 from ..runtime.parameters import check_choice
 from .categorical import Categorical
-from .column import Mask, Scalar
+from .column import Mask, Scalar, arrow_table, either
 from .columns import PlacedColumn
 from .dates import Dates
 from .encoders import Encoder, arrays_read
@@ -37,60 +37,8 @@ def first_row(batch: pa.RecordBatch | pa.Table) -> int | None:
     return None if found is None else int(found)
 
 
-def arrow_table(data: object, names: Sequence[str], what: str = "The data") -> pa.Table:
-    """The named columns of a pandas frame, an Arrow table or batch, or a mapping from name to values.
-
-    Further columns are ignored. A 2-d NumPy array inside a mapping is a column of vectors.
-    """
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    if isinstance(data, (pa.Table, pd.DataFrame)):
-        present = data.column_names if isinstance(data, pa.Table) else list(data.columns)
-    elif isinstance(data, Mapping):
-        present = list(data)
-    else:
-        raise RequestError(f"{what} must be a table with named columns: a pandas frame, an Arrow table or a mapping.")
-    for name in names:
-        if present.count(name) != 1:
-            problem = "no column" if name not in present else "more than one column"
-            raise RequestError(f"{what} must have one column {name!r}, and there is {problem} of that name.")
-    if isinstance(data, pa.Table):
-        return data.select(list(names))
-    arrays = [arrow_array(data[name], name) for name in names]
-    if len({len(array) for array in arrays}) > 1:
-        raise RequestError(f"{what} must have columns of the same length.")
-    return pa.Table.from_arrays(arrays, names=list(names))
-
-
-def arrow_array(values: object, name: str) -> pa.Array | pa.ChunkedArray:
-    """One column as Arrow; NaN and None alike become missing values."""
-    try:
-        if isinstance(values, (pa.Array, pa.ChunkedArray)):
-            return values
-        if isinstance(values, (pd.Series, pd.Index)):
-            return pa.array(values, from_pandas=True)
-        if isinstance(values, (list, tuple)):
-            # NumPy would give all values one type, so that one person's text made texts of everyone's numbers.
-            return pa.array(list(values), from_pandas=True)
-        array = np.asarray(values)
-        if array.ndim == 2:
-            # Not from_pandas: NaN in a vector is a missing entry as it is, and looking for it would be one more pass.
-            flat = pa.array(np.ascontiguousarray(array).reshape(-1))
-            return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
-        return pa.array(np.atleast_1d(array) if array.dtype != object else list(np.atleast_1d(array)), from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # The library's own message would repeat the value.
-        raise RequestError(f"The column {name!r} mixes values of different types; give it one type.") from None
-
-
 OFF_STEP = 1e-6  # Of a step, that rounding may leave between a number and a multiple of it.
 Masks = dict[str, np.ndarray]  # Rows that are meant, by name of the column.
-
-
-def either(*masks: Mask) -> Mask:
-    """Rows that any of the masks means."""
-    present = [mask for mask in masks if mask is not None]
-    return np.logical_or.reduce(present) if present else None
 
 
 def refuse_record(missing: Masks, unknown: Masks, batch: pa.RecordBatch | pa.Table) -> None:

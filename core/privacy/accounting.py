@@ -49,7 +49,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from .budget import DELTA_PLACES, Budget, decimal_below, decimal_text, exact_decimal
+from .budget import Budget, decimal_below, decimal_text, exact_decimal
 from .calibration import NoiseScale
 from .events import (
     Alone,
@@ -57,14 +57,17 @@ from .events import (
     Failure,
     Gaussian,
     PureParts,
+    _decimal_below,
     epsilon_spent,
     event_from_dict,
     event_of,
     failing,
+    gaussian_keeps,
+    keeps_promise,
     pure_sum,
     total_rho,
 )
-from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
+from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta
 from .neighbours import Sensitivity
 from .zcdp import best_order, largest_rho
 
@@ -146,47 +149,6 @@ class Cost:
         return cls(events, Decimal(record["epsilon"]), Decimal(record["delta"]))
 
 
-def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> bool:
-    """Whether the events, fixed beforehand, are (epsilon, delta)-private together by any proven bound."""
-    if (lost := failing(events)) > 0:
-        sound = [event for event in events if not isinstance(event, Failure)]
-        kept = Fraction(delta) - lost
-        return kept >= 0 and (not sound or keeps_promise(sound, epsilon, _decimal_below(kept)))
-    pure = pure_sum(events)
-    if pure is not None and pure <= Fraction(epsilon):
-        return True
-    if any(isinstance(event, Alone) for event in events):
-        return _lone_ones_keep(events, Fraction(epsilon), Fraction(delta))
-    if delta == 0:
-        return False
-    if gaussian_keeps(events, Fraction(epsilon), delta):
-        return True
-    # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
-    others = [event for event in events if isinstance(event, Gaussian)]
-    left = Fraction(epsilon) - sum(
-        (event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0)
-    )
-    if 0 < len(others) < len(events) and left > 0 and gaussian_keeps(others, left, delta):
-        return True
-    return epsilon_spent(events, float(delta)) <= float(epsilon)
-
-
-def _lone_ones_keep(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:
-    """Basic composition of pure events and of those of which only a promise is known, fixed beforehand."""
-    alone = [event for event in events if isinstance(event, Alone)]
-    pure = pure_sum(event for event in events if not isinstance(event, Alone))
-    whole = None if pure is None else pure + sum((event.epsilon for event in alone), Fraction(0))
-    return whole is not None and whole <= epsilon and sum((e.delta for e in alone), Fraction(0)) <= delta
-
-
-def gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
-    """Whether Gaussian events keep (epsilon, delta) by one of the two bounds that `calibration` uses."""
-    if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
-        return True
-    tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]
-    return len(tables) == len(events) and gaussian_tables_delta(float(epsilon), tables) <= float(delta)
-
-
 def spent(costs: Sequence[Cost], delta: Decimal) -> float:
     """Return `epsilon_spent` of all events of `costs`, or the sum of their promises where that is less."""
     promised = math.inf
@@ -249,11 +211,6 @@ def first_entry(has_room: Callable[..., bool], first: Cost, *rest: Cost) -> Cost
 def admits_each(previous: Sequence[Cost], costs: Sequence[Cost], epsilon: Decimal, delta: Decimal) -> bool:
     """Whether a total admits these costs one after the other, each an entry of its own."""
     return all(admits([*previous, *costs[:place]], cost, epsilon, delta) for place, cost in enumerate(costs))
-
-
-def _decimal_below(delta: Fraction) -> Decimal:
-    """A delta rounded down to the places that one may have."""
-    return exact_decimal(Fraction(math.floor(delta * 10**DELTA_PLACES), 10**DELTA_PLACES), "A delta")
 
 
 def rounded_up(epsilon: Decimal) -> Decimal:

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from .budget import DELTA_PLACES, exact_decimal
 from .calibration import NoiseScale, parse_fraction
-from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta
+from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
 from .neighbours import Sensitivity
-from .zcdp import zcdp_epsilon
+from .zcdp import largest_rho, zcdp_epsilon
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -342,3 +344,49 @@ def _randomised_response_losses(epsilon: float, count: int, grid: float) -> Priv
     return PrivacyLossDistribution.create_from_rounded_probability(
         dict(zip(occupied.tolist(), masses.tolist(), strict=True)), float(law.sf(most)), grid
     )
+
+
+def keeps_promise(events: Sequence[Event], epsilon: Decimal, delta: Decimal) -> bool:
+    """Whether the events, fixed beforehand, are (epsilon, delta)-private together by any proven bound."""
+    if (lost := failing(events)) > 0:
+        sound = [event for event in events if not isinstance(event, Failure)]
+        kept = Fraction(delta) - lost
+        return kept >= 0 and (not sound or keeps_promise(sound, epsilon, _decimal_below(kept)))
+    pure = pure_sum(events)
+    if pure is not None and pure <= Fraction(epsilon):
+        return True
+    if any(isinstance(event, Alone) for event in events):
+        return _lone_ones_keep(events, Fraction(epsilon), Fraction(delta))
+    if delta == 0:
+        return False
+    if gaussian_keeps(events, Fraction(epsilon), delta):
+        return True
+    # Basic composition: pure events of ε' and others that are (ε - ε', δ)-private, such as bought bounds and a table.
+    others = [event for event in events if isinstance(event, Gaussian)]
+    left = Fraction(epsilon) - sum(
+        (event.epsilon * event.count for event in events if isinstance(event, PureParts)), Fraction(0)
+    )
+    if 0 < len(others) < len(events) and left > 0 and gaussian_keeps(others, left, delta):
+        return True
+    return epsilon_spent(events, float(delta)) <= float(epsilon)
+
+
+def _lone_ones_keep(events: Sequence[Event], epsilon: Fraction, delta: Fraction) -> bool:
+    """Basic composition of pure events and of those of which only a promise is known, fixed beforehand."""
+    alone = [event for event in events if isinstance(event, Alone)]
+    pure = pure_sum(event for event in events if not isinstance(event, Alone))
+    whole = None if pure is None else pure + sum((event.epsilon for event in alone), Fraction(0))
+    return whole is not None and whole <= epsilon and sum((e.delta for e in alone), Fraction(0)) <= delta
+
+
+def gaussian_keeps(events: Sequence[Event], epsilon: Fraction, delta: Decimal) -> bool:
+    """Whether Gaussian events keep (epsilon, delta) by one of the two bounds that `calibration` uses."""
+    if total_rho(events) <= Fraction(largest_rho(float(epsilon), float(delta))):
+        return True
+    tables = [event.table for event in events if isinstance(event, Gaussian) and event.table is not None]
+    return len(tables) == len(events) and gaussian_tables_delta(float(epsilon), tables) <= float(delta)
+
+
+def _decimal_below(delta: Fraction) -> Decimal:
+    """A delta rounded down to the places that one may have."""
+    return exact_decimal(Fraction(math.floor(delta * 10**DELTA_PLACES), 10**DELTA_PLACES), "A delta")

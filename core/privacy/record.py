@@ -7,18 +7,18 @@ each of them, read off the same records: one person moves all of them at once, s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..errors import RequestError
+from ..errors import ReleaseFileError, RequestError
 from ..runtime.parameters import exact_fields, field_names
-from .accounting import gaussian_keeps, keeps_promise
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction, weighed
-from .events import Event, Gaussian, event_of, pure_sum, total_rho
+from .events import Event, Gaussian, event_of, gaussian_keeps, keeps_promise, pure_sum, total_rho
 from .neighbours import Neighbours, PrivacyUnit, Sensitivity
 from .zcdp import largest_rho
 
@@ -296,3 +296,66 @@ def _short_list(value: object) -> list[Any]:
     if not isinstance(value, list) or len(value) > MAX_PARTS * MAX_TABLES:
         raise ValueError("not a short list")
     return value
+
+
+LARGEST_COUNT = 1 << 62
+
+
+MOST_MERGED = 100_000  # Counts that are added up in one.
+
+
+@dataclass(frozen=True)
+class BoughtCount:
+    """A number of records that was released before the table was planned, whose price is part of the promise."""
+
+    records: int  # The noisy number.
+    noise: NoiseScale  # Its noise, which is independent of that of the table.
+    further: tuple[NoiseScale, ...] = ()  # Noises of the counts that were added to it, where releases were merged.
+
+    @property
+    def variance(self) -> float:
+        """Of all noise in it."""
+        return float(self.noise.variance + sum(noise.variance for noise in self.further))
+
+    def plus(self, other: BoughtCount) -> BoughtCount:
+        """The number of the records of both; their noises are independent, so variances add up."""
+        return BoughtCount(self.records + other.records, self.noise, (*self.further, other.noise, *other.further))
+
+    def beside(self, known: float, error: float) -> tuple[float, float]:
+        """A number of the same records that is known otherwise, and this one: their mean and its standard deviation.
+
+        Each weighs as much as it is precise (the inverse of its variance), as their noises are independent.
+        """
+        return both(known, error, self.records, self.variance)
+
+    def to_dict(self) -> dict[str, object]:
+        """A value for JSON."""
+        further = {"further": [noise.to_dict() for noise in self.further]} if self.further else {}
+        return {"records": self.records, "noise": self.noise.to_dict(), **further}
+
+    @classmethod
+    def from_dict(cls, facts: object) -> BoughtCount:
+        """What `to_dict` wrote; ReleaseFileError on anything else."""
+        try:
+            merged = isinstance(facts, dict) and "further" in facts
+            fields = ("records", "noise", *(("further",) if merged else ()))
+            known = exact_fields(facts, "count that was bought", fields)
+            noises = [NoiseScale.from_dict(one) for one in (known["noise"], *known.get("further", ()))]
+            records = known["records"]
+            if type(records) is not int or abs(records) > LARGEST_COUNT or len(noises) > MOST_MERGED:
+                raise ValueError("no number of records")
+            known_laws = all(one.distribution == "discrete_laplace" and not one.local for one in noises)
+            if not known_laws or any(one.parameter > LARGEST_PARAMETER for one in noises):
+                raise ValueError("no noise of a count")
+        except (ValueError, TypeError, KeyError, RequestError):
+            raise ReleaseFileError("The number of records that was bought before the release is none.") from None
+        return cls(records, noises[0], tuple(noises[1:]))
+
+
+def both(known: float, error: float, counted: float, variance: float) -> tuple[float, float]:
+    """The mean of two measurements of one number by precision, and its deviation; their noises are independent."""
+    if not error:
+        return known, error
+    weight = 1.0 / (1.0 + variance / error**2)
+    together = counted if math.isinf(error) else (1.0 - weight) * known + weight * counted
+    return together, float((weight * variance) ** 0.5)

@@ -37,9 +37,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 from ..errors import RequestError
-from .accounting import Cost, keeps_promise
+from .accounting import Cost
 from .budget import Budget, decimal_below
 from .calibration import NoiseScale, calibrate_shares, pure_scale
+from .events import keeps_promise
 from .neighbours import Sensitivity
 from .zcdp import largest_rho
 

@@ -346,10 +346,8 @@ def release(
     records : float | None
         How many records there are at least, as anybody may know, for choosing the size of the table. Where it is
         needed and left out, a count is bought first; see `core.releases.purchase_plan`. Tables suppose 10,000 instead.
-    bounds : BoundsPurchase | None
-        Bounds to be bought with a share of the budget; see `core.releases.bounds_and_centre`.
-    centre : CentrePurchase | None
-        A centre to be bought with a share of the budget; see `core.releases.bounds_and_centre`.
+    bounds, centre : BoundsPurchase | None, CentrePurchase | None
+        Bounds or a centre to be bought with a share of the budget; see `core.releases.bounds_and_centre`.
     progress : Callable[[int], object] | None
         Called with the number of rows read so far, in all readings together.
     noise_source : NoiseSource | None
@@ -367,18 +365,15 @@ def release(
 
     Raises
     ------
-    RequestError
-        When the request or the data cannot be used; nothing was spent. Also when the call that is continued had spent
-        already; remove the folder to make the release anew.
-    BudgetError
-        When the data set's budget does not allow it; nothing was spent.
+    RequestError, BudgetError
+        When the request or the data cannot be used, or the budget does not allow it; nothing was spent. Also when the
+        call that is continued had spent already; remove the folder to make the release anew.
     """
     if isinstance(sketch, Iterable):
         sketch = Parts.of(sketch)
     sketch.check_budget(budget)
     warn_of_wide_columns(sketch)
     source, payer = open_source(data, **reading), payer_of(ledger, dataset, budget, sketch.domain.unit)
-
     needs_count = records is None and not sketch.sized and sketch.needs_records
     if needs_count and checkpoints is not None:
         raise RequestError("Checkpoints need a number of records (records=...), as a count that is bought is new.")

@@ -13,7 +13,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
-from ..privacy.record import PrivacyRecord
+from ..privacy.record import BoughtCount, PrivacyRecord
 from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
 from ..runtime.environment import SOFTWARE
@@ -24,7 +24,7 @@ from ..sketches.living import Living
 from ..sketches.parts import Parts
 from . import file
 from .comparison import Comparison
-from .manifest import Averaged, BoughtCount, Combined, Finding, Manifest
+from .manifest import Averaged, Combined, Finding, Manifest
 from .questions import Population, Questions
 
 

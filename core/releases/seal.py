@@ -19,12 +19,11 @@ from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.events import total_rho
 from ..privacy.noise.noise import add_noise, check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.record import PrivacyRecord
+from ..privacy.record import BoughtCount, PrivacyRecord
 from ..runtime.environment import SOFTWARE
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
 from .engine.building import ExactTable
-from .manifest import BoughtCount
 from .release import Release, now
 from .stages import Known
 

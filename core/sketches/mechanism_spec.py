@@ -125,6 +125,7 @@ class MechanismSpec:
     # comparisons have no question for.
     answers: str = "closeness"
     sets: bool = False  # Whether its records are sets.
+    of_sets: str = ""  # The mechanism that its name means where records are sets, if that is another one.
     # Whether `recommend` may choose it. One that is never recommended is a rival, to compare with.
     recommended: bool = False
     kernel: str = "gaussian"  # The kernel when none is named.

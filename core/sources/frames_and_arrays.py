@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..domain import Column, Domain, Items, Vector
-from ..domain.encoding import arrow_array, arrow_table
+from ..domain.column import arrow_array, arrow_table
 from ..errors import RequestError
 from ..privacy.neighbours import EACH_RECORD
 from .duck import Scan, identifier, plain_sentences

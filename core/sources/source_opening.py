@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..domain.encoding import arrow_table
+from ..domain.column import arrow_table
 from ..errors import RequestError
 from ..formatting.numbers import count, size
 from .copies import KINDS as FOREIGN

@@ -24,8 +24,8 @@ from ..formatting.numbers import (
 from ..privacy.accounting import Cost, PureParts, epsilon_spent, spent
 from ..privacy.budget import Budget
 from ..privacy.calibration import calibrate
-from ..privacy.ledger.account import left_of_total, price
-from ..privacy.ledger.ledger import Entry, Ledger, Status
+from ..privacy.ledger.account import Status, left_of_total, price
+from ..privacy.ledger.ledger import Entry, Ledger
 from ..privacy.ledger.ledger_records import LONGEST_NAME
 from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..releases.payment import unit_words

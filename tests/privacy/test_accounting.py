@@ -26,12 +26,11 @@ from core.privacy.accounting import (
     admits,
     admits_each,
     epsilon_spent,
-    keeps_promise,
     largest_pure_admitted,
     spent,
 )
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from core.privacy.events import Failure, event_of
+from core.privacy.events import Failure, event_of, keeps_promise
 from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
 from tests.depth import deep

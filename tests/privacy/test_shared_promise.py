@@ -6,9 +6,10 @@ from fractions import Fraction
 import pytest
 
 from core.errors import RequestError
-from core.privacy.accounting import Cost, keeps_promise
+from core.privacy.accounting import Cost
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
+from core.privacy.events import keeps_promise
 from core.privacy.neighbours import Sensitivity
 from core.privacy.shared_promise import shared_equally
 

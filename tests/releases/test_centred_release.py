@@ -12,9 +12,8 @@ from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.geometry.projections.projection import OrthogonalProjection
-from core.privacy.accounting import keeps_promise
 from core.privacy.budget import Budget
-from core.privacy.events import total_rho
+from core.privacy.events import keeps_promise, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

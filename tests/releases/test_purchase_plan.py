@@ -15,10 +15,10 @@ from core.privacy.accounting import Alone, Cost, admits_each
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
+from core.privacy.record import BoughtCount
 from core.releases.forecast.nearness import kernel_apart
 from core.releases.job import Job
 from core.releases.kind import Plain
-from core.releases.manifest import BoughtCount
 from core.releases.payment import LedgerAccount, check_all_remembered
 from core.releases.planning import kind_of
 from core.releases.purchase_plan import PurchasePlan, Purchasing

@@ -1,4 +1,7 @@
-"""The budget that a release is paid from: a data set that the ledger knows, or one that it is about to know."""
+"""The budget that a release is paid from: a data set that the ledger knows, or one that it is about to know.
+
+What is spent of it, and what one more release would do, are plain values here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from ...formatting.numbers import amount, left_in_words, rounded_down
 from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
 from ..budget import Budget
 from ..neighbours import Neighbours, unit_in_words
-from .ledger import Preview, Status
+from .ledger_records import Dataset, Entry
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,28 @@ def price(budget: Budget, left: Decimal | None = None) -> str:
     """A promise as it stands on a price tag."""
     words = f"ε = {amount(budget.epsilon)}" + ("" if budget.pure else " with a one-in-a-million risk")
     return words if left is None else f"{words}, leaving {left_in_words(left, amount(left))}"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What one more release would do: the figures after it, and why not if it would be refused."""
+
+    refusal: str | None
+    spent: float
+    left: Decimal
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the release would be allowed."""
+        return self.refusal is None
+
+
+@dataclass(frozen=True)
+class Status(Dataset):
+    """A data set and what has been spent of it."""
+
+    spent: float  # Epsilon of all releases together, at the data set's delta; as tight as can be proven.
+    # Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
+    # `Ledger.what_if`.
+    left: Decimal
+    releases: tuple[Entry, ...]  # In the order in which they were made.

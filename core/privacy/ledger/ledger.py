@@ -15,7 +15,6 @@ Whoever can write to the ledger can read the data anyway; the ledger keeps hones
 
 import getpass
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from ..accounting import Cost, admits, largest_pure_admitted, spent
 from ..budget import Budget, Number, decimal_text
 from ..neighbours import Neighbours, unit_in_words
 from ..replay.tape import rolling
+from .account import Preview, Status
 from .ledger_records import (
     LOGGED,
     Dataset,
@@ -47,31 +47,6 @@ from .log import Did, Line, Log, append, last
 __all__ = ["Dataset", "Entry", "Ledger", "Preview", "Status"]
 
 LONGEST_NOTE = 100_000
-
-
-@dataclass(frozen=True)
-class Status(Dataset):
-    """A data set and what has been spent of it."""
-
-    spent: float  # Epsilon of all releases together, at the data set's delta; as tight as can be proven.
-    # Largest epsilon of one further pure release in one part. A sketch of many rows may promise more, see
-    # `Ledger.what_if`.
-    left: Decimal
-    releases: tuple[Entry, ...]  # In the order in which they were made.
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What one more release would do: the figures after it, and why not if it would be refused."""
-
-    refusal: str | None
-    spent: float
-    left: Decimal
-
-    @property
-    def admitted(self) -> bool:
-        """Whether the release would be allowed."""
-        return self.refusal is None
 
 
 class Ledger:

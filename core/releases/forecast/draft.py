@@ -12,8 +12,7 @@ from ...geometry.kernels import Kernel
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale
-from ...privacy.ledger.account import Account, price
-from ...privacy.ledger.ledger import Preview
+from ...privacy.ledger.account import Account, Preview, price
 from ...sketches.adaptive import Adaptive
 from ...sketches.linear import LinearSketch
 from ...sketches.parts import Parts

@@ -266,6 +266,7 @@ CARD = MechanismSpec(
     make=_made,
     rank=1,
     recommended=True,
+    of_sets="minhash",
     plainly="Random cells (RACE)",
     kernel="euclidean",
     options=KERNEL_OPTIONS | PROJECTION_OPTIONS | {"--rows", "--width", "--groups", "--seed"},

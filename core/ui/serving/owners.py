@@ -22,7 +22,8 @@ import sqlalchemy as sa
 from ...errors import RequestError
 from ...privacy.accounting import Cost, spent
 from ...privacy.budget import Budget
-from ...privacy.ledger.ledger import Ledger, Status
+from ...privacy.ledger.account import Status
+from ...privacy.ledger.ledger import Ledger
 from ...privacy.ledger.ledger_records import LONGEST_NAME, Dataset, History
 from ...releases.release_store import Shelf
 from .approvals import Approvals, plan_of, use

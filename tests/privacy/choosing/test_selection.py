@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import RequestError
-from core.privacy.accounting import Cost, keeps_promise
+from core.privacy.accounting import Cost
 from core.privacy.attacks import audit
 from core.privacy.calibration import NoiseScale
 from core.privacy.choosing import selection as module
@@ -28,7 +28,7 @@ from core.privacy.choosing.selection import (
     select,
     select_jointly,
 )
-from core.privacy.events import PureParts, Selections, event_from_dict
+from core.privacy.events import PureParts, Selections, event_from_dict, keeps_promise
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf

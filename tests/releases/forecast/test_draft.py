@@ -12,8 +12,8 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.formatting.numbers import amount, rounded_down
 from core.geometry.kernels import Euclidean, Gaussian, Laplacian
 from core.privacy.budget import Budget
-from core.privacy.ledger.account import Account, left_of_total, price
-from core.privacy.ledger.ledger import Ledger, Preview
+from core.privacy.ledger.account import Account, Preview, left_of_total, price
+from core.privacy.ledger.ledger import Ledger
 from core.releases.forecast.draft import GROUP, Draft
 from core.releases.forecast.nearness import (
     FACTORS,
