@@ -73,25 +73,19 @@ def _rates(facts: dict[str, float]) -> Iterator[str]:
 
 
 def machines(results: Iterable[Results]) -> str:
-    """One line for every machine and day that figures come from, and what versions all of them had."""
-    results = list(results)
-    common = set.intersection(*(set(one.machine["versions"].items()) for one in results))
+    """One line for every machine and day that figures come from."""
     lines: dict[str, list[str]] = {}
     for one in results:
         where = one.machine
-        own = "".join(f", {name} {said}" for name, said in where["versions"].items() if (name, said) not in common)
+        versions = ", ".join(f"{name} {version}" for name, version in where["versions"].items())
         line = (
             f"{where['processor']}, {where['cores']} cores, {where['memory_gib']} GiB; {where['system']}, "
-            f"{where['blas']}, Python {where['python']}{own}; {one.day}"
+            f"{where['blas']}, Python {where['python']}, {versions}; {one.day}"
         )
         lines.setdefault(line, []).append(one.benchmark)
-    versions = ", ".join(
-        f"{name} {said}" for name, said in results[0].machine["versions"].items() if (name, said) in common
-    )
     if len(lines) == 1:
-        return f"{next(iter(lines))}; {versions}."
-    named = "\n".join(f"* {', '.join(f'`{name}`' for name in names)}: {line}." for line, names in lines.items())
-    return f"{named}\n\nAll with {versions}."
+        return next(iter(lines)) + "."
+    return "\n".join(f"* {', '.join(f'`{name}`' for name in names)}: {line}." for line, names in lines.items())
 
 
 def _median(values: Sequence[float], unit: str) -> str:
