@@ -34,7 +34,7 @@ ARGUMENTS = (
 WATCH = Path(__file__).with_name("watch.js").read_text(encoding="utf-8")
 PATIENCE = 180_000
 """Milliseconds that anything may take."""
-PICTURE, FORECAST = ".stPlotlyChart .main-svg", ".fg-figure"
+PICTURE, FORECAST = ".inside #answer:not(:empty), .stPlotlyChart .main-svg", ".fg-figure"
 SAMPLES, READING = 5, 4.0
 """Released samples that are opened from Home, and seconds that somebody reads there before."""
 CLICK, OPENING, JOURNEY, CLICKS, FIRST = 1.5, 1.0, 20.0, 4, 0.3
@@ -145,7 +145,7 @@ async def journeys(browser: Browser, address: str) -> None:
     card = page.locator(".st-key-gallery-open-flights button").first
     await card.wait_for(timeout=PATIENCE)
     await acted(page, home, card.click, PICTURE)
-    picture = page.locator(".nsewdrag").first
+    picture = page.locator(".inside #picture").first
     await acted(page, home, lambda: picture.click(position={"x": 200, "y": 200}))
     took, clicks = perf_counter() - begin, 2
     met = "met" if took <= JOURNEY and clicks <= CLICKS else "NOT met"
@@ -182,7 +182,7 @@ async def from_home(context: BrowserContext, address: str) -> None:
         await _read_home(page, address)
         card = page.locator("[class*=st-key-gallery-open-] button").nth(place)
         await acted(page, opening, card.click, PICTURE)
-        picture = page.locator(".nsewdrag").first
+        picture = page.locator(".inside #picture").first
         if await picture.count():
             await acted(page, click, lambda picture=picture: picture.click(position={"x": 150, "y": 150}))
     print(opening.said(f"Opening {len(opening.all)} samples from Home", OPENING))

@@ -91,16 +91,6 @@ def counted_close_by(estimate: np.ndarray, low: np.ndarray, high: np.ndarray, er
     return [less or text for less, text in zip(hidden, texts, strict=True)]
 
 
-def inside_sentence(estimate: float, low: float, high: float, error: float, counted: str) -> str:
-    """How many are inside an area, in Markdown, with what it may be off by, or that the noise hides it."""
-    least, most = rounded_range(max(low, 0.0), high, error)
-    if low <= 0:
-        return f"The noise hides whether anyone is in here: very likely **fewer than {most}** {counted}."
-    off = rounded((high - low) / 2.0, error)
-    about = f"About **{rounded(estimate, error)} ± {off}** {counted} in here"
-    return f"{about}; very likely between **{least}** and **{most}**."
-
-
 def density_sentence(density: float, low: float, estimate: float, error: float) -> str:
     """The density in words, as a share of what it would be if everyone were at the very same place; "" when hidden."""
     if low <= 0 or estimate <= 0:

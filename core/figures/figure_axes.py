@@ -243,18 +243,6 @@ def targets(
     return go.Scatter(**({"x": x, "y": y, "text": list(words)} | facts | where))
 
 
-def ring(x: float, y: float) -> go.Scatter:
-    """The ring alone, for a figure whose targets were made for everyone who looks at it."""
-    return targets(np.array([x]), np.array([y]), [""], selectedpoints=[0])
-
-
-def for_areas(figure: go.Figure, tool: str) -> go.Figure:
-    """A figure on which areas are drawn with a tool, "box" or "lasso": no target inside is ringed."""
-    figure = go.Figure(figure).update_layout(dragmode={"box": "select"}.get(tool, tool))
-    plain = {"selectedpoints": None, "selected": {"marker": {"opacity": 0}}}
-    return figure.for_each_trace(lambda trace: trace.update(plain) if trace.name == NAME else None)
-
-
 def clickable(figure: go.Figure) -> None:
     """Wherever a visitor points, the nearest target answers."""
     figure.update_layout(hovermode="closest", hoverdistance=-1, dragmode="pan")
@@ -338,9 +326,11 @@ def outline(lines: tuple[np.ndarray, ...], x: Axis, y: Axis, columns: tuple[Colu
     )
 
 
-def outlines(longitude: tuple[float, float], latitude: tuple[float, float]) -> list[np.ndarray]:
-    """The bundled lines that lie on a map between these ends, float64 (n, 2) each."""
-    places = _on_map(world(), longitude, latitude)
+def outlines(
+    longitude: tuple[float, float], latitude: tuple[float, float], lines: tuple[np.ndarray, ...] | None = None
+) -> list[np.ndarray]:
+    """Those of the lines, or of the bundled ones, that lie on a map between these ends, float64 (n, 2) each."""
+    places = _on_map(world() if lines is None else lines, longitude, latitude)
     gaps = np.flatnonzero(np.isnan(places).any(axis=1))
     pieces = (piece[~np.isnan(piece).any(axis=1)] for piece in np.split(places, gaps))
     return [piece for piece in pieces if len(piece) > 1]

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from ..analysis.centres import nearest_place
 from ..analysis.decision_map import decision_map
 from ..analysis.density import Curve, Heatmap, Pairs, marginal_grid, marginal_line
-from ..domain import Categorical, Column, Domain, Ordered, Scalar, Vector
+from ..domain import Categorical, Column, Dates, Domain, Numeric, Ordered, Scalar, Vector
 from ..errors import RequestError
 from ..formatting.numbers import best_guess, listed, rounded, rounded_range, shown
 from ..releases.release import Release
@@ -37,6 +37,19 @@ def axes_of(release: Release, picture: Curve | Heatmap) -> tuple[Axis, ...]:
     if isinstance(picture, Curve):
         return (Axis.of(columns[picture.column], picture.values),)
     return Axis.of(columns[picture.x], picture.x_values), Axis.of(columns[picture.y], picture.y_values)
+
+
+def axes_of_columns(domain: Domain, names: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes of columns of which no picture is there."""
+    found = []
+    for column in (domain.columns[domain.names.index(name)] for name in names):
+        if isinstance(column, (Categorical, Ordered)):
+            values = np.array(column.categories)
+        else:
+            ends = np.array(column.bounds(1.0))
+            values = column.between(ends) if isinstance(column, (Dates, Numeric)) else ends
+        found.append(Axis.of(column, values))
+    return tuple(found)
 
 
 def picture_figure(

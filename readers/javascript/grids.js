@@ -1,8 +1,8 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
-import { dot, halfEven, productOf } from "./arrays.js";
+import { dot, halfEven, outer, productOf } from "./arrays.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture } from "./kernels.js";
-import { A_CELL, bspline, combined, finer, fitter, fittingPoints } from "./splines.js";
+import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
 
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
@@ -18,6 +18,12 @@ export const contracted = (table, sides, matrices) => {
     for (let b = 0; b < before; b++) {
       for (let n = 0; n < rows.length; n++) {
         const [row, to] = [rows[n], (b * rows.length + n) * after];
+        if (after === 1) {
+          let [sum, from] = [0, b * side];
+          for (let c = 0; c < side; c++) sum += row[c] * values[from++];
+          next[to] = sum;
+          continue;
+        }
         for (let c = 0; c < side; c++) {
           const weight = row[c];
           if (weight === 0) continue;
@@ -34,13 +40,21 @@ export const contracted = (table, sides, matrices) => {
 
 /** At every combination of places the product of one number an axis, added with a weight. */
 const addProducts = (sums, along, weight) => {
-  let products = Float64Array.of(weight);
-  for (const numbers of along) {
-    const next = new Float64Array(products.length * numbers.length);
-    products.forEach((one, i) => numbers.forEach((other, j) => { next[i * numbers.length + j] = one * other; }));
-    products = next;
+  const products = along.slice(0, -1).reduce(outer, Float64Array.of(weight));
+  const last = along[along.length - 1];
+  for (let i = 0, at = 0; i < products.length; i++) for (let j = 0; j < last.length; j++) sums[at++] += products[i] * last[j];
+};
+
+/** Of rows and as many others the sum of the products of their coefficients; asked for thousands of pairs of terms. */
+const products = (rows, name, others, other) => {
+  const found = new Float64Array(rows.length);
+  for (let n = 0; n < found.length; n++) {
+    const [one, two] = [rows[n][name], others[n][other]];
+    let sum = 0;
+    for (let i = 0; i < one.length; i++) sum += one[i] * two[i];
+    found[n] = sum;
   }
-  for (let i = 0; i < sums.length; i++) sums[i] += products[i];
+  return found;
 };
 
 /** Weights and products of one factor a coordinate whose sum a kernel is; null where it is no such sum, or too long. */
@@ -206,7 +220,10 @@ export class Histogram {
     const [axis, coarse] = [this.axes[a], this.coarseAxes?.[a]];
     const fit = (one, grid) => {
       if (isApart(one)) return Float64Array.from({ length: countersOf(one) }, (_, i) => f(one.categories ? i : one.low + one.pitch * i));
-      return this.fitters[a][grid](fittingPoints(one.cells).map((place) => f(one.low + one.pitch * place)));
+      const found = this.fitters[a][grid]((place) => f(one.low + one.pitch * place));
+      // A fit fades by a quarter from node to node: what is lost in rounding need not be added up.
+      const least = 1e-15 * found.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
+      return found.map((weight) => (Math.abs(weight) < least ? 0 : weight));
     };
     const weights = fit(axis, 0);
     const rough = coarse ? fit(coarse, 1) : weights;
@@ -291,8 +308,7 @@ export class Histogram {
     const found = new Float64Array(size);
     terms.forEach(([weight, rows, name], s) => {
       terms.slice(s).forEach(([otherWeight, others, other], t) => {
-        const along = rows.map((each, a) => Float64Array.from(each, (row, n) => dot(row[name], others[a][n][other])));
-        addProducts(found, along, (t === 0 ? 1 : 2) * weight * otherWeight);
+        addProducts(found, rows.map((each, a) => products(each, name, others[a], other)), (t === 0 ? 1 : 2) * weight * otherWeight);
       });
     });
     return found.map((value) => Math.max(value, 0));

@@ -9,7 +9,7 @@ export const bspline = (x) => {
 };
 
 /** Where a function is fitted, in pitches from the lower bound. */
-export const fittingPoints = (cells) =>
+const fittingPoints = (cells) =>
   Float64Array.from({ length: (cells + 2 + 2 * MARGIN) * A_CELL + 1 }, (_, i) => i / A_CELL - MARGIN - 1);
 
 const TAPS = Float64Array.from({ length: 4 * A_CELL + 1 }, (_, i) => bspline((i - 2 * A_CELL) / A_CELL));
@@ -49,18 +49,18 @@ const solved = (lower, right) => {
 /** Fits functions to one axis of a grid; what does not depend on the function is worked out once. */
 export const fitter = (cells) => {
   const nodes = cells + 3 + 2 * MARGIN;
-  const lower = factored(nodes);
-  /** Values at the fitting points to coefficients of the splines that reach inside the bounds. */
-  return (values) => {
+  const [lower, points] = [factored(nodes), fittingPoints(cells)];
+  /** A function of the place in pitches to coefficients of the splines that reach inside the bounds. */
+  return (f) => {
+    const values = points.map(f);
     // Straight lines are their own coefficients. Without one the rest is zero at both ends, where the fit is cut off.
     const last = values.length - 1;
     const line = (t) => values[0] + (values[last] - values[0]) * t;
+    const rest = values.map((one, i) => one - line(i / last));
     const right = new Float64Array(nodes);
     for (let j = 0; j < nodes; j++) {
-      for (let k = 0; k < TAPS.length; k++) {
-        const i = A_CELL * j + k - 2 * A_CELL;
-        if (i >= 0 && i <= last) right[j] += TAPS[k] * (values[i] - line(i / last));
-      }
+      const first = A_CELL * j - 2 * A_CELL;
+      for (let i = Math.max(first, 0); i <= Math.min(first + TAPS.length - 1, last); i++) right[j] += TAPS[i - first] * rest[i];
     }
     return solved(lower, right).map((value, j) => value + line(j / (nodes - 1))).subarray(MARGIN, MARGIN + cells + 3);
   };

@@ -27,7 +27,6 @@ from core import (
 )
 from core.analysis.beyond_records import for_population
 from core.analysis.density import line, marginal_line
-from core.analysis.region import Region, count_inside
 from core.geometry import kernels
 from core.releases.comparison import Comparison
 from core.releases.release import load
@@ -156,7 +155,6 @@ def test_whatever_is_asked_has_the_longer_bands(released):
         lambda one: one.asked().shares("city", within=["age"]),
         lambda one: one.part("ages").answer({"age": [30.0, 90.0]}),
         lambda one: line(one.part("ages"), "age", points=7),
-        lambda one: count_inside(one.part("ages"), Region.between(age=(20.0, 60.0))),
     ):
         narrow, wide = ask(released), ask(wider)
         assert np.allclose(np.asarray(narrow.estimate, float), np.asarray(wide.estimate, float), equal_nan=True)

@@ -53,7 +53,7 @@ def test_a_bundled_release_is_explored_and_every_page_opens(installed, browser):
     assert "See the shape, not the people." in visit.text
     visit.click("button", "City bicycles")
     page.wait_for_url("**/explore*")
-    page.wait_for_selector(".js-plotly-plot")
+    page.wait_for_selector(".inside #picture")
     for name in PAGES:
         visit.go(f"/{name}")
         assert page.locator("[data-testid=stException]").count() == 0

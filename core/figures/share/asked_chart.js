@@ -9,8 +9,8 @@ export class AskedChart extends Chart {
   onBox; onPoint;
 
   /** `onPoint` is called with a place, `onBox` with two ends an axis. */
-  constructor(canvas, { onPoint, onBox }) {
-    super(canvas);
+  constructor(canvas, { onPoint, onBox }, signal) {
+    super(canvas, signal);
     Object.assign(this, { onPoint, onBox, tool: "point", drag: null });
     this.listen();
   }

@@ -1,4 +1,9 @@
 // Bytes: what travels packed in the page.
+import { inflated } from "../../../readers/javascript/archive.js";
+
+/** Values that were packed as JSON. */
+export const unzipped = async (text) => JSON.parse(new TextDecoder().decode(await inflated(fromBase64(text), "gzip")));
+
 export const fromBase64 = (text) => {
   const own = /** @type {any} */ (Uint8Array).fromBase64; // where a browser knows it
   if (own) return own.call(Uint8Array, text);

@@ -8,11 +8,12 @@ const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 export class Chart {
   decoder; held; x; y;
 
-  constructor(canvas) {
+  /** `signal` ends its listening to the window, which would keep it for good. */
+  constructor(canvas, signal = undefined) {
     this.canvas = canvas;
     this.point = this.box = null;
-    for (const event of ["resize", "beforeprint", "afterprint"]) addEventListener(event, () => this.draw());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    for (const event of ["resize", "beforeprint", "afterprint"]) addEventListener(event, () => this.draw(), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(), { signal });
   }
 
   /** Show other columns of a decoder; the view begins with all of them. */
@@ -98,10 +99,10 @@ export class Chart {
     this.canvas.height = Math.round(this.plot.all * scale);
     const pen = this.canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
-    this.colours = coloursNow();
+    this.colours = coloursNow(this.canvas.parentElement);
     const places = [Math.min(240, Math.ceil(this.plot.width / 3)), Math.min(200, Math.ceil(this.plot.height / 3))];
     if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
-    const key = JSON.stringify([this.window, places, this.held, this.decoder.chosen, this.x, this.y, this.decoder.name]);
+    const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
     if (key !== this.drawnFor) {
       this.shown = this.decoder.picture(this.x, this.y, this.window, places, this.held);
       const categories = [this.across, this.up].some((column) => column?.kind === "category");
@@ -118,9 +119,11 @@ export class Chart {
     if (this.isMap) {
       pen.clip();
       this.drawMap(pen, scale);
+      this.drawOutline(pen);
     } else this.drawAlong(pen);
     pen.restore();
     this.drawAxes(pen);
+    this.drawMarks(pen);
     this.drawAsked(pen);
     this.canvas.dispatchEvent(new CustomEvent("drawn"));
   }
@@ -151,6 +154,36 @@ export class Chart {
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.drawImage(layer, 0, 0);
     pen.restore();
+  }
+
+  /** Coasts and borders, or other lines in degrees, where a longitude and a latitude are drawn. */
+  drawOutline(pen) {
+    const { columns = [], lines = [] } = this.decoder.outline ?? {};
+    if (![this.x, this.y].every((place) => columns.includes(place))) return;
+    const [x, y] = columns[0] === this.x ? [0, 1] : [1, 0];
+    pen.strokeStyle = this.colours.faint;
+    pen.lineWidth = 0.8;
+    pen.beginPath();
+    for (const line of lines) line.forEach((at, i) => pen[i ? "lineTo" : "moveTo"](this.toPixels(at[x], "x"), this.toPixels(at[y], "y")));
+    pen.stroke();
+  }
+
+  /** Numbered places, such as modes; those that could be noise are faint. */
+  drawMarks(pen) {
+    const { est, values } = this.shown;
+    (this.decoder.marks ?? []).forEach(([across, up, sure], i) => {
+      const along = (at) => values.reduce((best, one, k) => (Math.abs(one - at) < Math.abs(values[best] - at) ? k : best), 0);
+      const [x, y] = [this.toPixels(across, "x"), this.toPixels(this.isMap ? up : est[along(across)], "y")];
+      pen.globalAlpha = sure ? 1 : 0.45;
+      pen.beginPath();
+      pen.arc(x, y, 9.5, 0, 2 * Math.PI);
+      [pen.fillStyle, pen.strokeStyle, pen.lineWidth] = [this.colours.paper, this.colours.ink, 1.5];
+      pen.fill();
+      pen.stroke();
+      [pen.fillStyle, pen.textAlign, pen.textBaseline, pen.font] = [this.colours.ink, "center", "middle", FONT.replace("14", "12")];
+      pen.fillText(String(i + 1), x, y + 0.5);
+      pen.globalAlpha = 1;
+    });
   }
 
   /** A curve with its band, or bars with whiskers. */

@@ -1,7 +1,6 @@
 // A released table inside a page of another program, such as the app: what is handed over, and what is told.
-import { fromBase64 } from "./bytes.js";
+import { fromBase64, unzipped } from "./bytes.js";
 import { Overview } from "./overview.js";
-import { inflated } from "../../../readers/javascript/archive.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
 /**
@@ -21,8 +20,7 @@ export const inside = async ({ data, parentElement, setStateValue }) => {
   if (place.identity === data.identity) return end;
   place.end?.();
   place.identity = data.identity;
-  const facts = JSON.parse(new TextDecoder().decode(await inflated(fromBase64(data.facts), "gzip")));
-  const opened = await openRelease(fromBase64(data.file));
+  const [facts, opened] = [await unzipped(data.facts), await openRelease(fromBase64(data.file))];
   if (place.identity !== data.identity) return end; // another one was asked for meanwhile
   let known = data.view;
   const tables = (facts.part ? opened.part(facts.part) : opened).tables(0.95, facts.known);

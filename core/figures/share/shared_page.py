@@ -26,6 +26,7 @@ from ...domain import Dates
 from ...errors import RequestError
 from ...formatting.escapes import in_html
 from ...formatting.numbers import day, listed, percent, shown, significant
+from ...geometry.kernels import Bandwidth
 from ...local.local_answers import LocalAnswers
 from ...models.linear_models import LinearModel, NumberModel
 from ...models.model_file import ModelFile
@@ -108,8 +109,12 @@ def _facts(subject: Subject, share: float) -> dict[str, Any] | None:
     release = subject.release
     live = None if release.population is not None else live_facts(release)  # the page knows the error of noise alone
     found = regression_facts(release) or table_facts(release) or live or lattice_facts(release, share)
-    if found is None:
-        return None
+    return None if found is None else _population_facts(subject, found)
+
+
+def _population_facts(subject: Subject, found: dict[str, Any]) -> dict[str, Any]:
+    """What is drawn of a population, with who it is."""
+    release = subject.release
     distance = release.sketch.answers == "distance"
     facts = {
         "name": subject.name,
@@ -209,8 +214,7 @@ def share_html(file: PublicFile, data: bytes, name: str, asked: Asked | None = N
         "start": "" if asked is None else asked.whom.replace(", ", SEPARATOR),
         "stills": stills,
     }
-    packed = gzip.compress(json.dumps(payload, allow_nan=False).encode(), 9, mtime=0)
-    return "\n".join(_document(words, _metadata(file, data, name), sections, _base64(packed), _base64(data))) + "\n"
+    return "\n".join(_document(words, _metadata(file, data, name), sections, _packed(payload, 9), _base64(data))) + "\n"
 
 
 def _is_beyond(file: PublicFile) -> bool:
@@ -374,9 +378,33 @@ def inside(release: Release, data: bytes, name: str, identity: str, question: st
 
     `identity`: of the file and what is asked of it; it tells one drawing from another.
     """
-    facts = json.dumps(_facts(Subject("", release, question), 1.0), allow_nan=False).encode()
-    packed = _base64(gzip.compress(facts, 6, mtime=0))
+    packed = _packed(_facts(Subject("", release, question), 1.0), 6)
     return {"identity": identity, "name": name, "facts": packed, "file": _base64(data)}
+
+
+def pictured(
+    release: Release,
+    data: bytes,
+    identity: str,
+    asked: tuple[str, str, Bandwidth | None],
+    known: tuple[float, float] | None = None,
+) -> dict[str, str]:
+    """What `pictured.js` draws one or two columns of a release from; nothing where it cannot ask such a file.
+
+    `asked`: the question and the group of the file that the release is, "" for the only or for all of them, and the
+    bandwidth that it is read with, None for the file's own. `known`: as `live_facts` has it.
+    """
+    question, group, bandwidth = asked
+    found = None if release.population is not None else live_facts(release, True, known)
+    if found is None or len(data) > MOST_BYTES:
+        return {}
+    found["readings"] = [{"bandwidth": bandwidth, "words": ""}]
+    facts = _packed(_population_facts(Subject("", release, question, group), found), 6)
+    return {"identity": identity, "facts": facts, "file": _base64(data), "said": SHARED_NOISE}
+
+
+def _packed(values: object, level: int) -> str:
+    return _base64(gzip.compress(json.dumps(values, allow_nan=False).encode(), level, mtime=0))
 
 
 @cache

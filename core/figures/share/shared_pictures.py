@@ -21,7 +21,8 @@ from ...analysis.answerable import map_size, noise_alone, reach_together
 from ...analysis.box import Box, places_along
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
-from ...domain import Categorical, Cyclic, Dates, Items, Numeric, Ordered, Vector
+from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector
+from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Stationary, stationary
@@ -35,7 +36,7 @@ from ...sketches.tables.counts import missing_label
 from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
-from ..figure_axes import amount_ticks, date_ticks, outlines
+from ..figure_axes import amount_ticks, date_ticks, is_map, outlines
 from ..release_pictures import in_units
 from ..report.meaning import left_out_in_words
 
@@ -90,43 +91,64 @@ def is_asked_in_pages(release: Release) -> bool:
     return release.population is None and all(sketch.name in known for sketch in sketches)
 
 
-def live_facts(release: Release) -> dict[str, Any] | None:
-    """What a page needs beside the file to ask it at any place of some columns; None where it cannot."""
-    names = _drawn_columns(release)
+def live_facts(
+    release: Release, as_it_is: bool = False, known: tuple[float, float] | None = None
+) -> dict[str, Any] | None:
+    """What a page needs beside the file to ask it at any place of some columns; None where it cannot.
+
+    `as_it_is`: whether all columns may be drawn, and others say what is held and how closely a grid is looked at.
+    `known`: by how many errors a place stands out from the noise of all, and the error of noise alone, if worked out.
+    """
+    names = drawn_names(release, None if as_it_is else MOST_COLUMNS)
     if release.sketch.name not in ASKED_IN_PAGES or not names:
         return None
     near = release.sketch.answers == "closeness"
-    readings = _readings(release) if release.sketch.on_grid else {}
+    readings = _readings(release, as_it_is) if release.sketch.on_grid else {}
     if readings is None:
         return None
     with one_thread():  # as below
-        held = {} if near or len(names) < 3 else nearest_place(release)
+        held = {} if near or as_it_is or len(names) < 3 else nearest_place(release)
     box = Box.of(release.sketch)
     return {
         "kind": "live",
         "columns": [column_facts(box, name) for name in names],
         "averaged": near and len(release.domain.names) > 1,
-        **_noise_facts(release),
+        **_noise_facts(release, known),
         "nearest": {name: _for_json(value) for name, value in held.items()},
+        "outline": _outline_facts([release.domain.columns[release.domain.names.index(name)] for name in names]),
         **readings,
     }
 
 
-def _drawn_columns(release: Release) -> list[str]:
+def _outline_facts(columns: Sequence[Column]) -> dict[str, Any] | None:
+    """Coasts and borders where there is one longitude and one latitude; None elsewhere."""
+    places = [place for place, column in enumerate(columns) if isinstance(column, Coordinate)]
+    if len(places) != 2 or not is_map(*(columns[place] for place in places)):
+        return None
+    places.sort(key=lambda place: cast(Coordinate, columns[place]).axis == LATITUDE)
+    longitude, latitude = (cast(Coordinate, columns[place]) for place in places)
+    ends = (longitude.low, longitude.high), (latitude.low, latitude.high)
+    return {"columns": places, "lines": [np.round(line, 2).tolist() for line in outlines(*ends)]}
+
+
+def drawn_names(release: Release, most: int | None = None) -> list[str]:
+    """The columns that can be an axis of a picture."""
     if release.domain.holds_sets:
         return []
-    return [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:MOST_COLUMNS]
+    return [c.name for c in release.domain.columns if not isinstance(c, (Items, Vector))][:most]
 
 
 def _for_json(value: object) -> object:
     return value if isinstance(value, (str, int, float)) else str(value)
 
 
-def _readings(release: Release) -> dict[str, Any] | None:
+def _readings(release: Release, as_it_is: bool) -> dict[str, Any] | None:
     """The bandwidths that a grid may be read with, in words, and the one that suits; None where none can be read."""
     sketch = cast(Histogram, release.sketch)
     if len(sketch.axes) > MOST_AXES or math.prod(sketch.shape) > MOST_COUNTERS:
         return None
+    if as_it_is:
+        return {} if _read(release, None) is not None else None
     found = [(one, read) for one in _bandwidths(sketch) if (read := _read(release, one)) is not None]
     if not found:
         return None
@@ -182,7 +204,7 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
 
     `share`: of the room that a page has for numbers, where there are several populations.
     """
-    names = _drawn_columns(release)
+    names = drawn_names(release, MOST_COLUMNS)
     if not names:
         return None
     near = release.sketch.answers == "closeness"
@@ -204,11 +226,11 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
     }
 
 
-def _noise_facts(release: Release) -> dict[str, Any]:
+def _noise_facts(release: Release, known: tuple[float, float] | None = None) -> dict[str, Any]:
     """What says where an answer stands out from the noise of all places together."""
     if release.sketch.answers != "closeness":
         return {}
-    together, noise = reach_together(release.sketch, release.privacy.noise), noise_alone(release)
+    together, noise = known or (reach_together(release.sketch, release.privacy.noise), noise_alone(release))
     return {"together": together, "noise": noise if math.isfinite(noise) else None}
 
 

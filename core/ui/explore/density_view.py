@@ -1,14 +1,15 @@
 """The Density and Distance views: small pictures to start from, and a large one that answers wherever it is clicked.
 
-A coarse picture is there while the fine one is worked out. Figures are made once for everyone who looks at the same
-part of the same file: making one takes ten times as long as anything else that a click does. What differs from visitor
-to visitor is the ring around the point that is asked on a map, which is put on it afterwards.
+The large one is drawn and asked in the visitor's browser, by what does so on a shared page; the server hears where it
+was asked. It draws itself what a browser cannot: files of a mechanism that no page decodes, bands for a population,
+groups, distances and films on the picture, and three columns. There a coarse picture comes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,12 +17,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ...analysis.density import Curve, Heatmap, Pairs
-from ...figures.answer_sentences import SHARED_NOISE, noun
-from ...figures.density_figures import Marks
-from ...figures.figure_axes import View, for_areas, ring
+from ...figures.answer_sentences import SHARED_NOISE, kind_sentence, noun, one_sided
+from ...figures.figure_axes import View
 from ...figures.map_layers import axes_of_volume, heights, shells_figure, shells_in_words
 from ...figures.release_pictures import (
     axes_of,
+    axes_of_columns,
     drawn,
     held_sentence,
     in_words,
@@ -35,7 +36,7 @@ from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.share.shared_page import INSIDE_PLACE, inside_script, inside_style
 from ...formatting.numbers import listed
 from ...releases.release import Release
-from ..frame.charts import fit_stage, for_screen, on_a_phone, picture_config
+from ..frame.charts import BARE, fit_stage, for_screen, on_a_phone, picture_config
 from ..frame.marks import note, side
 from ..frame.session import Opened
 from ..released import public_answers
@@ -49,11 +50,9 @@ from ..released.chosen_view import (
     hold_others,
     open_picture,
 )
-from ..released.public_answers import REMEMBERED
+from ..released.public_answers import closeness
 from ..released.taking_along import take_along
-from .asking_on_pictures import MODES as KINDS
-from .asking_on_pictures import POINT, AskedArea, choose_asking, few_elements, follow_clicks
-from .picture_layers import Layers, add_layers, below, choose_layers, film_of, marks_of
+from .picture_layers import Layers, add_layers, below, choose_layers, film_of, marks_of, modes_on, own_lines
 
 SMALL = st.components.v2.component(
     "frostglass_pairs", html=INSIDE_PLACE, css=inside_style(), js=inside_script("matrix")
@@ -77,33 +76,6 @@ def coarse_first(
             with place.container():
                 draw(first)
     return place
-
-
-def drawing(
-    opened: Opened,
-    view: View,
-    picture: Curve | Heatmap,
-    marks: Marks | None,
-    asked: tuple[object, ...],
-    lines: tuple[np.ndarray, ...] | None = None,
-) -> go.Figure:
-    """The figure of a picture, with a ring around what is asked; it may be changed.
-
-    `opened`, `view`: what is looked at: `answers.picture` of them is the ``picture``. `lines`: an outline that the
-    visitor brought; a figure with it is made for them alone.
-    """
-    if isinstance(picture, Curve) or lines is not None:
-        return picture_figure(opened.release, picture, marks, asked, lines)
-    # It was checked when it was made.
-    figure = go.Figure(_map(opened.identity, opened.release, picture, view, marks), _validate=False)
-    x, y = (axis.place(value) for axis, value in zip(axes_of(opened.release, picture), asked, strict=True))
-    return figure.add_trace(ring(x, y))
-
-
-@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
-def _map(identity: str, _release: Release, _picture: Heatmap, view: View, marks: Marks | None) -> dict[str, Any]:
-    figure: dict[str, Any] = picture_figure(_release, _picture, marks).to_dict()
-    return figure
 
 
 WHAT = (
@@ -146,7 +118,7 @@ def volume_view(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -
         asked.show_answer()
 
 
-CHART, MATRIX, COARSE = "explore-picture", "explore-pairs", "explore-pairs-coarse"
+MATRIX, COARSE = "explore-pairs", "explore-pairs-coarse"
 
 
 @st.fragment
@@ -202,11 +174,50 @@ def _open(asked: object, names: Sequence[str]) -> None:
 
 
 def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], layers: Layers) -> None:
+    """Curve or map, drawn and asked in the visitor's browser where that can do so, and else by the server."""
     centre = None if _near(opened) else public_answers.nearest(opened.identity, opened.release)
     view = hold_others(opened, columns, centre, held)
+    title = f"{drawn(opened.release)} over {listed(columns)}"
+    if layers.of_server or not public_answers.can_be_pictured(opened, view):
+        asked, figure = _by_server(opened, view, layers, centre)
+    else:
+        asked = _by_browser(opened, view, layers, centre)
+        figure = partial(_figure, opened, view, layers, centre, asked)
+    below(opened, layers)
+    if centre is not None and (words := held_sentence(opened.release, view, centre)):
+        note(words)
+    take_along(
+        opened,
+        drawn(opened.release).split()[-1].lower(),
+        lambda: picture_table(opened.release, public_answers.picture(opened.identity, opened.release, view)),
+        steps(opened.release, view, asked),
+        figure,
+        title,
+    )
+
+
+def _by_browser(
+    opened: Opened, view: View, layers: Layers, centre: Mapping[str, object] | None
+) -> tuple[object, ...] | None:
+    """The picture that answers where it is clicked; what was asked last on it, None before anything was."""
+    release, axes = opened.release, axes_of_columns(opened.release.domain, view.columns)
+    marks = modes_on(opened, axes, layers)
+    if centre is not None and not one_sided(release.sketch) and all(centre[name] == at for name, at in view.held):
+        marks = [[*(axis.place(centre[axis.name]) for axis in axes), *[None] * (2 - len(axes)), True]]
+    asked = public_answers.show_picture(opened, view, marks, own_lines(release.domain, view.columns, layers))
+    if _near(opened):
+        with st.popover("What is closeness?"):
+            note(closeness(opened.identity, release))
+    else:
+        note(kind_sentence(release.sketch))
+    return None if asked is None else tuple(axis.value(at) for axis, at in zip(axes, asked, strict=True))
+
+
+def _by_server(
+    opened: Opened, view: View, layers: Layers, centre: Mapping[str, object] | None
+) -> tuple[tuple[object, ...], Callable[[], go.Figure]]:
+    """The picture that a browser cannot draw by itself, with the typed point beside it."""
     main, aside = st.columns([2.6, 1], gap="large")
-    with aside, side("answer"):
-        kind, asking = choose_asking(opened, view), st.container()
     height: Literal["content", "stretch"] = "content" if on_a_phone() else "stretch"
     with main, st.container(key="fg-stage", height=height):
         place = coarse_first(
@@ -215,61 +226,47 @@ def _picture(opened: Opened, columns: tuple[str, ...], held: Sequence[str], laye
             lambda first: st.plotly_chart(
                 for_screen(picture_figure(opened.release, first)),
                 height=height,
-                config={"displayModeBar": False},
+                config=BARE,
                 alt="A coarse picture, to begin with",
             ),
         )
     picture = public_answers.picture(opened.identity, opened.release, view)
     asked = AskedPoint(opened, view)
-    marks = marks_of(opened, picture, layers)
-    if centre is not None:
-        nearest = nearest_values(opened.release, view, picture, centre)
-        marks = marked(opened.release, picture, [nearest])
-        asked.start(nearest if marks is not None else middle(opened.release, picture))
-    else:
-        asked.start(peak(opened.release, picture))
-    axes = axes_of(opened.release, picture)
+    asked.start(peak(opened.release, picture) if centre is None else middle(opened.release, picture))
+    figure = _figure(opened, view, layers, centre, asked.values)
     with main:
-        if layers.film is None:
-            figure = drawing(opened, view, picture, marks, asked.ringed(), layers.lines)
-        else:
-            figure = film_of(opened, view, layers.film, marks)
-        if isinstance(picture, Heatmap):
-            add_layers(figure, opened, view, layers)
         fit_stage(figure)
-        area = AskedArea(opened, view, kind)
-        chart = CHART if kind == POINT else f"{CHART}-{KINDS[kind]}"
         place.plotly_chart(
-            few_elements(for_screen(figure if kind == POINT else for_areas(figure, KINDS[kind]))),
-            key=chart,
+            for_screen(figure),
+            key="explore-picture",
             height=height,
-            selection_mode=KINDS[kind],
-            on_select=lambda: asked.clicked(chart, axes) if kind == POINT else area.drawn(chart),
             alt=in_words(opened.release, picture),
             config=picture_config(opened),
         )
-        follow_clicks()
         note(SHARED_NOISE)
-        below(opened, layers)
-        if centre is not None and (held := held_sentence(opened.release, view, centre)):
-            note(held)
-        take_along(
-            opened,
-            drawn(opened.release).split()[-1].lower(),
-            lambda: picture_table(opened.release, picture),
-            steps(view, picture, asked.values),
-            figure,
-            f"{drawn(opened.release)} over {listed(columns)}",
-        )
-    with asking:
-        if kind != POINT:
-            st.header("Ask an area", anchor=False)
-            area.ask()
-            return
+    with aside, side("answer"):
         st.header("Ask a point", anchor=False)
-        note("Type the point to be asked." if layers.film else "Click or tap anywhere on the picture, or type a point.")
         asked.fields()
         asked.show_answer()
+    return asked.values, lambda: figure
+
+
+def _figure(
+    opened: Opened,
+    view: View,
+    layers: Layers,
+    centre: Mapping[str, object] | None,
+    asked: tuple[object, ...] | None,
+) -> go.Figure:
+    """The picture of a view with its layers, as the server draws it."""
+    picture = public_answers.picture(opened.identity, opened.release, view)
+    marks = marks_of(opened, picture, layers)
+    if centre is not None:
+        marks = marked(opened.release, picture, [nearest_values(opened.release, view, picture, centre)])
+    if layers.film is not None:
+        return film_of(opened, view, layers.film, marks)
+    figure = picture_figure(opened.release, picture, marks, asked, layers.lines)
+    return add_layers(figure, opened, view, layers) if isinstance(picture, Heatmap) else figure
 
 
 def _coarse_pairs(opened: Opened, names: tuple[str, ...]) -> Pairs | None:
@@ -298,11 +295,10 @@ def _near(opened: Opened) -> bool:
     return opened.release.sketch.answers == "closeness"
 
 
-def steps(view: View, picture: Curve | Heatmap, asked: tuple[object, ...]) -> tuple[Step, ...]:
+def steps(release: Release, view: View, asked: tuple[object, ...] | None) -> tuple[Step, ...]:
     """What was asked, for a program: the picture, and the point where no column is averaged over."""
-    size = len(picture.values) if isinstance(picture, Curve) else max(picture.estimate.shape)
-    shown = Density(view.columns, dict(view.held), size)
-    if picture.averaged:
+    shown = Density(view.columns, dict(view.held), public_answers.picture_size(release, view))
+    if asked is None or view.averages(release):
         return (shown,)
     at = dict(view.held) | dict(zip(view.columns, asked, strict=True))
     return shown, Points({name: [value] for name, value in at.items()})

@@ -13,12 +13,13 @@ import streamlit as st
 from ...analysis.densest_cells import can_be_intersected
 from ...analysis.density import Curve, Heatmap
 from ...analysis.modes import Mode
-from ...domain import Categorical
+from ...domain import Categorical, Domain
+from ...domain.round_columns import LONGITUDE
 from ...errors import RequestError
 from ...figures.answer_sentences import MODES_OF_RECORDS, noun, place_words, rules, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
-from ...figures.figure_axes import Axis, View, is_map, read_outlines
+from ...figures.figure_axes import Axis, View, is_map, outlines, read_outlines
 from ...figures.map_layers import add_distances, add_groups, film_figure, with_buttons
 from ...figures.release_pictures import axes_of, in_units
 from ...figures.report.exploration import MOST_MODES, Modes, table_of
@@ -167,6 +168,11 @@ class Layers:
     film: str | None = None
     lines: tuple | None = None
 
+    @property
+    def of_server(self) -> bool:
+        """Whether a browser cannot draw them by itself."""
+        return self.groups or self.far is not None or self.film is not None
+
 
 def choose_layers(opened: Opened, columns: tuple[str, ...], held: Sequence[str]) -> Layers:
     """Let the visitor put layers on the picture of some columns; there are as many as the file can give."""
@@ -246,6 +252,26 @@ def marks_of(opened: Opened, picture: Curve | Heatmap, layers: Layers) -> Marks 
         return marks(opened, picture, public_answers.modes(opened.identity, opened.release))
     except RequestError:
         return None  # it is said below the picture
+
+
+def modes_on(opened: Opened, axes: tuple[Axis, ...], layers: Layers) -> list[list[object]]:
+    """The modes that are wanted: where each is on the axes of a picture, and whether it stands out."""
+    try:
+        found = public_answers.modes(opened.identity, opened.release) if layers.modes else ()
+    except RequestError:
+        return []  # it is said below the picture
+    nothing = [None] * (2 - len(axes))
+    return [[*(axis.place(one.position[axis.name]) for axis in axes), *nothing, bool(one.significant)] for one in found]
+
+
+def own_lines(domain: Domain, columns: tuple[str, ...], layers: Layers) -> list[list[list[float]]] | None:
+    """The outline that the visitor brought, as far as it lies on a map of two columns; None for the bundled one."""
+    if layers.lines is None:
+        return None
+    drawn = (domain.columns[domain.names.index(name)] for name in columns)
+    longitude, latitude = sorted(drawn, key=lambda one: one.axis != LONGITUDE)
+    found = outlines((longitude.low, longitude.high), (latitude.low, latitude.high), layers.lines)
+    return [np.round(line, 5).tolist() for line in found]
 
 
 def film_of(opened: Opened, view: View, column: str, found: Marks | None) -> go.Figure:

@@ -5,7 +5,7 @@ Every function takes an `Opened.identity`, by which the answer is remembered, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import combinations
 from typing import Any
@@ -31,7 +31,8 @@ from ...figures.bandwidth_figures import kernel_in_words
 from ...figures.figure_axes import Axis, View
 from ...figures.report.exploration import MOST_MODES
 from ...figures.report.label import PrivacyLabel, describe, privacy_label
-from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style
+from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style, pictured
+from ...figures.share.shared_pictures import drawn_names
 from ...geometry.kernels import stationary
 from ...releases.release import Release
 from ...runtime.threads import one_thread
@@ -93,21 +94,27 @@ def label(identity: str, _opened: Opened) -> tuple[PrivacyLabel, list[str]]:
 @kept_first
 def picture(identity: str, _release: Release, view: View) -> density.Curve | density.Heatmap:
     """The curve or map of a view."""
-    held = dict(view.held)
+    held, size = dict(view.held), picture_size(_release, view)
     if len(view.columns) == 1:
         if view.averages(_release):
             return density.marginal_line(_release, *view.columns, held, level=LEVEL)
-        points = places_along(_release.sketch, view.columns[0], CURVE)
-        return density.line(_release, *view.columns, held, points, LEVEL)
+        return density.line(_release, *view.columns, held, size, LEVEL)
     if view.averages(_release):
-        return density.marginal_grid(
-            _release, *view.columns, held, map_size(_release, AVERAGED_MAP_SIZE, FEWEST_PLACES), LEVEL
-        )
+        return density.marginal_grid(_release, *view.columns, held, size, LEVEL)
     if _release.sketch.answers == "closeness":
-        return density.grid(_release, *view.columns, held, map_size(_release, MAP_SIZE), LEVEL)
+        return density.grid(_release, *view.columns, held, size, LEVEL)
     # Distances are read with matrices so small that threads spend ten times longer waiting for each other.
     with one_thread():
-        return density.grid(_release, *view.columns, held, DISTANCE_MAP_SIZE, LEVEL)
+        return density.grid(_release, *view.columns, held, size, LEVEL)
+
+
+def picture_size(release: Release, view: View) -> int:
+    """Places along the longer side of the picture of a view."""
+    if len(view.columns) == 1:
+        return places_along(release.sketch, view.columns[0], CURVE)
+    if view.averages(release):
+        return map_size(release, AVERAGED_MAP_SIZE, FEWEST_PLACES)
+    return map_size(release, MAP_SIZE) if release.sketch.answers == "closeness" else DISTANCE_MAP_SIZE
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner="Making the film …")
@@ -273,6 +280,43 @@ def show_table(opened: Opened, key: str, view: str = "", alone: bool = False) ->
         on_view_change=lambda: None,  # the view is what it gives back
     )
     return found.view if isinstance(found.view, str) else ""
+
+
+PICTURE = st.components.v2.component(
+    "frostglass_picture", html=INSIDE_PLACE, css=inside_style(), js=inside_script("pictured")
+)
+
+
+def can_be_pictured(opened: Opened, view: View) -> bool:
+    """Whether a visitor's browser can draw and ask a file by itself."""
+    return bool(_to_picture(opened.identity, opened.release, opened, view))
+
+
+def show_picture(opened: Opened, view: View, marks: Sequence[Sequence[object]], lines: object) -> list[float] | None:
+    """Draw a view of a release in the visitor's browser, where it is asked.
+
+    `marks`: of each of the places that are marked, where it is on the axes, and whether that is sure. `lines`: an
+    outline in degrees; None for coasts and borders. What comes back is where the visitor has asked on it, on its axes.
+    """
+    columns = drawn_names(opened.release)
+    across, up = (*(columns.index(name) for name in view.columns), None)[:2]
+    held = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in view.held}
+    more = {"x": across, "y": up, "held": held, "marks": marks, "lines": lines}
+    handed_over = _to_picture(opened.identity, opened.release, opened, view)
+    key = f"explore-picture-{opened.identity}-{view.columns}"
+    found = PICTURE(key=key, data={**handed_over, **more}, on_asked_change=lambda: None)
+    asked = found.asked
+    return asked if isinstance(asked, list) and len(asked) == len(view.columns) else None
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=False)
+def _to_picture(identity: str, _release: Release, _opened: Opened, _view: View) -> dict[str, str]:
+    known = None
+    if at_hand(picture, identity, _view):  # what says where noise decides takes a second; a kept picture has it
+        one = picture(identity, _release, _view)
+        known = one.together, one.noise
+    asked = (_opened.question or "", _opened.part or "", _opened.bandwidth)
+    return pictured(_release, _opened.data, identity, asked, known)
 
 
 @st.cache_data(max_entries=REMEMBERED, show_spinner=False)

@@ -41,7 +41,7 @@ def take_along(
     kind: str,
     table: Callable[[], pd.DataFrame],
     steps: tuple[Step, ...] = (),
-    figure: go.Figure | None = None,
+    figure: go.Figure | Callable[[], go.Figure] | None = None,
     title: str = "",
     remark: str = "",
     typed: bool = False,
@@ -50,16 +50,22 @@ def take_along(
     """Offer what a view shows as files; each is made when it is asked for.
 
     `kind`: One word for the view, fit for the name of a file. `table`: Makes the table of answers. `steps`: what was
-    asked, for the program and the notebook; none are offered without steps. `figure`, `title`: the picture and what
-    stands above it. `remark`: what is good to know about the program. `typed`: whether the table is offered with the
-    types of its columns, too, and its texts as they are. `label`: what the button says.
+    asked, for the program and the notebook; none are offered without steps. `figure`, `title`: the picture, or what
+    makes it, and what stands above it. `remark`: what is good to know about the program. `typed`: whether the table is
+    offered with the types of its columns, too, and its texts as they are. `label`: what the button says.
     """
     with st.popover(label):
         _file(opened, kind, "Answers (CSV)", "csv", lambda: csv_of(table()))
         if typed:
             _file(opened, kind, "Answers (Parquet)", "parquet", lambda: table().to_parquet(index=False))
         if figure is not None:
-            _file(opened, kind, "Picture that zooms (HTML)", "html", lambda: standalone(figure, title))
+            _file(
+                opened,
+                kind,
+                "Picture that zooms (HTML)",
+                "html",
+                lambda: standalone(figure() if callable(figure) else figure, title),
+            )
             st.caption("For a still picture, use the camera above it; the one in the HTML file saves SVG, for print.")
         if steps:
             done = Exploration(opened.name, opened.fingerprint, steps, part_calls(opened))

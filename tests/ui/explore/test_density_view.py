@@ -1,40 +1,29 @@
 """The picture of a density on Explore, and what is asked on it, without a browser.
 
-A coarse picture comes first, once, and takes a fraction of the work of the fine one that replaces it.
-
-What everyone shares is what is drawn for one visitor: a map, with the ring apart.
+Where the server draws, a coarse picture comes first, once, and takes a fraction of the work of the fine one.
 """
 
+import base64
+import gzip
 import json
 import re
 
 import numpy as np
-import plotly.io
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
 from core.analysis import density
-from core.analysis.density import grid
-from core.figures.answer_sentences import answer_sentence
-from core.figures.density_figures import Marks
-from core.figures.figure_axes import NAME, Axis, View, for_areas
-from core.figures.release_pictures import picture_figure
+from core.figures.figure_axes import Axis, View
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
-from core.figures.traces import standalone
-from core.formatting.escapes import in_html
 from core.geometry import kernels
 from core.lab.published.huang_roth import HuangRoth
 from core.lab.published.mwem import MWEM
 from core.releases.release import load
-from core.sources.samples import bundled_releases
-from core.ui.explore import density_view as drawing_module
-from core.ui.explore.asking_on_pictures import few_elements
-from core.ui.explore.density_view import drawing
-from core.ui.frame.session import KEY, Opened
+from core.ui.explore.density_view import steps
 from core.ui.released import public_answers
-from core.ui.released.asked_points import STRONG, grain, label_of, tidy
+from core.ui.released.asked_points import grain, label_of, tidy
 from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
 from tests.depth import deep
 from tests.figures.report.explorations import report_of
@@ -48,6 +37,7 @@ from tests.ui.explore.visiting import (
     explore,
     field,
     file_of,
+    handed_over,
     hold,
     labels,
     options,
@@ -56,14 +46,6 @@ from tests.ui.explore.visiting import (
 )
 
 SQUARE = Domain.of(x=(0, 10), y=(0, 10))
-
-
-def said(release, point: list[float]) -> str:
-    """The answer at a point as the page writes it."""
-    answers = release.answer(np.array([point]))
-    parts = (answers.estimate, answers.low, answers.high, answers.standard_error)
-    sentence = answer_sentence(*(float(part[0]) for part in parts), "people")
-    return STRONG.sub(r"<strong>\1</strong>", in_html(sentence))
 
 
 @pytest.mark.parametrize(
@@ -88,34 +70,33 @@ def test_every_kind_of_release_can_be_looked_at_in_every_view(columns, choices):
         assert not app.exception and not app.error, name
 
 
-def test_it_asks_where_most_people_are_and_any_typed_point():
-    app = explore(file_of(AGE, PAY, records=5000))
-    assert len(app.get("plotly_chart")) == 2
-    release = app.session_state[KEY].shown.release
-    picture = grid(release, "age", "pay")
-    row, column = np.unravel_index(picture.estimate.argmax(), picture.estimate.shape)
-    asked = [field(app.number_input, label).value for label in ("age (years)", "pay")]
-    assert np.allclose(asked, [picture.x_values[column], picture.y_values[row]], atol=10)
-    assert said(release, asked) in shown(app)
-    field(app.number_input, "age (years)").set_value(12.5)
-    field(app.number_input, "pay").set_value(300.0)
-    app.run()
-    assert not app.exception and said(release, [12.5, 300.0]) in shown(app)
+def test_a_picture_is_handed_over_whole_and_what_is_asked_on_it_goes_into_the_program():
+    file = file_of(AGE, PAY, records=5000)
+    app = explore(file)
+    given = handed_over(app)
+    assert not app.exception and not app.get("plotly_chart")
+    assert base64.b64decode(given["file"]) == file and (given["x"], given["y"], given["held"]) == (0, 1, {})
+    facts = json.loads(gzip.decompress(base64.b64decode(given["facts"])))
+    assert facts["kind"] == "live" and [column["name"] for column in facts["columns"]] == ["age", "pay"]
+    made, drawn = load(file), View(("age", "pay"))
+    shown_alone, asked = steps(made, drawn, (12.5, 300.0))
+    assert steps(made, drawn, None) == (shown_alone,) == (Density(("age", "pay"), {}, shown_alone.size),)
+    assert asked == Points({"age": [12.5], "pay": [300.0]})
 
 
 def test_columns_that_are_not_drawn_are_averaged_over_or_held():
     app = explore(file_of(AGE, PAY, CITY))
     choose(app, "Picture of", TWO)
-    assert "Averaged over all values of city" in shown(app)
+    assert handed_over(app)["held"] == {}
     hold(app, "city")
-    assert "Averaged over" not in shown(app)
     field(app.selectbox, "city").set_value("Basel")
     app.run()
-    assert not app.exception
+    assert not app.exception and handed_over(app)["held"] == {"city": "Basel"}
     choose(app, "Picture of", ONE)
-    assert "Averaged over all values of pay and city" in shown(app)
     hold(app, "pay")
+    given = handed_over(app)
     assert labels(app.slider) == ["pay"] and not app.exception
+    assert (given["x"], given["y"], list(given["held"])) == (0, None, ["pay"])
 
 
 @pytest.mark.deep
@@ -232,61 +213,3 @@ def page():
 def test_it_is_drawn_once_a_session():
     app = AppTest.from_function(page).run()
     assert not app.run().exception and app.session_state["drawn"] == [1]
-
-
-ASKED = (3.0, 2.5)
-
-
-@pytest.fixture(scope="module")
-def city():
-    data = next(path for _, path in bundled_releases() if path.stem == "city").read_bytes()
-    return Opened("city.npz", data, load(data))
-
-
-@pytest.fixture(scope="module")
-def map_of_it(city):
-    return grid(city.release, "east", "north", size=20)
-
-
-def said_of_drawing(figure):
-    return json.loads(plotly.io.to_json(figure, validate=False))
-
-
-def test_it_is_the_same_but_for_the_ring(city, map_of_it):
-    view, marks = View(("east", "north")), Marks(np.array([4.0]), np.array([5.0]))
-    alone, shared = (
-        said_of_drawing(figure)
-        for figure in (
-            picture_figure(city.release, map_of_it, marks, ASKED),
-            drawing(city, view, map_of_it, marks, ASKED),
-        )
-    )
-    assert shared["layout"] == alone["layout"] and shared["data"][:-2] == alone["data"][:-1]
-    targets, ring = shared["data"][-2:]
-    assert targets["name"] == ring["name"] == NAME
-    assert not targets["selectedpoints"] and ring["selectedpoints"] == [0]
-    assert said_of_drawing(drawing(city, view, map_of_it, marks, ASKED)) == shared
-    moved = said_of_drawing(drawing(city, view, map_of_it, marks, (4.0, 2.5)))
-    assert moved["data"][:-1] == shared["data"][:-1] and moved["data"][-1] != ring
-
-
-def test_it_is_made_once_for_everyone_and_each_may_change_their_own(city, map_of_it, monkeypatch):
-    made = []
-    monkeypatch.setattr(drawing_module, "picture_figure", lambda *given: made.append(given) or picture_figure(*given))
-    view = View(("east", "north"), (("once", 1.0),))
-    first = for_areas(drawing(city, view, map_of_it, None, ASKED), "box").update_layout(height=333)
-    again = drawing(city, view, map_of_it, None, (4.0, 2.5))
-    assert len(made) == 1 and first.layout.height == 333 != again.layout.height
-    drawing(city, view, map_of_it, None, ASKED, lines=(np.zeros((2, 2)),))
-    assert len(made) == 2  # an outline of one's own is nobody else's
-
-
-def test_the_ring_leaves_it_to_what_is_below_it_to_say_something(city, map_of_it):
-    """Plotly shows the label of a trace with a template, empty or not, whatever its hoverinfo is."""
-    *_, below, ring = few_elements(drawing(city, View(("east", "north")), map_of_it, None, ASKED)).data
-    assert ring.hoverinfo == "skip" and ring.hovertemplate is None and below.hovertemplate
-
-
-def test_it_can_be_taken_along(city, map_of_it):
-    page = standalone(drawing(city, View(("east", "north")), map_of_it, None, ASKED), "A city")
-    assert b"A city" in page and b"bdata" in page

@@ -5,13 +5,7 @@ import gzip
 import json
 
 from tests.tables_for_tests import table_release
-from tests.ui.explore.visiting import explore, shown, view
-
-
-def handed_over(app) -> dict:
-    """What the component that draws the table gets."""
-    (drawn,) = app.get("bidi_component")
-    return json.loads(drawn.proto.json or drawn.proto.mixed.json)
+from tests.ui.explore.visiting import explore, handed_over, shown, view
 
 
 def test_a_table_is_handed_over_whole_and_its_view_is_kept_in_the_address():

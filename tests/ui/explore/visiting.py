@@ -1,5 +1,6 @@
 """The page Explore as a test visits it, and small files to open there."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,12 @@ def explore(content: bytes | None = None, name: str = "people.npz") -> AppTest:
         app.file_uploader[0].set_value((name, content, "application/octet-stream"))
         app.run()
     return app
+
+
+def handed_over(app: AppTest) -> dict:
+    """What the component that draws a picture gets."""
+    (drawn,) = app.get("bidi_component")
+    return json.loads(drawn.proto.json or drawn.proto.mixed.json)
 
 
 def field(widgets, label: str):

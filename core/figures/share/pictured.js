@@ -1,0 +1,51 @@
+// The picture of a release inside a page of another program, such as the app, which says what is drawn and held.
+import { fromBase64, unzipped } from "./bytes.js";
+import { Explorer, decoderOf } from "./explorer.js";
+import { openRelease } from "../../../readers/javascript/release.js";
+
+const begun = async (place, data) => {
+  const [facts, release] = [await unzipped(data.facts), await openRelease(fromBase64(data.file))];
+  const listening = new AbortController();
+  const explorer = new Explorer({ decoder: decoderOf(facts, release), x: -1, y: null, held: {} }, data.said, listening.signal);
+  let before = 0; // its height follows from its width, and moves nothing
+  const sized = new ResizeObserver(() => place.clientWidth !== before && (before = place.clientWidth) && explorer.update());
+  sized.observe(place);
+  listening.signal.addEventListener("abort", () => sized.disconnect());
+  return { explorer, listening };
+};
+
+/**
+ * Draws one or two columns of a release, opened once for each `identity`, and gives back what takes it away.
+ *
+ * Handed over is `shared_page.pictured`: the `file`, what it does not say of itself (`facts`, packed JSON), the `identity`
+ * of what is asked, and what is `said` of all answers; and besides which columns are drawn (`x`, `y` or null, places on the
+ * list of the facts), the values `held` by name, the `marks` on it (x, y or null, and whether they are sure), and `lines` in
+ * degrees in place of coasts, or null. Told is the state "asked", a coordinate a drawn column, whenever somebody asks a
+ * point. Nothing else leaves the page: every picture and every answer is worked out here.
+ * @param {{data: {identity: string, facts: string, file: string, said: string, x: number, y: number | null,
+ *   held: Record<string, any>, marks: [number, number | null, boolean][], lines: number[][][] | null},
+ *   parentElement: ParentNode, setStateValue: (name: string, value: number[]) => void}} given
+ */
+export const pictured = async ({ data, parentElement, setStateValue }) => {
+  const place = /** @type {any} */ (parentElement.querySelector(".inside")); // with what is kept on it between runs
+  const end = () => place.isConnected || place.end?.(); // a run that comes late ends nothing that is on show
+  place.data = data;
+  if (place.identity !== data.identity) {
+    place.end?.();
+    place.identity = data.identity;
+    place.ready = begun(place, data);
+  }
+  const { explorer, listening } = await place.ready;
+  if (place.data !== data) return end; // another run came meanwhile
+  place.end = () => listening.abort();
+  if (place.explorer !== explorer) place.replaceChildren(...explorer.parts);
+  place.explorer = explorer;
+  const { decoder } = explorer.controls;
+  decoder.ownOutline ??= decoder.outline;
+  Object.assign(decoder, { nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
+  Object.assign(explorer.controls, { x: data.x, y: data.y });
+  explorer.told = null;
+  explorer.update();
+  explorer.told = (asked) => setStateValue("asked", asked);
+  return end;
+};
