@@ -10,7 +10,7 @@ from typer import Option
 
 from ..errors import RequestError
 from . import notation
-from .mechanisms import _scales, check_classes, declared_mechanism, evenly_compared
+from .mechanisms import _scales, check_classes, declared_mechanism, evenly_compared, mechanism_name
 from .output import say
 from .shared_options import DataOptions, GuessOptions, refuse_typed, typed
 from .sketch_options import ClassOptions, SketchOptions
@@ -104,15 +104,20 @@ def declared_domain(
         return _domain_of_file(data, classes, found or {})
     unit = PrivacyUnit() if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
     columns = _items(data, classes) or declared_columns(data, _label(classes), found or {})
-    if data.missing == "category":
+    missing = data.missing or _usual_rule(classes)
+    if missing == "category":
         columns = _with_missing(columns, _label(classes))
     if data.unknown == "category":
         columns = _with_unknown(columns, _label(classes))
     scale, amounts = _scales(data)
     columns = _of_amounts(columns, amounts)
-    return Domain(
-        columns, data.outside, _dropped_or_refused(data.missing), unit, scale or "none", data.category_distance
-    )
+    return Domain(columns, data.outside, _dropped_or_refused(missing), unit, scale or "none", data.category_distance)
+
+
+def _usual_rule(options: ClassOptions | None) -> str:
+    """What happens to records that miss a value where nobody says it: tables count them as a group, in most columns."""
+    of_tables = isinstance(options, SketchOptions) and not options.part and mechanism_name(options) == "tables"
+    return "category" if of_tables else "drop"
 
 
 def _of_amounts(columns: tuple[Column, ...], names: tuple[str, ...]) -> tuple[Column, ...]:
@@ -143,7 +148,8 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
         "--bounds-from-sample",
     )
     refuse_typed([option for option in typed(data) if option in inside], "--declaration says it of every column")
-    domain = Declaration.load(data.declaration or "").domain
+    declared = Declaration.load(data.declaration or "")
+    domain = declared.domain
     known = {column.name: column for column in domain.columns}
     for name, column in (dict(found) | _label(classes)).items():
         if column is not None and name in known:
@@ -163,6 +169,8 @@ def _domain_of_file(data: DataOptions, classes: ClassOptions | None, found: Mapp
     scale, amounts = _scales(data)
     rules["columns"] = _of_amounts(rules["columns"], amounts)
     rules |= {"scale": scale} if scale is not None else {}
+    if "missing" not in rules and not declared.says_missing:
+        rules["missing"] = _usual_rule(classes)
     if rules.get("missing") == "category":
         rules["columns"] = _with_missing(rules["columns"], _label(classes))
         rules["missing"] = _dropped_or_refused(rules["missing"])

@@ -123,12 +123,13 @@ class DataOptions:
         data_option(help="Values outside the bounds are moved to the nearest bound, or their records are left out."),
     ] = "clamp"
     missing: Annotated[
-        Literal["drop", "refuse", "category"],
+        Literal["drop", "refuse", "category"] | None,
         data_option(
             help="Records that miss a value are left out, or stop the command, or the value counts as a category of "
-            "its own where a column can have one."
+            "its own where a column can have one. Without it tables count it so, and others leave them out.",
+            show_default=False,
         ),
-    ] = "drop"
+    ] = None
     unknown: Annotated[
         Literal["rule", "category"],
         data_option(

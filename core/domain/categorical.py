@@ -190,6 +190,10 @@ class Categorical:
             return missing | np.isnan(values)
         return missing
 
+    def unlisted(self, array: pa.Array) -> np.ndarray:
+        """Which values are there and not on the list, whatever they count as."""
+        return (self.codes(array) < 0) & ~self.misses(array)
+
     def codes(self, array: pa.Array) -> np.ndarray:
         """Index of each value in the list of categories, int32 (n,); -1 where it is missing or not on the list."""
         return self.listed(array)
@@ -342,6 +346,10 @@ class Ordered(Scalar):
     def codes(self, array: pa.Array) -> np.ndarray:
         """Index of each value in the list of categories, int32 (n,); -1 where it is not on the list."""
         return self.list.codes(array)
+
+    def unlisted(self, array: pa.Array) -> np.ndarray:
+        """Which values are there and not on the list, whatever they count as."""
+        return self.list.unlisted(array)
 
     def read_into(self, out: np.ndarray, array: pa.Array, amplitude: float) -> tuple[Mask, Mask]:
         return self._places_into(out, *self.list.coded(array))

@@ -238,10 +238,13 @@ class Declaration:
     ----------
     presets : tuple[str, ...]
         Sentences on bounds that come from common knowledge, to be shown to the owner.
+    says_missing : bool
+        Whether it says of any column what happens to records that miss a value; where it does not, tables count them.
     """
 
     domain: Domain
     presets: tuple[str, ...] = ()
+    says_missing: bool = False
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -281,7 +284,9 @@ class Declaration:
         if "category_distance" in rules:
             rules["category_distance"] = number_in(rules["category_distance"], "The distance between categories")
         record = str(facts.get("record", ""))
-        return cls(Domain(tuple(columns), unit=_unit(facts.get("unit")), record=record, **rules), tuple(presets))
+        domain = Domain(tuple(columns), unit=_unit(facts.get("unit")), record=record, **rules)
+        of_columns = any(isinstance(entry, dict) and "on_missing" in entry for entry in named.values())
+        return cls(domain, tuple(presets), "missing" in facts or of_columns)
 
     @property
     def record(self) -> str:
@@ -296,7 +301,7 @@ class Declaration:
             lines.append(f"unit: {in_flow({'column': unit.column, 'at_most': unit.records})}")
         defaults = {field.name: field.default for field in fields(Domain)}
         for rule in RULES:
-            if getattr(self.domain, rule) != defaults[rule]:
+            if getattr(self.domain, rule) != defaults[rule] or (rule == "missing" and self.says_missing):
                 lines.append(f"{rule}: {in_flow(getattr(self.domain, rule))}")
         lines.append("columns:")
         lines += [f"  {in_flow(name)}: {in_flow(facts)}" for name, facts in stated(self.domain.columns).items()]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..errors import RequestError
 from ..runtime.array_types import Floats, Integers
 from ..runtime.parameters import check_choice
-from .categorical import Categorical
+from .categorical import Categorical, Ordered
 from .column import Mask, Scalar, arrow_table, either
 from .columns import PlacedColumn
 from .dates import Dates
@@ -171,7 +171,8 @@ class PointEncoding:
         """The place of the first column whose value does not fit its declaration, int64 (n,); that after all for none.
 
         A value fits that lies within the bounds, on a multiple of the step where there is one, or on the list; and one
-        that is missing or not on the list where a category was declared for such. What `encode` refuses is refused.
+        that is missing or not on the list where a category was declared for such, and not where it only counts as
+        missing. What `encode` refuses is refused.
         """
         points, missing, unknown = self._read(batch, "l2")
         if self.missing == "refuse":
@@ -187,6 +188,8 @@ class PointEncoding:
                     steps = (block[:, 0] - column.low) / column.step
                     inside &= ~(np.abs(steps - np.rint(steps)) > OFF_STEP)
                 faults[~inside] = number
+            if isinstance(column, (Categorical, Ordered)) and column.missing_category and not column.unknown_category:
+                faults[column.unlisted(_column_of(batch, column.field))] = number
             lost = either(None if column.name in self.gaps else missing.get(column.name), unknown.get(column.name))
             if lost is not None:
                 faults[lost] = number

@@ -181,9 +181,9 @@ def test_unknown_categories_leave_half_of_a_table_out_and_the_label_says_so_unle
         "--records",
         ROWS,
     )
-    told = command(*shared, "--out", "half.npz")
+    told = command(*shared, "--missing", "drop", "--out", "half.npz")
     assert told.exit_code == 0 and "less than the 3,000 that were said to be there" in " ".join(told.stderr.split())
-    told = command(*shared, "--unknown", "category", "--dataset", "whole", "--out", "whole.npz")
+    told = command(*shared, "--missing", "drop", "--unknown", "category", "--dataset", "whole", "--out", "whole.npz")
     assert told.exit_code == 0 and "said to be there" not in told.stderr
     half, whole = load("half.npz"), load("whole.npz")
     assert half.records < 0.6 * ROWS and whole.records == pytest.approx(ROWS, abs=60)
@@ -235,7 +235,7 @@ def test_an_ordinary_export_in_latin_1_is_drafted_with_its_formats_and_released(
     assert "fields separated by semicolons" in drafted.stderr
     bounds = ("--bounds", "Gebühr=1000:2000", "--bounds", "Geboren=1930-01-01:1990-12-31")
     formats = ("--format", "Gebühr=decimal_comma", "--format", "Geboren=day_first", "--format", "ok=yes_no")
-    promise = ("--mechanism", "tables", "--epsilon", "20", "--records", 400)
+    promise = ("--mechanism", "tables", "--epsilon", "20", "--records", 400, "--missing", "drop")
     made = command("release", "bib.csv", *bounds, *formats, *promise, "--out", "b.npz")
     assert made.exit_code == 0, made.output
     release = load("b.npz")

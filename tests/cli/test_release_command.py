@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 from core import Ledger, load
 from core.domain import Categorical, Numeric, PrivacyUnit, Vector
+from core.domain.declarations import Declaration
 from core.privacy.ledger.ledger_records import named_after
 from tests.cli.conftest import BOUNDS, SKETCH, SMALL, people, refused
 
@@ -325,11 +327,25 @@ def test_rows_with_a_gap_are_not_dropped_in_silence(command, ledger):
     declared = ("--categories", "town=Lyon,Nice", "--bounds", "age=0:100", "--bounds", "pay=0:10")
     assert command("ledger", "add", "gaps", "--epsilon", 9).exit_code == 0
     options = ("release", "gaps.csv", *declared, "--mechanism", "tables", "--epsilon", 4, "--dataset", "gaps", "--out")
-    dropped = command(*options, "dropped.npz").stderr
+    dropped = command(*options, "dropped.npz", "--missing", "drop").stderr
     before = "Records that miss a value of 'age', 'pay' or 'town' will be left out (--missing category counts them)."
     assert dropped.index(before) < dropped.index("First, for ε = 0.04")
     (lost,) = re.findall(r"fit what is declared, as (\S+) have no value within the bounds of 'pay'\.\n", dropped)
     assert float(lost.replace(",", "")) == pytest.approx(2_000, abs=600)  # noise of 35
-    kept = command(*options, "kept.npz", "--missing", "category").stderr
+    kept = command(*options, "kept.npz").stderr  # tables keep them as a group where nobody says otherwise
     assert "left out" not in kept and "as " not in re.search("First.*", kept)[0]
-    assert load("kept.npz").records == pytest.approx(6_000, abs=100)
+    made = load("kept.npz")
+    assert made.records == pytest.approx(6_000, abs=100)
+    assert made.asked().count({"pay": None}).estimate[0] == pytest.approx(2_000, abs=100)
+
+
+@pytest.mark.parametrize(("rule", "records"), [("", 120), ("missing: drop\n", 40)])
+def test_a_declaration_that_says_nothing_of_gaps_keeps_them_and_one_that_drops_them_does_not(command, rule, records):
+    Path("gaps.csv").write_text("age,city\n" + "10,Bern\n,Chur\n30,\n" * 40)
+    columns = "columns:\n  age: {kind: number, low: 0, high: 90}\n  city: {kind: category, values: [Bern, Chur]}\n"
+    Path("gaps.yaml").write_text(rule + columns)
+    told = ("--declaration", "gaps.yaml", "--mechanism", "tables", "--records", 100, "--epsilon", 50)
+    made = command("release", "gaps.csv", *told, "--out", "gaps.npz")
+    assert made.exit_code == 0 and load("gaps.npz").records == pytest.approx(records, abs=10), made.output
+    declared = Declaration.of(rule + columns)
+    assert Declaration.of(declared.text()) == declared

@@ -248,7 +248,7 @@ def _declared(domain: Domain) -> list[str]:
 def _as_text(domain: Domain) -> str:
     """The domain as a declaration; "" where a declaration cannot say it all."""
     try:
-        text = Declaration(domain).text()
+        text = Declaration(domain, says_missing=True).text()
         return text if Declaration.of(text).domain == domain else ""
     except RequestError:
         return ""

@@ -235,7 +235,7 @@ class Declaration:
 
     def file(self) -> str:
         """The declaration as a file that command line and Python read; RequestError while something is missing."""
-        return DeclaredTable(self.domain()).text()
+        return DeclaredTable(self.domain(), says_missing=True).text()
 
     @property
     def longest(self) -> dict[str, float]:
