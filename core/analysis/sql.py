@@ -13,10 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import sqlglot
 from sqlglot import expressions as exp
 
-from ..domain import Dates, Ordered
+from ..domain import Categorical, Dates, Ordered
 from ..errors import RequestError
 from ..formatting.escapes import steers
 from ..formatting.numbers import listed, shown
@@ -89,7 +90,10 @@ def ask_sql(release: Release, question: str, level: float = 0.95) -> pd.DataFram
         else:
             wanted.append(_aggregate(answers, name, what))
     _check(groups, keys, wanted)
-    frame = _together(groups, keys, [(one.name, one.answer(groups, where)) for one in wanted])
+    # Whole cells: a group of these is asked for like any other, and the others are left out of the answer.
+    kept = {name: where.pop(name) for name in groups if isinstance(where.get(name), list)}
+    frames = [(one.name, _kept(one.answer(groups, where), kept)) for one in wanted]
+    frame = _together(groups, keys, frames)
     return _ordered(frame, select)
 
 
@@ -222,13 +226,20 @@ def _categories(axis: Axis, one: exp.Expression, wanted: bool) -> list[str]:
     else:
         ways = "=, <>, IN, <, <=, >, >= and BETWEEN" if ordered else "=, <> and IN"
         raise RequestError(f"The column {axis.name!r} holds categories, which are asked for by {ways}.")
-    named = [str(value.this) for value in values if isinstance(value, exp.Literal)]
+    named = _meant(axis, [str(value.this) for value in values if isinstance(value, exp.Literal)])
     unknown = [name for name in named if name not in axis.categories]
     if len(named) < len(values) or unknown:
         known = listed([shown(category) for category in axis.categories], 8)
         raise RequestError(f"The column {axis.name!r} is asked for its categories, written out; there are {known}.")
     meant = _in_order(axis, one, named) if isinstance(one, (exp.Between, *SIDES)) else named
     return [category for category in axis.categories if (category in meant) == wanted]
+
+
+def _meant(axis: Axis, named: list[str]) -> list[str]:
+    """Categories by what is written for them in the records, too, such as ja for yes."""
+    column = axis.column.list if isinstance(axis.column, Ordered) else axis.column
+    codes = column.listed(pa.array(named, pa.string())) if isinstance(column, Categorical) else [-1] * len(named)
+    return [axis.categories[code] if code >= 0 else name for name, code in zip(named, codes, strict=True)]
 
 
 def _in_order(axis: Axis, one: exp.Expression, named: list[str]) -> Sequence[str]:
@@ -306,6 +317,13 @@ def _check(groups: list[str], keys: dict[str, str], wanted: list[Asked]) -> None
     names = [*keys.values(), *(one.name for one in wanted)]
     if len(set(names)) < len(names):
         raise RequestError("Two columns of the answer have the same name; rename one with AS.")
+
+
+def _kept(frame: pd.DataFrame, wanted: dict[str, list[str]]) -> pd.DataFrame:
+    """The groups of an answer whose categories fit what was asked of a column that it is grouped by."""
+    for name, categories in wanted.items():
+        frame = frame[frame[name].isin(categories)].reset_index(drop=True)
+    return frame
 
 
 def _together(groups: list[str], keys: dict[str, str], found: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.analysis.sql import GUESSED, TOO_FEW, ask_sql
 from core.domain import Categorical, Dates, Domain, Numeric, Ordered
 from core.errors import RequestError
+from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.sketches.tables.tables import Tables
@@ -208,6 +209,23 @@ def test_ordered_columns_take_ranges():
         pd.testing.assert_frame_equal(one, other)
     with pytest.raises(RequestError, match="=, <> and IN"):
         ask_sql(made, "SELECT COUNT(*) FROM t WHERE sex > 'f'")
+
+
+def test_a_column_may_have_a_condition_and_make_the_groups():
+    made = made_of(crowd(5), 5)
+    every = ask_sql(made, "SELECT trust, COUNT(*) AS n FROM t GROUP BY trust")
+    some = ask_sql(made, "SELECT trust, COUNT(*) AS n FROM t WHERE trust >= 'mid' GROUP BY trust")
+    pd.testing.assert_frame_equal(some, every[every.trust.isin(["mid", "high"])].reset_index(drop=True))
+    guessed = ask_sql(made, "SELECT sex, COUNT(*) n FROM t WHERE sex = 'f' AND trust = 'mid' AND age < 40 GROUP BY sex")
+    assert list(guessed.sex) == ["f"] and list(guessed.note) == [GUESSED]
+
+
+def test_categories_are_asked_for_as_they_are_written_too():
+    domain = Domain((Categorical("ok", ("no", "yes"), (("nein", "n"), ("ja", "j"))),))
+    made = release(Tables.of(domain), pd.DataFrame({"ok": ["ja", "nein", "ja"] * 200}), Budget(9))
+    one, other = (ask_sql(made, f"SELECT COUNT(*) AS n FROM t WHERE ok = '{word}'") for word in ("ja", "yes"))
+    pd.testing.assert_frame_equal(one, other)
+    assert one.n[0] == pytest.approx(400, abs=20)
 
 
 def test_a_mean_of_whole_numbers_stays_within_their_bounds():
