@@ -25,11 +25,11 @@ EXPERIMENTS = {
     "epsilon": promise_lessons.epsilon_experiment,
     "bounds": promise_lessons.bounds_experiment,
     "averaging": promise_lessons.averaging_experiment,
+    "flips": promise_lessons.flips_experiment,
+    "trust": promise_lessons.trust_experiment,
     "rows": sketch_lessons.rows_experiment,
     "delta": promise_lessons.delta_experiment,
     "floating-point": promise_lessons.floating_point_experiment,
-    "flips": promise_lessons.flips_experiment,
-    "trust": promise_lessons.trust_experiment,
 }
 WRITTEN = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8"))
 LESSONS = tuple(Lesson(**one) for one in WRITTEN["lesson"])

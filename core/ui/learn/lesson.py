@@ -29,12 +29,14 @@ class Lesson:
     see: str
     told: dict[str, str]  # Paragraphs by their headings.
     questions: dict[str, str]  # For a class, each with its answer.
+    for_experts: bool = False
 
 
 def show_lesson(lesson: Lesson, experiment: Callable[[], None], place: int, of: int) -> None:
     """The whole lesson: what to do, the experiment, which draws the controls and what they move, and what it means."""
+    which = f"Lesson {place} of {of}" + ", for experts" * lesson.for_experts
     draw(
-        f'<p class="fg-group">Lesson {place} of {of}</p><h1 class="fg-lesson">{in_html(lesson.title)}</h1>'
+        f'<p class="fg-group">{which}</p><h1 class="fg-lesson">{in_html(lesson.title)}</h1>'
         f'<dl class="fg-task"><dt>Do</dt><dd>{in_html(lesson.do)}</dd><dt>See</dt><dd>{in_html(lesson.see)}</dd></dl>'
     )
     with st.container(key="fg-experiment"):
