@@ -61,7 +61,7 @@ def pick_account(ledger: Ledger, preferred: str | None) -> Status:
 def show_account(status: Status, begins_again: bool = False) -> None:
     """One data set: its promise, what is left, and its releases on a time line; that of a sample is no promise."""
     total, rest = float(status.epsilon), left_of_total(status).removeprefix("ε = ")
-    ends = f"spent {significant(status.spent, 3)}", f"left {rest} of {significant(total, 3)}"
+    ends = f"ε = {significant(total, 3)} in all", f"left {rest}"
     more = left_in_words(status.left, "")
     bar([status.spent / total], " and ".join(ends), *ends)
     facts(

@@ -92,7 +92,7 @@ def test_a_total_and_its_releases_are_shown(ledger):
     spend(ledger, "Visits", "1")
     spend(ledger, "Visits", "0.5")
     text = words(visit())
-    assert "spent 1.5" in text and "left 1.5 of 3" in text
+    assert "ε = 3 in all" in text and "left 1.5" in text
     assert "One more release of ε = 1.5 may follow" in text
     assert text.count(": ε = 1.0") == 1 and text.count(": ε = 0.5") == 1 and "since" in text
     note = {"mechanism": "objective", "parameters": {"label": "smoker"}, "columns": ["age", "smoker", "sex"]}

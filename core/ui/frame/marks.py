@@ -159,12 +159,16 @@ def bar(shares: Sequence[float], words: str, left: str, right: str) -> None:
 
 
 def budget_bar(spent: float, price: float, total: float) -> None:
-    """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε)."""
-    left = max(0.0, total - spent - price)
-    was, this, rest, whole = (significant(epsilon, 3) for epsilon in (spent, price, left, total))
-    rest = left_in_words(left, rest)
-    words = f"Of a budget of {whole}, {was} is spent, this release takes {this}, and {rest} is left."
-    bar([spent / total, price / total], words, f"spent {was}, this {this}", f"left {rest} of {whole}")
+    """A budget: what earlier releases spent, what the next one would cost, and what then is left (all in ε).
+
+    Words say what is left, now and then, and not the shares of the total that were taken: with a δ promises add up to
+    less than their sum, so neither share is the ε of a release.
+    """
+    now, then = max(0.0, total - spent), max(0.0, total - spent - price)
+    left, rest = (left_in_words(one, significant(one, 3)) for one in (now, then))
+    whole = significant(total, 3)
+    words = f"Of a budget of {whole}, {left} is left now, and {rest} after this release."
+    bar([spent / total, price / total], words, f"left now {left} of {whole}", f"after this {rest}")
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:

@@ -71,7 +71,14 @@ def test_bars_have_words_and_keep_inside_their_frame():
     first, second = (element.value for element in app.markdown)
     assert 'aria-label="Half &quot;full&quot;"' in first
     assert "width:30.00%" in first and "width:100.00%" in first and "width:0.00%" in first
-    assert "1 is spent, this release takes 0.5, and 1.5 is left" in second
+    assert "Of a budget of 3, 2 is left now, and 1.5 after this release." in second
+
+
+def test_a_budget_says_what_is_left_in_one_unit_and_no_share_of_the_total_as_if_it_were_an_epsilon():
+    """ "spent 0.292, this 0.636" stood beside a release for ε = 0.869 after a tenth of 1."""
+    app = AppTest.from_function(bars, default_timeout=60).run()
+    second = app.markdown[1].value
+    assert "left now 2 of 3" in second and "after this 1.5" in second and "spent" not in second
 
 
 @pytest.mark.parametrize(
