@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..errors import RequestError
+from . import notation
 from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, with_size
 from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .mechanisms import warn_of_wide_column
 from .output import check_writable, reading, say, unsaid
 from .shared_options import (
-    BoundsOptions,
     DataOptions,
     GuessOptions,
     LedgerOptions,
     NeedOptions,
     PromiseOptions,
     grouped,
+    promise_option,
     refuse_typed,
     typed,
 )
@@ -57,6 +58,38 @@ if TYPE_CHECKING:
 LOCAL = "local"
 ROOM = 8  # Bytes a counter takes in a file at most; beside it the manifest is small.
 FITTING = 0.9  # Where surely fewer records than this share of those that were said to be there fit, their owner is told
+
+
+@dataclass(frozen=True)
+class BoundsOptions:
+    """Bounds that nobody knows, bought with a share of the budget."""
+
+    private_bounds: Annotated[
+        list[str] | None,
+        promise_option(
+            metavar="COLUMN=LOW:HIGH",
+            help="Buy the bounds of a column, between which most records lie, within a range "
+            "that is beyond doubt, such as pay=0:1e7.",
+        ),
+    ] = None
+    bounds_share: Annotated[
+        str, promise_option(metavar="SHARE", help="Part of epsilon that pays for all --private-bounds together.")
+    ] = "0.1"
+
+    def purchase(self) -> BoundsPurchase | None:
+        """What is to be bought, if anything."""
+        if not self.private_bounds:
+            refuse_typed(typed(self), "no --private-bounds are to be bought")
+            return None
+        from ..privacy.choosing.private_bounds import Grid
+        from ..releases.bounds_and_centre import BoundsPurchase
+
+        grids: dict[str, Grid] = {}
+        for name, low, high in map(notation.parse_bounds, self.private_bounds):
+            if name is None or name in grids:
+                raise RequestError("Bounds are bought column by column, each once: --private-bounds COLUMN=LOW:HIGH.")
+            grids[name] = Grid(low, high, spacing="log")
+        return BoundsPurchase(grids, self.bounds_share)
 
 
 @grouped

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from typer import Option
 
 from ..errors import RequestError
-from . import notation
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ..domain import Domain
     from ..privacy.budget import Budget
     from ..privacy.ledger.ledger import Ledger
-    from ..releases.bounds_and_centre import BoundsPurchase
 
 DATA, PAYER = "The data, in public", "The budget"
 # Each stands under its heading in the help of a command.
@@ -331,38 +329,6 @@ class NeedOptions:
             show_default=False,
         ),
     ] = None
-
-
-@dataclass(frozen=True)
-class BoundsOptions:
-    """Bounds that nobody knows, bought with a share of the budget."""
-
-    private_bounds: Annotated[
-        list[str] | None,
-        promise_option(
-            metavar="COLUMN=LOW:HIGH",
-            help="Buy the bounds of a column, between which most records lie, within a range "
-            "that is beyond doubt, such as pay=0:1e7.",
-        ),
-    ] = None
-    bounds_share: Annotated[
-        str, promise_option(metavar="SHARE", help="Part of epsilon that pays for all --private-bounds together.")
-    ] = "0.1"
-
-    def purchase(self) -> BoundsPurchase | None:
-        """What is to be bought, if anything."""
-        if not self.private_bounds:
-            refuse_typed(typed(self), "no --private-bounds are to be bought")
-            return None
-        from ..privacy.choosing.private_bounds import Grid
-        from ..releases.bounds_and_centre import BoundsPurchase
-
-        grids: dict[str, Grid] = {}
-        for name, low, high in map(notation.parse_bounds, self.private_bounds):
-            if name is None or name in grids:
-                raise RequestError("Bounds are bought column by column, each once: --private-bounds COLUMN=LOW:HIGH.")
-            grids[name] = Grid(low, high, spacing="log")
-        return BoundsPurchase(grids, self.bounds_share)
 
 
 @dataclass(frozen=True)

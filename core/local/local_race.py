@@ -47,7 +47,7 @@ from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
 from ..privacy.accounting import Cost
 from ..privacy.calibration import NoiseScale, round_up
-from ..privacy.events import PureParts
+from ..privacy.composition import PureParts
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source, SystemSource
 from ..privacy.noise.responses import told

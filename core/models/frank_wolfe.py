@@ -29,7 +29,7 @@ import numpy as np
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.choosing.selection import select
-from ..privacy.events import Selections
+from ..privacy.composition import Selections
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho

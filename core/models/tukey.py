@@ -41,7 +41,7 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.choosing.selection import INVERSE_LOG_2, below
-from ..privacy.events import Selections
+from ..privacy.composition import Selections
 from ..privacy.noise.randomness import Coin, Stream
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.replay.solved_laws import DeepPoint

@@ -51,7 +51,7 @@ from typing import Any
 
 from .budget import Budget, decimal_below, decimal_text, exact_decimal
 from .calibration import NoiseScale
-from .events import (
+from .composition import (
     Alone,
     Event,
     Failure,

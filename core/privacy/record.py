@@ -18,7 +18,7 @@ from ..errors import ReleaseFileError, RequestError
 from ..runtime.parameters import exact_fields, field_names
 from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
 from .calibration import NoiseScale, parse_fraction, weighed
-from .events import Event, Gaussian, event_of, gaussian_keeps, keeps_promise, pure_sum, total_rho
+from .composition import Event, Gaussian, event_of, gaussian_keeps, keeps_promise, pure_sum, total_rho
 from .neighbours import Neighbours, PrivacyUnit, Sensitivity
 from .zcdp import largest_rho
 

@@ -40,7 +40,7 @@ from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget, decimal_below
 from .calibration import NoiseScale, calibrate_shares, pure_scale
-from .events import keeps_promise
+from .composition import keeps_promise
 from .neighbours import Sensitivity
 from .zcdp import largest_rho
 

@@ -21,7 +21,7 @@ from ..privacy.accounting import Cost, Reserve
 from ..privacy.budget import Budget, Number, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ..privacy.choosing.partition_selection import ValueSelection, plan_values, shown_values
-from ..privacy.events import Event, event_of
+from ..privacy.composition import Event, event_of
 from ..privacy.neighbours import EACH_RECORD, PrivacyUnit, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource

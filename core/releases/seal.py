@@ -16,7 +16,7 @@ import numpy as np
 from ..privacy.accounting import Cost, admits_each
 from ..privacy.budget import Budget, exact_decimal
 from ..privacy.calibration import NoiseScale, round_up
-from ..privacy.events import total_rho
+from ..privacy.composition import total_rho
 from ..privacy.noise.noise import add_noise, check_drawable, has_room
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.record import BoughtCount, PrivacyRecord

@@ -39,7 +39,7 @@ from ..formatting.numbers import significant
 from ..privacy.accounting import rounded_up
 from ..privacy.budget import Budget, Number, decimal_text
 from ..privacy.calibration import NoiseScale, round_up, weighed
-from ..privacy.events import event_of, pure_sum, total_rho
+from ..privacy.composition import event_of, pure_sum, total_rho
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource

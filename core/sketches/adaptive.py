@@ -31,7 +31,7 @@ from ..geometry.kernels import Kernel, of_coordinates
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
-from ..privacy.events import Event, Selections, event_of
+from ..privacy.composition import Event, Selections, event_of
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource

@@ -30,7 +30,7 @@ from core.privacy.accounting import (
     spent,
 )
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from core.privacy.events import Failure, event_of, keeps_promise
+from core.privacy.composition import Failure, event_of, keeps_promise
 from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
 from tests.depth import deep

@@ -10,7 +10,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
 from core.privacy.calibration import calibrate_gaussian
-from core.privacy.events import Gaussian, event_from_dict, event_of
+from core.privacy.composition import Gaussian, event_from_dict, event_of
 from core.privacy.integer_shifts import (
     GaussianTable,
     continuous_noises,

@@ -9,7 +9,7 @@ from core.errors import RequestError
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
-from core.privacy.events import keeps_promise
+from core.privacy.composition import keeps_promise
 from core.privacy.neighbours import Sensitivity
 from core.privacy.shared_promise import shared_equally
 

@@ -13,7 +13,7 @@ from core.lab.published.grid_cells import Marginals
 from core.privacy.budget import Budget
 from core.privacy.calibration import NoiseScale
 from core.privacy.choosing.selection import select
-from core.privacy.events import Selections, total_rho
+from core.privacy.composition import Selections, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.noise import add_noise

@@ -13,7 +13,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.geometry.projections.projection import OrthogonalProjection
 from core.privacy.budget import Budget
-from core.privacy.events import keeps_promise, total_rho
+from core.privacy.composition import keeps_promise, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource

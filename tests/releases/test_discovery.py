@@ -34,7 +34,7 @@ from core.domain import Dates
 from core.domain.column_entries import on_earth, within_reason
 from core.privacy.accounting import Reserve, admits
 from core.privacy.choosing.partition_selection import plan_values
-from core.privacy.events import keeps_promise
+from core.privacy.composition import keeps_promise
 from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery_reading import COARSELY, Scale, Second, Votes

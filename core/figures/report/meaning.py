@@ -31,7 +31,7 @@ from ...geometry.kernels import (
     Stationary,
 )
 from ...privacy.budget import Budget, decimal_text
-from ...privacy.events import event_of, total_rho
+from ...privacy.composition import event_of, total_rho
 from ...privacy.neighbours import Neighbours
 from ...releases.release import Release
 from ...sketches.grouped import GroupedSketch

@@ -49,7 +49,7 @@ from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ...privacy.choosing.selection import SparseVector
-from ...privacy.events import Event, event_of
+from ...privacy.composition import Event, event_of
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource

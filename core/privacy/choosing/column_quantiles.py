@@ -56,7 +56,7 @@ from ...errors import RequestError
 from ...runtime.parameters import check_number
 from ..accounting import Cost
 from ..budget import Budget, Number, exact_decimal
-from ..events import Selections
+from ..composition import Selections
 from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..noise.randomness import Source
 from ..zcdp import largest_rho

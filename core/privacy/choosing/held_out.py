@@ -47,7 +47,7 @@ from scipy.special import log_ndtr
 from ...errors import RequestError
 from ..accounting import Cost
 from ..budget import Budget
-from ..events import Alone, Event, Gaussian, PureParts
+from ..composition import Alone, Event, Gaussian, PureParts
 from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..noise.randomness import Source, SystemSource
 from ..replay.tape import tossed

@@ -55,7 +55,7 @@ from scipy.special import log_ndtr, ndtri
 from ...errors import RequestError
 from ...runtime.array_types import Integers
 from ..calibration import NoiseScale, gaussian_scale
-from ..events import Event, Failure, event_of
+from ..composition import Event, Failure, event_of
 from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from ..noise.noise import add_noise
 from ..noise.randomness import Source

@@ -52,7 +52,7 @@ from ...errors import RequestError
 from ...runtime.array_types import Words
 from ...runtime.compiled_code import njit
 from ..calibration import NoiseScale
-from ..events import Failure
+from ..composition import Failure
 from ..neighbours import Sensitivity
 from ..replay.laws import NoisePart
 from ..replay.tape import drawn

@@ -42,7 +42,7 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, gaussian_scale
 from ...privacy.choosing.selection import select
-from ...privacy.events import Gaussian, Selections
+from ...privacy.composition import Gaussian, Selections
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource

@@ -15,7 +15,7 @@ from core.lab.published.multiplicative_weights import CYCLES, LARGEST_STEP, ONE,
 from core.lab.published.mwem import MWEM
 from core.privacy.attacks import audit
 from core.privacy.budget import Budget
-from core.privacy.events import Selections
+from core.privacy.composition import Selections
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast

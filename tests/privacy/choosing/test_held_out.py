@@ -13,7 +13,7 @@ from core.errors import RequestError
 from core.privacy.accounting import Alone, Cost, Gaussian
 from core.privacy.attacks import audit
 from core.privacy.choosing.held_out import choose, halvings_for, held_out, plan_choice
-from core.privacy.events import PureParts
+from core.privacy.composition import PureParts
 from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws

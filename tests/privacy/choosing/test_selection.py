@@ -28,7 +28,7 @@ from core.privacy.choosing.selection import (
     select,
     select_jointly,
 )
-from core.privacy.events import PureParts, Selections, event_from_dict, keeps_promise
+from core.privacy.composition import PureParts, Selections, event_from_dict, keeps_promise
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf
