@@ -60,16 +60,10 @@ def score(
     instead, which calls fewer places unusual. Nobody can make up sets of unknown items, so sets are compared with the
     others that are asked about.
 
-    Parameters
-    ----------
-    level : float
-        Probability with which each interval holds the exact density.
-    threshold : float | None
-        A density below which places are anomalous; by default the one that `share` of the population lies below.
-    share : float
-        Of the population, whose emptiest places are anomalous: those that score at most so much.
-    population : np.ndarray | None
-        What `synthetic_population` returns for the seed, where it is at hand: to make it takes seconds.
+    `level`: Probability with which each interval holds the exact density. `threshold`: A density below which places are
+    anomalous; by default the one that `share` of the population lies below. `share`: Of the population, whose emptiest
+    places are anomalous: those that score at most so much. `population`: What `synthetic_population` returns for the
+    seed, where it is at hand: to make it takes seconds.
     """
     if not 0.0 < check_number(share, "The share of the population") < 1.0:
         raise RequestError("The share of the population that is anomalous must lie strictly between 0 and 1.")

@@ -37,10 +37,7 @@ def check_one_population(release: Release) -> None:
 def check_closeness(release: Release, wanted: str) -> None:
     """RequestError unless the release sums closeness, of one population.
 
-    Parameters
-    ----------
-    wanted : str
-        What for, such as "modes"; the sentence says that distances have none.
+    `wanted`: What for, such as "modes"; the sentence says that distances have none.
     """
     if release.sketch.answers != "closeness":
         raise RequestError(
@@ -66,12 +63,7 @@ def counters_read(release: Release, queries: float) -> float:
 def map_size(release: Release, most: int, places: int = 1) -> int:
     """Cells along a side of a map: ``most``, or as many as may be read where answers are expensive.
 
-    Parameters
-    ----------
-    most : int
-        More would not be seen.
-    places : int
-        Answers that are averaged for each cell, at least.
+    `most`: More would not be seen. `places`: Answers that are averaged for each cell, at least.
     """
     if places == 1 and release.sketch.by_axis:
         return most

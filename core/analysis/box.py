@@ -118,11 +118,8 @@ class Box:
     def uniform(self, uniforms: np.ndarray, names: Iterable[str] | None = None) -> np.ndarray:
         """Points that are spread evenly over the box of the named columns, all of them by default.
 
-        Parameters
-        ----------
-        uniforms : np.ndarray
-            Numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then one a
-            column of categories.
+        `uniforms`: Numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then one
+        a column of categories.
 
         Returns
         -------
@@ -211,12 +208,8 @@ def half_widths(sketch: LinearSketch) -> np.ndarray:
 def places_along(sketch: LinearSketch, column: str, usual: int) -> int:
     """How many places show a curve along a column without leaving out what is as narrow as the kernel.
 
-    Parameters
-    ----------
-    column : str
-        Of numbers or dates; of any other, of none that is there, and of sums of distances, the usual number is enough.
-    usual : int
-        As many at least.
+    `column`: Of numbers or dates; of any other, of none that is there, and of sums of distances, the usual number is
+    enough. `usual`: As many at least.
     """
     box = Box.of(sketch)
     if column not in box.places:

@@ -68,12 +68,8 @@ class Centre:
 def find_centres(release: Release, count: int = 1, level: float = 0.95, seed: int = 0) -> tuple[Centre, ...]:
     """The centre of a release, or k of them.
 
-    Parameters
-    ----------
-    count : int
-        k; more than one for L1 distances of one column, and for closeness.
-    level : float
-        Probability with which each interval holds what it is for.
+    `count`: k; more than one for L1 distances of one column, and for closeness. `level`: Probability with which each
+    interval holds what it is for.
     """
     check_one_population(release)
     check_integer(count, "The number of centres", 1, MOST_CENTRES)

@@ -44,12 +44,8 @@ def direction_scores(
     a variance of v (1 - c^2) / |S|^2. What the squared length with its noise is off by, 2 d v^2 and more, adds
     c^2 d v^2 / (2 |S|^4).
 
-    Parameters
-    ----------
-    tables : np.ndarray
-        Noisy sums, int64 (K, dimensions).
-    points : np.ndarray
-        Encoded places, float32 or float64 (n, d); scores are not finite where they are not.
+    `tables`: Noisy sums, int64 (K, dimensions). `points`: Encoded places, float32 or float64 (n, d); scores are not
+    finite where they are not.
     """
     lengths = np.array([max(sketch.length(table, counter_variance), 1e-9) for table in tables])
     cosines = sketch.cosine_sums(tables, points) / lengths
@@ -79,12 +75,8 @@ def mean_scores(
     With mean m + e and independent errors e of variance v in d coordinates, ||q - m - e||^2 - d v is unbiased and has
     variance 4 v ||q - m||^2 + s d v^2, s the spread of the noise's squares.
 
-    Parameters
-    ----------
-    numbers : np.ndarray
-        float64 (K,), the number of records of every class as well as it is known.
-    square_spread : float
-        Of the noise's distribution.
+    `numbers`: float64 (K,), the number of records of every class as well as it is known. `square_spread`: Of the
+    noise's distribution.
     """
     means = np.array([sketch.moments(table)[1] / number for table, number in zip(tables, numbers, strict=True)])
     noise, d = sketch.sum_variance(counter_variance) / np.asarray(numbers) ** 2, means.shape[1]
@@ -136,12 +128,7 @@ def discriminant_scores(
     between the projections of classes. A class whose mean the noise hides so can win only where it is frequent, and
     where all are hidden the largest wins everywhere. All of it is post-processing.
 
-    Parameters
-    ----------
-    sketch, tables, points : Moments, np.ndarray, np.ndarray
-        As in `mean_scores`.
-    held : Held
-        How many records the classes have.
+    `sketch`, `tables`, `points`: As in `mean_scores`. `held`: How many records the classes have.
     """
     numbers, d, classes = held.number, points.shape[1], len(tables)
     _, firsts, seconds = zip(*(sketch.moments(table) for table in tables), strict=True)
@@ -227,10 +214,7 @@ def class_scores(release: Release, points: np.ndarray, rule: str) -> Scores:
     to first order its variance is (v + r^2 w) / N^2, with v and w the variances of the sum and of the number N, and r
     the average.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, dimensions), in the release's `query_domain`.
+    `points`: float64 (n, dimensions), in the release's `query_domain`.
     """
     sketch = classes_of(release)
     counter = release.privacy.counter_variance

@@ -118,15 +118,9 @@ class Classification:
 def classify(release: Release, queries: object, rule: str | None = None, level: float = 0.95) -> Classification:
     """Say which class each query is like.
 
-    Parameters
-    ----------
-    queries : object
-        Places, as `Release.answer` takes them, without the column of classes.
-    rule : str | None
-        "posterior", "likelihood", "distance", "mean", "discriminant" or "direction"; see `core.analysis.class_scores`.
-        The usual one for the release when None.
-    level : float
-        The confidence from which an answer is certain.
+    `queries`: Places, as `Release.answer` takes them, without the column of classes. `rule`: "posterior", "likelihood",
+    "distance", "mean", "discriminant" or "direction"; see `core.analysis.class_scores`. The usual one for the release
+    when None. `level`: The confidence from which an answer is certain.
     """
     rule = checked_rule(release, rule)
     sketch = release.sketch
@@ -258,12 +252,8 @@ def confusion(
     The places must be public, or independent of the release's own records: a release is better at what it was made of,
     and comparing it with private records tells about them.
 
-    Parameters
-    ----------
-    labels : Sequence
-        The n true classes, by name (numbers and truth values as a column of categories reads them).
-    level : float
-        Of certainty, and of the intervals of all rates.
+    `labels`: The n true classes, by name (numbers and truth values as a column of categories reads them). `level`: Of
+    certainty, and of the intervals of all rates.
     """
     codes = label_codes(classes_of(release), labels)
     return confusion_of(classify(release, queries, rule, level), codes, level)

@@ -56,12 +56,8 @@ def tabulated(box: Box, height: Height, widths: np.ndarray) -> Height:
 
     Returns the heights as they are where there are categories, or bounds so wide that the table would be large.
 
-    Parameters
-    ----------
-    height : Height
-        Of a release whose mechanism reads `by_axis`.
-    widths : np.ndarray
-        Half-widths of the kernel by coordinate of numbers, (coordinates,).
+    `height`: Of a release whose mechanism reads `by_axis`. `widths`: Half-widths of the kernel by coordinate of
+    numbers, (coordinates,).
     """
     low, high = (bound[box.numeric] for bound in box.bounds)
     nodes = np.maximum(np.ceil((high - low) / widths * NODES_A_WIDTH), 3.0) + 1.0
@@ -124,12 +120,8 @@ def climb(
 
     A move is a step in one number, either way, or a change to another category.
 
-    Parameters
-    ----------
-    widths : np.ndarray
-        Half-widths of the kernel by coordinate of numbers, (coordinates,).
-    steps : np.ndarray
-        First steps in half-widths, (n, coordinates).
+    `widths`: Half-widths of the kernel by coordinate of numbers, (coordinates,). `steps`: First steps in half-widths,
+    (n, coordinates).
 
     Returns
     -------
@@ -208,10 +200,7 @@ def highest_saddles(
 ) -> Saddles:
     """Find the passes between hills.
 
-    Parameters
-    ----------
-    worth_bending : float
-        Only passes that lie more than this below their hill are looked at again.
+    `worth_bending`: Only passes that lie more than this below their hill are looked at again.
     """
     places, levels = hills, heights
     ways = _segments(box, height, places, *_neighbours(box, widths, hills, heights))

@@ -47,13 +47,9 @@ def decision_map(
 ) -> DecisionMap:
     """Classify every cell of two columns.
 
-    Parameters
-    ----------
-    held : Mapping[str, object] | None
-        Values of other columns, in natural units. Where all are held, a cell is classified as a place is; scores are
-        averaged over the bounds and categories of those that are not.
-    resolution : int
-        Cells along a column of numbers; a category is one cell.
+    `held`: Values of other columns, in natural units. Where all are held, a cell is classified as a place is; scores
+    are averaged over the bounds and categories of those that are not. `resolution`: Cells along a column of numbers; a
+    category is one cell.
     """
     rule = checked_rule(release, rule)
     box = Box.of(classes_of(release).inner)

@@ -107,14 +107,8 @@ def line(
 ) -> Curve:
     """The kernel sum along one column, every other column held at a value.
 
-    Parameters
-    ----------
-    at : Mapping[str, object] | None
-        A value, in natural units, of every other column.
-    points : int
-        Places along a column of numbers, both bounds included.
-    level : float
-        Probability with which each interval holds the exact kernel sum.
+    `at`: A value, in natural units, of every other column. `points`: Places along a column of numbers, both bounds
+    included. `level`: Probability with which each interval holds the exact kernel sum.
     """
     return _curve(release, column, at, points, level, reads=None)
 
@@ -145,12 +139,8 @@ def grid(
 ) -> Heatmap:
     """The kernel sum over two columns, every other column held at a value.
 
-    Parameters
-    ----------
-    at : Mapping[str, object] | None
-        A value, in natural units, of every other column.
-    size : int
-        Cells along a column of numbers; a category is one cell.
+    `at`: A value, in natural units, of every other column. `size`: Cells along a column of numbers; a category is one
+    cell.
     """
     return _heatmap(release, x, y, at, size, level, reads=None)
 
@@ -177,12 +167,8 @@ def pairs(
 ) -> Pairs:
     """Marginals of every pair of columns and of every column alone, to start exploring from.
 
-    Parameters
-    ----------
-    columns : Sequence[str] | None
-        From one to eight columns of numbers or categories; all of them when None.
-    reads : float
-        Bounds the work of all pictures together, and with it the number of places that are averaged over.
+    `columns`: From one to eight columns of numbers or categories; all of them when None. `reads`: Bounds the work of
+    all pictures together, and with it the number of places that are averaged over.
     """
     names = release.domain.names if columns is None else tuple(columns)
     if not 1 <= len(names) <= MAX_PAIRED or len(set(names)) < len(names):
@@ -286,12 +272,8 @@ def marginal_volume(
 ) -> Volume:
     """The kernel sum over three columns, averaged over the bounds and categories of those that are not in ``at``.
 
-    Parameters
-    ----------
-    at : Mapping[str, object] | None
-        A value, in natural units, of other columns.
-    reads : float
-        Bounds the work, and with it the number of places that are averaged over.
+    `at`: A value, in natural units, of other columns. `reads`: Bounds the work, and with it the number of places that
+    are averaged over.
     """
     box, names = Box.of(release.sketch), (x, y, z)
     check_integer(size, "The size of a grid", 2, int(MAX_POINTS ** (1 / 3)))

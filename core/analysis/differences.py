@@ -170,10 +170,7 @@ def groups_of(compared: Comparison) -> list[tuple[str, str]]:
 def means_of_groups(compared: Comparison, column: str, by: str, level: float = LEVEL) -> list[Row]:
     """By how much the mean of a column differs in each group of another; NaN in a group that may be empty.
 
-    Parameters
-    ----------
-    column, by : str, str
-        One of `groups_of`.
+    `column`, `by`: One of `groups_of`.
     """
     axes = {axis.name: axis for axis in compared.first.asked(level).axes}
     return _means(compared, axes[column], level, by, axes[by].categories)

@@ -23,10 +23,7 @@ def masses_on_a_line(sums: np.ndarray, pitch: float, records: float) -> np.ndarr
     The slope of F(q) = sum of |x - q| is the number of records below q less that above it, so that half of slope plus
     number is the number below. It never falls, which the nearest non-falling sequence restores where noise hides it.
 
-    Parameters
-    ----------
-    sums : np.ndarray
-        F at the places, (n,).
+    `sums`: F at the places, (n,).
     """
     below = (np.diff(sums) / pitch + records) / 2.0
     below = np.clip(isotonic_regression(below).x, 0.0, records)
@@ -36,14 +33,8 @@ def masses_on_a_line(sums: np.ndarray, pitch: float, records: float) -> np.ndarr
 def medians_on_a_line(places: np.ndarray, masses: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The k places of the least sum of distances to the nearest of them, by dynamic programming over where groups end.
 
-    Parameters
-    ----------
-    places : np.ndarray
-        Increasing, float64 (n,).
-    masses : np.ndarray
-        How much lies at each, float64 (n,), none below zero.
-    count : int
-        k, at most n.
+    `places`: Increasing, float64 (n,). `masses`: How much lies at each, float64 (n,), none below zero. `count`: k, at
+    most n.
 
     Returns
     -------
@@ -134,12 +125,8 @@ def least_place(
 ) -> np.ndarray:
     """A place (d,) near which the sum is least, inside the bounds.
 
-    Parameters
-    ----------
-    low, high : np.ndarray
-        The bounds, (d,).
-    halvings : range
-        The widths of slopes, as halvings of the widest; only the narrowest where ``start`` is close already.
+    `low`, `high`: The bounds, (d,). `halvings`: The widths of slopes, as halvings of the widest; only the narrowest
+    where ``start`` is close already.
     """
     place, here = start, float(total(start[None, :])[0])
     for halving in halvings:

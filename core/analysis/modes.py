@@ -73,16 +73,10 @@ def find_modes(release: Release, count: int = 10, starts: int | None = None, lev
     significant is for the records alone: those who search and those who judge share the luck of the draw, which makes
     hills too.
 
-    Parameters
-    ----------
-    release : Release
-        Any release of closeness; of a grouped sketch, with at least two independent groups of rows.
-    count : int
-        Most modes to return; the most prominent are kept.
-    starts : int | None
-        Places to search from; as many as take a few seconds, at most 128, when None.
-    level : float
-        One minus the chance that a bump of noise is called significant, all modes together.
+    `release`: Any release of closeness; of a grouped sketch, with at least two independent groups of rows. `count`:
+    Most modes to return; the most prominent are kept. `starts`: Places to search from; as many as take a few seconds,
+    at most 128, when None. `level`: One minus the chance that a bump of noise is called significant, all modes
+    together.
     """
     check_integer(count, "The number of modes", 1, MOST_MODES)
     starts = affordable_starts(release) if starts is None else starts

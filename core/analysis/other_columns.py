@@ -80,14 +80,8 @@ def averaged_answers(
 ) -> Answers:
     """Answers at m combinations of values of the drawn columns.
 
-    Parameters
-    ----------
-    drawn : Mapping[str, np.ndarray]
-        Encoded coordinates, (m, width) a column.
-    held : Mapping[str, np.ndarray]
-        Encoded coordinates (width,) of the columns held at one value.
-    level : float
-        Probability with which an interval holds the exact sum, averaged over the same places.
+    `drawn`: Encoded coordinates, (m, width) a column. `held`: Encoded coordinates (width,) of the columns held at one
+    value. `level`: Probability with which an interval holds the exact sum, averaged over the same places.
     """
     check_one_population(release)
     splitting = Splitting(release)

@@ -53,10 +53,7 @@ def lattice_population(
     Weights move by multiplicative steps until the sums agree with the release within its error, as in
     `core.analysis.population`.
 
-    Parameters
-    ----------
-    widths : np.ndarray
-        Half widths of the kernel, float64 (coordinates of numbers,); places are at most so far apart.
+    `widths`: Half widths of the kernel, float64 (coordinates of numbers,); places are at most so far apart.
 
     Returns
     -------
@@ -154,10 +151,7 @@ class Population:
 def explaining_population(release: Release, random: np.random.Generator, lattice: bool = True) -> Population:
     """Find a population whose kernel sums are those of the release.
 
-    Parameters
-    ----------
-    lattice : bool
-        Whether they may be those of a lattice, where one can cover the bounds.
+    `lattice`: Whether they may be those of a lattice, where one can cover the bounds.
     """
     kernel = getattr(release.sketch, "point_kernel", None)
     if kernel is None:

@@ -122,12 +122,7 @@ class Sums:
         Σ_k N_ik w_k, and i and j share N_ij: it counts w_j in i and w_i in j. A category's square is its product with
         the 1 in front, whose noise therefore counts once more; two categories of a column have no noise between them.
 
-        Parameters
-        ----------
-        places : Sequence[int]
-            The entries that are looked at, the 1 in front first.
-        weights : np.ndarray
-            w, float64 (m,).
+        `places`: The entries that are looked at, the 1 in front first. `weights`: w, float64 (m,).
         """
         groups, squared = np.array(self.sketch.layout.groups), np.array(self.sketch.layout.squared)
         at = np.asarray(places)

@@ -81,14 +81,8 @@ def choose_ridge(
 ) -> Ridge:
     """The ridge by a rule, infinite where nothing can be told from noise.
 
-    Parameters
-    ----------
-    sums, products : np.ndarray
-        The noisy centred sums of products of the p coordinates, and those with the target: S and b.
-    deviation : float
-        s, of the noise in each.
-    means : np.ndarray | None
-        Of the p coordinates and, last, of the target; 0 when None.
+    `sums`, `products`: The noisy centred sums of products of the p coordinates, and those with the target: S and b.
+    `deviation`: s, of the noise in each. `means`: Of the p coordinates and, last, of the target; 0 when None.
     """
     values, axes = np.linalg.eigh(sums)
     size = len(sums)

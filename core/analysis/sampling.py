@@ -102,15 +102,10 @@ def sample(release: Release, n: int, seed: int = 0, *, sharpen: bool = True, lat
     8-d and 10-d releases the one- and two-column marginals of such records were off by .24 and .37 in total variation
     where a mechanism of marginals had .013 and .075. See `not_meant_for`.
 
-    Parameters
-    ----------
-    release : Release
-        Any release of closeness or of tables, or of both; to sharpen, of a sketch with a kernel.
-    seed : int
-        The same seed gives the same points with the same version of NumPy.
-    lattice : bool
-        Whether a population may be explained by the places of a lattice. That has the shape of full places better and
-        the share of nearly empty ones worse, which whoever looks for anomalies asks for.
+    `release`: Any release of closeness or of tables, or of both; to sharpen, of a sketch with a kernel. `seed`: The
+    same seed gives the same points with the same version of NumPy. `lattice`: Whether a population may be explained by
+    the places of a lattice. That has the shape of full places better and the share of nearly empty ones worse, which
+    whoever looks for anomalies asks for.
     """
     check_integer(n, "The number of points", 1, MOST_POINTS)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)
@@ -277,10 +272,7 @@ class Chains:
 def run_chains(box: Box, density: Height, widths: np.ndarray, kept: int, random: np.random.Generator) -> Chains:
     """Draw states from a density; negative estimates count as zero.
 
-    Parameters
-    ----------
-    density : Height
-        Estimated kernel sums at encoded points, up to any factor.
+    `density`: Estimated kernel sums at encoded points, up to any factor.
     """
     points = _starts(box, density, random)
     heights = density(points)

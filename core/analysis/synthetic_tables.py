@@ -177,10 +177,7 @@ def synthetic_table(
 ) -> tuple[pd.DataFrame, Nearness]:
     """Records drawn from released tables, and how near they are to them.
 
-    Parameters
-    ----------
-    densities : Sequence[DrawnPoints]
-        What densities of the same records say within cells, and of columns together.
+    `densities`: What densities of the same records say within cells, and of columns together.
     """
     guess = release.guessed().guess
     reading = release.asked().reading

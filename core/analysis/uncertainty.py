@@ -255,10 +255,7 @@ def _tell_apart(value, variance, deviation, first, last, out):
 def chance_of_winning(value: np.ndarray, variance: np.ndarray, scatter: Scatter) -> np.ndarray:
     """Probability that the class of the largest value has the largest true score, float64 (n,).
 
-    Parameters
-    ----------
-    value, variance : np.ndarray
-        float64 (n, K), scores and the variance of their independent, roughly normal noise.
+    `value`, `variance`: float64 (n, K), scores and the variance of their independent, roughly normal noise.
     """
     value, variance = np.ascontiguousarray(value), np.ascontiguousarray(_positive(variance))
     log_weight = np.log(scatter.weight)

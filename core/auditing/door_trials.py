@@ -250,12 +250,8 @@ def doors(main: Main | None, budgets: Sequence[Budget] = BUDGETS) -> Iterator[Tr
 def everything(budget: Budget, main: Main | None = None) -> Iterator[Trial]:
     """Every mechanism, purchase, door, trainer and local report, under one promise.
 
-    Parameters
-    ----------
-    budget : Budget
-        The promise; local reports have its ε, as nobody else's coins are trusted with a δ.
-    main : Main | None
-        The command line, to be audited as a door; left out when None.
+    `budget`: The promise; local reports have its ε, as nobody else's coins are trusted with a δ. `main`: The command
+    line, to be audited as a door; left out when None.
     """
     yield from mechanisms([budget])
     yield from purchases([budget])

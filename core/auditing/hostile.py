@@ -45,16 +45,8 @@ class Pair:
 def pairs(domain: Domain, neighbours: Neighbours, records: int = RECORDS, seed: int = 0) -> Iterator[Pair]:
     """Hostile pairs of a domain, the most telling first.
 
-    Parameters
-    ----------
-    domain : Domain
-        Public facts of the columns and of who a person is.
-    neighbours : Neighbours
-        The relation: a person more or less, or a person's records replaced.
-    records : int
-        Of other people in most of them.
-    seed : int
-        Of the made-up others.
+    `domain`: Public facts of the columns and of who a person is. `neighbours`: The relation: a person more or less, or
+    a person's records replaced. `records`: Of other people in most of them. `seed`: Of the made-up others.
     """
     rng = np.random.default_rng(seed)
     others = _frame(domain, [_inside(domain, rng, place) for place in range(records)])

@@ -56,14 +56,8 @@ def _refused(pair: Pair) -> bool:
 def domain_of(classes: int, unit: PrivacyUnit = EACH_RECORD, *, every: bool = False) -> Domain:
     """Columns to predict so many classes from, or a count where there are none.
 
-    Parameters
-    ----------
-    classes : int
-        How many.
-    unit : PrivacyUnit
-        Who is hidden.
-    every : bool
-        Whether a record that says too little is refused and none is left out, so that their number is public.
+    `classes`: How many. `unit`: Who is hidden. `every`: Whether a record that says too little is refused and none is
+    left out, so that their number is public.
     """
     names = tuple(f"class {place}" for place in range(classes))
     target = Categorical(LABEL, names) if classes else Numeric(LABEL, 0.0, 10.0)
@@ -105,10 +99,7 @@ def of_method(method: str, budget: Budget, domain: Domain) -> Trial:
 
     Two classes are told apart by straight lines; more of them, and numbers, by curves and waves where a method bends.
 
-    Raises
-    ------
-    RequestError
-        When it cannot keep such a promise.
+    RequestError when it cannot keep such a promise.
     """
     trainer = trainer_of(method, domain, LABEL)
     check_promise(trainer, budget)

@@ -148,14 +148,8 @@ class Verdict:
 def examine(trial: Trial, most: int | None = None, *, turned: bool = False) -> Verdict:
     """Replay a trial on its pairs.
 
-    Parameters
-    ----------
-    trial : Trial
-        What is audited.
-    most : int | None
-        How many pairs at most; None takes all.
-    turned : bool
-        Whether each pair is replayed the other way round as well, with the draws of its neighbour's release.
+    `trial`: What is audited. `most`: How many pairs at most; None takes all. `turned`: Whether each pair is replayed
+    the other way round as well, with the draws of its neighbour's release.
     """
     findings: list[str] = []
     lemmas: dict[str, None] = {}
@@ -187,10 +181,7 @@ def _by_data(tried: list[Pair]) -> Iterator[tuple[pd.DataFrame, list[Pair]]]:
 def of_mechanism(card: MechanismSpec, budget: Budget, domain: Domain | None = None) -> Trial | None:
     """The release of a mechanism by its card, on the columns that its card has as an example; None where it has none.
 
-    Raises
-    ------
-    RequestError
-        When it cannot keep such a promise.
+    RequestError when it cannot keep such a promise.
     """
     if card.make is None:
         return None

@@ -65,10 +65,7 @@ def declared_sketch(
 ) -> LinearSketch | Adaptive:
     """The sketch that was typed, or that of the release file which ``--like`` names.
 
-    Parameters
-    ----------
-    found : Mapping[str, Column] | None
-        Columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
+    `found`: Columns whose bounds come from elsewhere, such as bounds bought with a share of the budget.
     """
     if shape.like is not None:
         refuse_typed([*typed(data), *(option for option in typed(shape) if option != "--like")], TAKEN)
@@ -340,10 +337,7 @@ def with_size(
 ) -> LinearSketch | Adaptive:
     """The sketch with a size: its own, or the best by forecast for what was guessed, and says so.
 
-    Parameters
-    ----------
-    groups : int | None
-        Independent groups of rows, when they were typed.
+    `groups`: Independent groups of rows, when they were typed.
     """
     from ..figures.report.meaning import table
     from ..releases.forecast.sketch_sizes import choose_size

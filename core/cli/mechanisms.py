@@ -32,12 +32,8 @@ def declared_mechanism(
 ) -> LinearSketch | Adaptive:
     """The sketch that was typed.
 
-    Parameters
-    ----------
-    domain : Domain
-        All columns, that of the classes included.
-    guess : GuessOptions | None
-        Public guesses, where the mechanism is to be chosen by forecast; None where that cannot be.
+    `domain`: All columns, that of the classes included. `guess`: Public guesses, where the mechanism is to be chosen by
+    forecast; None where that cannot be.
     """
     from ..sketches.classes import Classes
     from ..sketches.registry import card

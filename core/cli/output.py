@@ -96,12 +96,7 @@ def progress(figures: str = "{task.completed:,.0f}") -> Iterator[Progress]:
 def reading(words: str, total: int | None, rows: int = 0) -> Iterator[Callable[[int], None]]:
     """Say how far a reading is, how fast, and how long it still takes: in a bar on a terminal, else line by line.
 
-    Parameters
-    ----------
-    total : int | None
-        Rows that there are, or None where nobody knows.
-    rows : int
-        Rows that were read before, by an earlier run.
+    `total`: Rows that there are, or None where nobody knows. `rows`: Rows that were read before, by an earlier run.
 
     Yields
     ------

@@ -43,12 +43,8 @@ def is_labelled(name: str) -> bool:
 def read_labels(name: str, content: bytes) -> dict[str, dict[str, Any]]:
     """What the file says of its columns, by their names, in the words of a codebook.
 
-    Parameters
-    ----------
-    name : str
-        Of the file; ends with .sav, .zsav, .por or .dta.
-    content : bytes
-        The whole file; it lies in a folder of its own for the moment that pyreadstat takes.
+    `name`: Of the file; ends with .sav, .zsav, .por or .dta. `content`: The whole file; it lies in a folder of its own
+    for the moment that pyreadstat takes.
     """
     check_extra("pyreadstat", "files", "Reading the labels of an SPSS or Stata file")
     import pyreadstat
@@ -151,10 +147,7 @@ _PAIR = re.compile(r"\s*([^=:;|,\n]{1,60}?)\s*(?:=|:|\s-\s)\s*([^;|\n]+?)\s*")
 def codebook_in(name: str, content: bytes) -> dict[str, dict[str, Any]]:
     """What the file of a codebook says, by the column's name: entries of a declaration, whole or in part.
 
-    Parameters
-    ----------
-    name : str
-        Of the file; its ending tells files of SPSS and Stata.
+    `name`: Of the file; its ending tells files of SPSS and Stata.
     """
     if is_labelled(name):
         return {column: _entry(column, said) for column, said in read_labels(name, content).items()}

@@ -91,12 +91,8 @@ def words_among(texts: Iterable[str], words: Iterable[str], label: str = "") -> 
 def without_missing(values: Any, words: Sequence[str], label: str = "") -> tuple[Any, list[str]]:
     """The values that a codebook lists, less those that it says are missing; and which those are.
 
-    Parameters
-    ----------
-    values : Any
-        A list of values, or a mapping from codes to what they mean; anything else is left as it is.
-    label : str
-        What a category of missing values is called; "" where there is none.
+    `values`: A list of values, or a mapping from codes to what they mean; anything else is left as it is. `label`: What
+    a category of missing values is called; "" where there is none.
     """
     if isinstance(values, Mapping):
         codes = words_among(map(str, values), words)

@@ -34,10 +34,7 @@ def checked_zone(text: object, what: str) -> str:
 def moments(name: str, array: pa.Array, form: str = "", zone: str = "") -> Integers:
     """Seconds since 1970 on the clock, int64 (n,), `NEVER` where a value is missing or cannot be read.
 
-    Parameters
-    ----------
-    array : pa.Array
-        Dates, times, texts; or numbers where the format says what they mean.
+    `array`: Dates, times, texts; or numbers where the format says what they mean.
     """
     kind = array.type
     if pa.types.is_dictionary(kind):

@@ -43,11 +43,8 @@ class Entry:
 def drafted(columns: Sequence[tuple[str, ...]], book: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
     """An entry for every column of a table, from a codebook, its type, and common knowledge of its name.
 
-    Parameters
-    ----------
-    columns : Sequence[tuple[str, ...]]
-        Name and kind of every column of the table, as its source knows them, and its format where there is one to be
-        said; no value is looked at.
+    `columns`: Name and kind of every column of the table, as its source knows them, and its format where there is one
+    to be said; no value is looked at.
     """
     known = {tidy_name(name): facts for name, facts in book.items()} | {name: facts for name, facts in book.items()}
     place = place_among([name for name, found, *_ in columns if found != "date"])

@@ -138,10 +138,7 @@ def entry_of(name: str) -> dict[str, object]:
 def fitting(texts: pa.Array) -> Array:
     """The formats that fit each text, uint32 (n,): a bit each, by its place in `FORMATS`, and one or more.
 
-    Parameters
-    ----------
-    texts : pa.Array
-        Of texts, or of dictionary-encoded ones.
+    `texts`: Of texts, or of dictionary-encoded ones.
     """
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
@@ -158,10 +155,7 @@ def chosen(counts: Mapping[str, float], prefer: Sequence[str] = ()) -> Format:
     that says more: that stands first, among ``prefer`` or else in `FORMATS`. Codes beat numbers where one in fifty
     begins with a zero. Where none does, values are categories, free text or identifiers, whichever are most.
 
-    Parameters
-    ----------
-    counts : Mapping[str, float]
-        By the format's name, and under "records" how many there are.
+    `counts`: By the format's name, and under "records" how many there are.
     """
     written = max(1.0, counts["records"] - max(0.0, counts.get("nothing", 0.0)))
     share = {one.name: counts.get(one.name, 0.0) / written for one in FORMATS}
@@ -248,10 +242,8 @@ def guessed(columns: Sequence[pa.Array], comma: bool) -> Iterator[tuple[str, str
     Kinds are "number", "date", "boolean" and "text"; the format is "" where a column is read without one. Where one
     column surely has a comma before its decimals, all numbers of the table have.
 
-    Parameters
-    ----------
-    comma : bool
-        Whether a number that may have either mark before decimals has a comma, as in files separated by semicolons.
+    `comma`: Whether a number that may have either mark before decimals has a comma, as in files separated by
+    semicolons.
     """
     sizes = np.cumsum([0, *map(len, columns)])
     every = fitting(pa.concat_arrays(columns))

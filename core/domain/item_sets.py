@@ -115,12 +115,8 @@ def _text_keys(offsets: Integers, data: Bytes, out: Words) -> None:
 def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None]:
     """Keys of the values of an Arrow array.
 
-    Parameters
-    ----------
-    array : pa.Array
-        Texts, numbers, booleans or bytes, or a dictionary of them.
-    what : str
-        How a refusal names them, such as "The column 'tags'".
+    `array`: Texts, numbers, booleans or bytes, or a dictionary of them. `what`: How a refusal names them, such as "The
+    column 'tags'".
 
     Returns
     -------
@@ -304,12 +300,8 @@ class Sets:
     def least(self, words: np.ndarray, most: int | None = None) -> Sets:
         """Of every set the ``most`` different elements with the least words, in the order of the words.
 
-        Parameters
-        ----------
-        words : np.ndarray
-            uint64 (elements,), different for different elements and equal for equal ones.
-        most : int | None
-            None for all of them.
+        `words`: uint64 (elements,), different for different elements and equal for equal ones. `most`: None for all of
+        them.
         """
         owner = np.repeat(np.arange(len(self)), self.sizes)
         order = np.lexsort((words, owner))

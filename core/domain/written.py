@@ -300,10 +300,7 @@ def is_number(kind: pa.DataType) -> bool:
 def whole_numbers(numbers: pa.Array, what: str) -> pa.Array:
     """Numbers as integers or, where they were decimals, as text of their digits; NaN is a missing value.
 
-    Parameters
-    ----------
-    what : str
-        How a refusal names them, such as "The column 'tags'".
+    `what`: How a refusal names them, such as "The column 'tags'".
     """
     if pa.types.is_integer(numbers.type):
         return numbers

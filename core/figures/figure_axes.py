@@ -270,10 +270,7 @@ def world() -> tuple[np.ndarray, ...]:
 def read_outlines(data: bytes) -> tuple[np.ndarray, ...]:
     """The lines of a GeoJSON file: float64 (n, 2) longitudes and latitudes of each.
 
-    Raises
-    ------
-    RequestError
-        When it is no GeoJSON, or has no lines, or too many positions.
+    RequestError when it is no GeoJSON, or has no lines, or too many positions.
     """
     try:
         lines = tuple(np.array(line, dtype=np.float64)[:, :2] for line in _lines(json.loads(data)))

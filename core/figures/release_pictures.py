@@ -230,17 +230,14 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
     `columns`: names of one or two columns, across and up; the first ones, numbers before categories, when none is
     named.
 
+    RequestError when the release has no column that can be drawn.
+
     Returns
     -------
     np.ndarray
         uint8 (size, size, 4), red, green, blue and opacity: teal that is denser where more people are, or where
         everyone is nearer, on nothing. One column is a hill seen from the side, two are a map; what is least in the map
         is blank.
-
-    Raises
-    ------
-    RequestError
-        When the release has no column that can be drawn.
     """
     names = list(columns) or _first_columns(release.domain)
     opacity = _hill(release, names[0], size) if len(names) == 1 else _map(release, names[0], names[1], size)

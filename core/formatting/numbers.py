@@ -39,10 +39,7 @@ def place(error: float) -> int:
 def rounded(value: float, error: float) -> str:
     """A number in the digits that its error supports, with separators between thousands.
 
-    Parameters
-    ----------
-    error : float
-        Its standard error, in the same unit; 0 for an exact number. Of infinite error, nothing is known.
+    `error`: Its standard error, in the same unit; 0 for an exact number. Of infinite error, nothing is known.
 
     Examples
     --------

@@ -79,12 +79,8 @@ class LocalAnswers(ABC):
     def table(self, post: str = "base", level: float = 0.95) -> pd.DataFrame:
         """One row an answer: value, estimate, low, high and the share of all reports.
 
-        Parameters
-        ----------
-        post : str
-            How estimates are made plausible, one of `ways`; see `core.local.post_processing`.
-        level : float
-            Probability with which an interval holds the count.
+        `post`: How estimates are made plausible, one of `ways`; see `core.local.post_processing`. `level`: Probability
+        with which an interval holds the count.
         """
         check_choice(post, "Post-processing of these answers", self.ways)
         values, estimate, low, high = self._answers(level)

@@ -129,12 +129,8 @@ class CellReports(RowReports):
     def privatise(self, points: Array, source: Source | None = None) -> Array:
         """The reports of people with these records: what their devices send.
 
-        Parameters
-        ----------
-        points : np.ndarray
-            Records as the sketch's `encode` gives them, float64 (n, dimensions).
-        source : Source | None
-            None in any real report: coins are then keyed by the operating system.
+        `points`: Records as the sketch's `encode` gives them, float64 (n, dimensions). `source`: None in any real
+        report: coins are then keyed by the operating system.
         """
         drawn = SystemSource() if source is None else source
         rows = told(self.rows, len(points), drawn).astype(np.int64)
@@ -169,10 +165,7 @@ class CellReports(RowReports):
     def noise(self, people: int, share: float | None = None) -> NoiseScale:
         """What the coins of so many people leave in a counter.
 
-        Parameters
-        ----------
-        share : float | None
-            The share of all people that is in the counter's cell; the average over the cells of a row when None.
+        `share`: The share of all people that is in the counter's cell; the average over the cells of a row when None.
         """
         held = 1.0 / self.sketch.shape[1] if share is None else share
         variance = Fraction(self.rows * self.variance(people, held))
@@ -297,14 +290,8 @@ def sized(
 ) -> Race:
     """The sketch with its rows, or as many as are worth their cost: each has more noise, and all together the same.
 
-    Parameters
-    ----------
-    sketch : Race
-        With or without a number of rows.
-    epsilon, name : object, str
-        The local promise, and the oracle or "auto".
-    people : float
-        How many will report.
+    `sketch`: With or without a number of rows. `epsilon`, `name`: The local promise, and the oracle or "auto".
+    `people`: How many will report.
     """
     if sketch.sized:
         return sketch
@@ -321,10 +308,7 @@ def sized(
 def forecast_reports(one: CellReports, people: float, density: float | None = None, sample: object = None) -> Forecast:
     """What to expect of a release of so many reports.
 
-    Parameters
-    ----------
-    one : CellReports
-        How records are reported.
+    `one`: How records are reported.
     """
     number = int(checked_records(people))
     typical = forecast_planned(one.sketch, one.plan(number), number, density, sample).density

@@ -101,13 +101,7 @@ def as_reports(column: pa.Array, one: Reporting) -> Array:
 
 
 def read_reports(survey: AnySurvey, path: Path) -> Iterator[Array]:
-    """The reports of a file, batch by batch.
-
-    Raises
-    ------
-    RequestError
-        When it is no file of reports, or one of another survey.
-    """
+    """The reports of a file, batch by batch; RequestError when it is no file of reports, or one of another survey."""
     return _rows(survey, path, MARK)
 
 

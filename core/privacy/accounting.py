@@ -91,10 +91,7 @@ __all__ = [
 class Cost:
     """What one release does to privacy, and what it promises by itself.
 
-    Raises
-    ------
-    ValueError
-        When the events do not keep the promise.
+    ValueError when the events do not keep the promise.
     """
 
     events: tuple[Event, ...]  # Every mechanism in it.

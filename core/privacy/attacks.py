@@ -63,10 +63,7 @@ class Attacks:
     def scores(self, outputs: np.ndarray) -> np.ndarray:
         """Return the number that each attack makes of each output.
 
-        Parameters
-        ----------
-        outputs : np.ndarray
-            float64 (n, m), one noisy table a row.
+        `outputs`: float64 (n, m), one noisy table a row.
 
         Returns
         -------
@@ -174,23 +171,13 @@ def audit(
 ) -> AuditReport:
     """Attack a mechanism on a pair of neighbouring data sets.
 
-    Parameters
-    ----------
-    mechanism : Callable[[Any], np.ndarray]
-        Takes a data set and returns the numbers that it would publish, any shape, with fresh randomness on every call.
-    data, neighbour : Any
-        Two data sets that the promise must make hard to tell apart; the audit is as good as this pair is bad. Made up,
-        not private: the report may show outputs.
-    exact : Callable[[Any], np.ndarray] | None
-        The mechanism without its noise, which makes the attack much sharper; estimated from further runs when None.
-    runs : int
-        Runs on each data set. Half of them choose the event, the others measure it.
-    runs_a_call : int | None
-        How many independent runs one call returns along its first axis; None: a call is a run.
-    level : float
-        Probability with which the bound holds.
-    block : int | None
-        Length of the vectors that noise is drawn for, where it is, for an attack made for such noise.
+    `mechanism`: Takes a data set and returns the numbers that it would publish, any shape, with fresh randomness on
+    every call. `data`, `neighbour`: Two data sets that the promise must make hard to tell apart; the audit is as good
+    as this pair is bad. Made up, not private: the report may show outputs. `exact`: The mechanism without its noise,
+    which makes the attack much sharper; estimated from further runs when None. `runs`: Runs on each data set. Half of
+    them choose the event, the others measure it. `runs_a_call`: How many independent runs one call returns along its
+    first axis; None: a call is a run. `level`: Probability with which the bound holds. `block`: Length of the vectors
+    that noise is drawn for, where it is, for an attack made for such noise.
     """
     check_attack(runs, level)
     if not (0 < epsilon < math.inf and 0 <= delta < 1):

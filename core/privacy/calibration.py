@@ -182,12 +182,8 @@ def parse_fraction(text: str) -> Fraction:
 def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fraction(0)) -> NoiseScale:
     """Return the noise that makes an integer table (epsilon, delta)-differentially private.
 
-    Parameters
-    ----------
-    sensitivity : Sensitivity
-        How far one person moves the table.
-    epsilon, delta : Fraction
-        The promise for this table alone, exact (a share of a `Budget`).
+    `sensitivity`: How far one person moves the table. `epsilon`, `delta`: The promise for this table alone, exact (a
+    share of a `Budget`).
 
     Returns
     -------
@@ -212,13 +208,9 @@ def calibrate_shares(
 ) -> tuple[NoiseScale, ...]:
     """Return the noise of several tables of the same people that are (epsilon, delta)-private together.
 
-    Parameters
-    ----------
-    tables : Sequence[tuple[Sensitivity, Fraction]]
-        (sensitivity, share) of each table; the shares, relative to each other, say what part of epsilon (pure) or of
-        ρ (Gaussian) each table spends.
-    gaussian_only : bool
-        Take Gaussian noise wherever delta allows it, for mechanisms whose theory is of Gaussian noise.
+    `tables`: (sensitivity, share) of each table; the shares, relative to each other, say what part of epsilon (pure) or
+    of ρ (Gaussian) each table spends. `gaussian_only`: Take Gaussian noise wherever delta allows it, for mechanisms
+    whose theory is of Gaussian noise.
 
     Returns
     -------

@@ -161,10 +161,7 @@ Event = PureParts | Gaussian | Alone | Failure
 def event_of(sensitivity: Sensitivity, scale: NoiseScale) -> Event:
     """Return what noise of this scale does to a table of this sensitivity.
 
-    Raises
-    ------
-    ValueError
-        When the noise is for blocks of which the sensitivity says nothing.
+    ValueError when the noise is for blocks of which the sensitivity says nothing.
     """
     if not scale.fits(sensitivity):
         raise ValueError(f"The sensitivity says nothing of blocks of {scale.block} counters.")
@@ -242,12 +239,7 @@ def epsilon_spent(events: Sequence[Event], delta: float) -> float:
     The smallest of the plain sum (pure events), the zCDP conversion, and, unless a Gaussian event claims zCDP alone,
     the composition of privacy loss distributions.
 
-    Parameters
-    ----------
-    events : Sequence[Event]
-        In any order; none cost 0.
-    delta : float
-        0 asks for the pure sum, which is infinite when any event is Gaussian.
+    `events`: In any order; none cost 0. `delta`: 0 asks for the pure sum, which is infinite when any event is Gaussian.
     """
     if not events:
         return 0.0

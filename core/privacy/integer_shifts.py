@@ -91,10 +91,7 @@ class LatticeSlack(NamedTuple):
 def lattice_slack(tables: Sequence[tuple[int, float]]) -> LatticeSlack:
     """Bound the slack of several tables.
 
-    Parameters
-    ----------
-    tables : Sequence[tuple[int, float]]
-        (Δ2², σ²) of each table.
+    `tables`: (Δ2², σ²) of each table.
     """
     epsilon = log_factor = log_mass = 0.0
     for l2_squared, sigma2 in tables:
@@ -128,12 +125,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 def unit_shift_delta(epsilon: float, tables: Sequence[tuple[int, float]]) -> float:
     """Bound the delta at `epsilon` of discrete Gaussian noise on tables with unit shifts.
 
-    Parameters
-    ----------
-    epsilon : float
-        The privacy loss that is passed with probability delta only.
-    tables : Sequence[tuple[int, float]]
-        (Δ2², σ²) of each table.
+    `epsilon`: The privacy loss that is passed with probability delta only. `tables`: (Δ2², σ²) of each table.
     """
     slack = lattice_slack(tables)
     if slack.log_factor > 1:
@@ -179,10 +171,7 @@ class Continuous(NamedTuple):
 def continuous_noises(tables: Sequence[GaussianTable]) -> list[Continuous]:
     """Continuous noises that several tables can be compared with, for every τ² that is tried; infinite slack counts.
 
-    Parameters
-    ----------
-    tables : Sequence[GaussianTable]
-        Independent of each other.
+    `tables`: Independent of each other.
     """
     mixed = len({table.unit for table in tables}) == 2
     return [one for apart in ((True, False) if mixed else (True,)) for one in _compared(tables, apart)]
@@ -214,12 +203,7 @@ def _compared(tables: Sequence[GaussianTable], apart: bool) -> list[Continuous]:
 def gaussian_tables_delta(epsilon: float, tables: Sequence[GaussianTable]) -> float:
     """Bound the delta at `epsilon` of discrete Gaussian noise on several tables together.
 
-    Parameters
-    ----------
-    epsilon : float
-        The privacy loss that is passed with probability delta only.
-    tables : Sequence[GaussianTable]
-        Independent of each other.
+    `epsilon`: The privacy loss that is passed with probability delta only. `tables`: Independent of each other.
     """
     if all(table.unit for table in tables):
         return unit_shift_delta(epsilon, [(table.l2_squared, table.sigma2) for table in tables])

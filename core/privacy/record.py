@@ -117,12 +117,7 @@ class PrivacyRecord:
         Whoever has the table may have the others too, so the promise is that of all together. The noise of one table
         alone would keep a stronger one.
 
-        Parameters
-        ----------
-        place : int
-            Of the table.
-        count : int | None
-            Place of the count among those that have noise; None where the table has none.
+        `place`: Of the table. `count`: Place of the count among those that have noise; None where the table has none.
         """
         counted = () if count is None else self.count_noise[count :: self.counts]
         return replace(self, noise=self.noise[place :: self.tables], count_noise=counted, tables=1)
@@ -157,10 +152,7 @@ class PrivacyRecord:
         It tells a record that contradicts itself; whether the noise was really drawn so is nothing a record can show.
         A local report hides what a record says and not that there is one, and it hides one record.
 
-        Parameters
-        ----------
-        tables, counts : Sequence[Sensitivity]
-            How far one person moves each table, and each number of records that is not public.
+        `tables`, `counts`: How far one person moves each table, and each number of records that is not public.
         """
         if len(tables) != self.tables or (self.count_noise and len(counts) != self.counts):
             return False
@@ -205,10 +197,7 @@ class PrivacyRecord:
     def weighed(self, spread: float) -> PrivacyRecord:
         """The same promise with the noise of a weighted sum of tables that have this noise each.
 
-        Parameters
-        ----------
-        spread : float
-            The variance of the sum in units of theirs.
+        `spread`: The variance of the sum in units of theirs.
         """
         noise, count_noise = (tuple(weighed(one, spread) for one in each) for each in (self.noise, self.count_noise))
         return replace(self, noise=noise, count_noise=count_noise)

@@ -86,15 +86,8 @@ def calibrate_joint(
 ) -> Joint:
     """Return the noise of several tables of the same people, in stated ratios, (epsilon, delta)-private together.
 
-    Parameters
-    ----------
-    tables : Sequence[Wanted]
-        One or more.
-    counts : Sequence[Sensitivity]
-        Of numbers that share `counts_share` evenly, apart from those ratios: of epsilon, or of ρ where any noise is
-        Gaussian.
-    counts_share : Fraction
-        Below 1; without counts nothing is set aside.
+    `tables`: One or more. `counts`: Of numbers that share `counts_share` evenly, apart from those ratios: of epsilon,
+    or of ρ where any noise is Gaussian. `counts_share`: Below 1; without counts nothing is set aside.
     """
     every = range(len(tables))
     ways = (
@@ -204,19 +197,10 @@ def shared_equally(
 ) -> tuple[Cost, list[Planned]]:
     """What mechanisms of equal promises cost together, and each of them as planned.
 
-    Parameters
-    ----------
-    budget : Budget
-        The promise of all of them.
-    number : int
-        How many there are.
-    planned : Callable[[Budget], list[tuple[Cost, Planned]]]
-        Price and plan of each under a promise of its own.
+    RequestError when so many do not fit the promise, or from ``planned``.
 
-    Raises
-    ------
-    RequestError
-        When so many do not fit the promise, or from ``planned``.
+    `budget`: The promise of all of them. `number`: How many there are. `planned`: Price and plan of each under a
+    promise of its own.
     """
     even, largest = Fraction(budget.epsilon) / number, _largest(budget, number)
     for epsilon in (*(largest * part for part in PARTS if largest * part > even), even, even / 2):

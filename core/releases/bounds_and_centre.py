@@ -205,29 +205,17 @@ def private_bounds(
 ) -> dict[str, Bounds]:
     """Bounds between which most records of each column lie, (ε, δ)-private together.
 
-    Parameters
-    ----------
-    source : Source
-        The private records; those that miss one of the values are left out.
-    grids : Mapping[str, Grid]
-        A generous public range for each column, by name.
-    budget : Budget
-        What all these bounds together may cost.
-    spend : Callable[[Cost], object]
-        Writes the cost to a ledger, durably, or raises; called when everything is counted and before any noise is
-        drawn.
-    quantiles : tuple[float, float]
-        Shares of the records below the low and below the high bounds.
+    RequestError or BudgetError when the source cannot be read, or ``spend`` refuses; nothing was released.
+
+    `source`: The private records; those that miss one of the values are left out. `grids`: A generous public range for
+    each column, by name. `budget`: What all these bounds together may cost. `spend`: Writes the cost to a ledger,
+    durably, or raises; called when everything is counted and before any noise is drawn. `quantiles`: Shares of the
+    records below the low and below the high bounds.
 
     Examples
     --------
     >>> private_bounds(source, {"pay": Grid(-1e9, 1e9, spacing="log")}, Budget("0.1"),
     ...                spend=lambda cost: ledger.spend("payroll", cost))  # doctest: +SKIP
-
-    Raises
-    ------
-    RequestError, BudgetError
-        When the source cannot be read, or ``spend`` refuses; nothing was released.
     """
     counts = GridCounts(grids, unit)
     for batch in source.batches(counts.domain):

@@ -152,14 +152,8 @@ class Comparison(Generic[Asked]):
     def answer(self, queries: object, level: float = 0.95, together: bool = False) -> Answers:
         """Differences at n queries in natural units; ``density`` is the difference of the averages.
 
-        Parameters
-        ----------
-        queries : object
-            As for `Release.answer`.
-        level : float
-            Probability with which a band holds the exact difference.
-        together : bool
-            Whether it is the probability that all bands hold at once.
+        `queries`: As for `Release.answer`. `level`: Probability with which a band holds the exact difference.
+        `together`: Whether it is the probability that all bands hold at once.
         """
         self._check_points()
         sketch = self.first.sketch

@@ -198,10 +198,7 @@ class Job:
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Release:
         """Pay, draw the noise, and keep the release; RuntimeError when not everything was read, or the second time.
 
-        Raises
-        ------
-        BudgetError
-            When the ledger refuses; nothing was spent.
+        BudgetError when the ledger refuses; nothing was spent.
         """
         with ExitStack() as self._taken:
             return self._finished(progress)

@@ -70,17 +70,9 @@ def building_on(
 
     RequestError when there is no such engine, or what is to be continued was paid for already.
 
-    Parameters
-    ----------
-    engine : str
-        "local", "dask" or "dask:ADDRESS"; see `docs/scale.md`.
-    sketch, source : LinearSketch, Source
-        Of a settled size, and the private records.
-    keeping : Keeping | None
-        Where this process writes down how far it is, if anywhere; on a cluster, where every share is read anew when its
-        worker dies, nothing is.
-    say : Callable[[str], object]
-        Tells the owner about that.
+    `engine`: "local", "dask" or "dask:ADDRESS"; see `docs/scale.md`. `sketch`, `source`: Of a settled size, and the
+    private records. `keeping`: Where this process writes down how far it is, if anywhere; on a cluster, where every
+    share is read anew when its worker dies, nothing is. `say`: Tells the owner about that.
     """
     address = check_engine(engine)
     if address is None:

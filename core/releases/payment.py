@@ -183,10 +183,7 @@ class LedgerAccount:
     def spend(self, cost: Cost, released: Noted) -> None:
         """Write the price down, for ever; only draw noise when this has returned.
 
-        Raises
-        ------
-        BudgetError, RequestError
-            When the ledger refuses; nothing was spent.
+        BudgetError or RequestError when the ledger refuses; nothing was spent.
         """
         if self.prepaid is not None:
             if min(self._prepaid_less(cost)) < 0:
@@ -263,10 +260,7 @@ def payer_of(
 def spending(payer: LedgerAccount | None, cost: Cost, released: Noted) -> Callable[[Cost], object] | None:
     """What a payer does when the price is due, for who draws noise without a release; None without a payer.
 
-    Raises
-    ------
-    BudgetError
-        When the budget is too small already, before any data is read; what is returned decides for good.
+    BudgetError when the budget is too small already, before any data is read; what is returned decides for good.
     """
     if payer is None:
         return None
@@ -351,14 +345,9 @@ class Purchases:
     def once(self, pick: int, what: tuple[object, ...], buy: Callable[[], Purchase]) -> None:
         """Buy, unless the very same was bought of these records before: then it is taken again, at no cost.
 
-        Parameters
-        ----------
-        pick : int
-            Number of the pick of records.
-        what : tuple[object, ...]
-            Everything that tells this purchase from another: columns, ranges, price, who pays and who is protected.
-        buy : Callable[[], Purchase]
-            Pays and buys; what it raises is raised, and nothing is remembered.
+        `pick`: Number of the pick of records. `what`: Everything that tells this purchase from another: columns,
+        ranges, price, who pays and who is protected. `buy`: Pays and buys; what it raises is raised, and nothing is
+        remembered.
         """
         with self._lock:
             ticket = (pick, *what)

@@ -39,18 +39,9 @@ def kind_of(
 ) -> Kind | TablePlan:
     """How a sketch is released; its size is chosen by the forecast when it has none.
 
-    Parameters
-    ----------
-    sketch, budget : LinearSketch | Adaptive, Budget
-        What is released, and the promise of everything together.
-    records : float | None
-        A public number of records, for choosing the size of the table.
-    bounds : BoundsPurchase | None
-        Bounds to be bought with a share of the budget.
-    centre : CentrePurchase | None
-        A centre to be bought with a share of the budget.
-    gaussian_only : bool
-        Whether no noise may be pure, by what was bought before it.
+    `sketch`, `budget`: What is released, and the promise of everything together. `records`: A public number of records,
+    for choosing the size of the table. `bounds`: Bounds to be bought with a share of the budget. `centre`: A centre to
+    be bought with a share of the budget. `gaussian_only`: Whether no noise may be pure, by what was bought before it.
     """
     if bounds is not None and centre is not None:
         raise RequestError("Bounds and a centre cannot be bought in one release.")

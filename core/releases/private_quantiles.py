@@ -136,17 +136,10 @@ class ColumnQuantiles:
     ) -> tuple[PrivateQuantile, ...]:
         """Count the records in one reading, pay, and choose.
 
-        Parameters
-        ----------
-        source : Source
-            The private records; those that miss one of the values are left out.
-        payer : Payer | None
-            Who pays; with None adding up is left to the caller.
+        RequestError or BudgetError when the source cannot be read or the ledger refuses; nothing was spent.
 
-        Raises
-        ------
-        RequestError, BudgetError
-            When the source cannot be read or the ledger refuses; nothing was spent.
+        `source`: The private records; those that miss one of the values are left out. `payer`: Who pays; with None
+        adding up is left to the caller.
         """
         spend = spending(payer, self.cost, self)
         counts = [np.zeros(one.cells, dtype=np.int64) for one in self.places]

@@ -191,10 +191,7 @@ class Purchasing(Generic[Made]):
     def finish(self, progress: Callable[[int], object] = lambda rows: None) -> Settled[Made]:
         """Pay for every stage, draw its noise, and read for the next one, until all is known; once.
 
-        Raises
-        ------
-        RequestError, BudgetError
-            When something is refused; the payer knows what was spent by then.
+        RequestError or BudgetError when something is refused; the payer knows what was spent by then.
         """
         self.check_read()
         self._finished = True

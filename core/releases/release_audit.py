@@ -73,22 +73,11 @@ class MadeUp:
 
 
 def audit_release(kind: Kind | TablePlan, *, runs: int | None = None, level: float = 0.95) -> AuditReport:
-    """Attack a release, from the records to the file.
+    """Attack a release, from the records to the file; RequestError when the mechanism cannot keep such a promise.
 
-    Parameters
-    ----------
-    kind : Kind | TablePlan
-        What is released, how, and for how much, of a settled size.
-    runs : int | None
-        Runs on each data set of the attack on the noisy tables (`core.privacy.attacks`); None takes 20,000, or 2,000
-        where something is chosen under noise. Few runs mean few releases.
-    level : float
-        Probability with which the bound of that attack holds.
-
-    Raises
-    ------
-    RequestError
-        When the mechanism cannot keep such a promise.
+    `kind`: What is released, how, and for how much, of a settled size. `runs`: Runs on each data set of the attack on
+    the noisy tables (`core.privacy.attacks`); None takes 20,000, or 2,000 where something is chosen under noise. Few
+    runs mean few releases. `level`: Probability with which the bound of that attack holds.
     """
     if kind.sketch.chooses:
         report = audit_adaptive(kind.sketch, kind.budget, runs=runs or CHOOSING_RUNS, level=level)
@@ -100,12 +89,8 @@ def audit_release(kind: Kind | TablePlan, *, runs: int | None = None, level: flo
 def findings(kind: Kind | TablePlan, releases: int = MOST) -> Iterator[str]:
     """Everything that is wrong with releases that are really made, one sentence each.
 
-    Parameters
-    ----------
-    kind : Kind | TablePlan
-        What is released, of a settled size.
-    releases : int
-        How many are made of either data set, at least two; fewer where the tables are large.
+    `kind`: What is released, of a settled size. `releases`: How many are made of either data set, at least two; fewer
+    where the tables are large.
     """
     made_up = made_up_records(kind)
     size = max(math.prod(kind.table.shape), 1)

@@ -242,12 +242,7 @@ class Shelf:
     def find(self, address: str, shown: bool = False) -> Path | None:
         """The file of a name, with or without its ending, or of the beginning of a digest; None where there is none.
 
-        Parameters
-        ----------
-        address : str
-            The name, or at least 12 digits of its SHA-256.
-        shown : bool
-            Whether only what is on show is looked for.
+        `address`: The name, or at least 12 digits of its SHA-256. `shown`: Whether only what is on show is looked for.
         """
         offered = [entry for entry in self.entries() if entry.shown or not shown]
         for entry in offered:

@@ -40,20 +40,12 @@ def seal(
 
     The noise is written over the exact table, which it uses up: hand in ``exact.copy()`` where it is needed again.
 
-    Parameters
-    ----------
-    sketch, exact : LinearSketch, Exact
-        The public map, and the sums of all records under it.
-    spend : Callable[[Cost], object] | None
-        Writes the cost to a ledger, durably, or raises; called before any noise exists.
-    planned : Planned | None
-        The plan, when it was made before the sketch was known to its last detail; made here otherwise.
+    RuntimeError when the exact table is used up already, or the plan's noise does not keep the promise for this sketch;
+    nothing was spent.
 
-    Raises
-    ------
-    RuntimeError
-        When the exact table is used up already, or the plan's noise does not keep the promise for this sketch; nothing
-        was spent.
+    `sketch`, `exact`: The public map, and the sums of all records under it. `spend`: Writes the cost to a ledger,
+    durably, or raises; called before any noise exists. `planned`: The plan, when it was made before the sketch was
+    known to its last detail; made here otherwise.
     """
     planned = planned_for(sketch, budget) if planned is None else planned
     promise(sketch, planned, budget)
@@ -122,10 +114,7 @@ def sealed(
 def promise(sketch: LinearSketch, planned: Planned, budget: Budget) -> PrivacyRecord:
     """What a release of this sketch under this plan promises.
 
-    Raises
-    ------
-    RuntimeError
-        When one person moves this sketch further than the plan's noise covers, or something else was paid for.
+    RuntimeError when one person moves this sketch further than the plan's noise covers, or something else was paid for.
     """
     privacy = PrivacyRecord(
         budget.epsilon,
@@ -167,17 +156,9 @@ def promised_with(
     Promises add up, whoever chose them and why. Where what was paid for before was the first part of a promise that was
     settled before it, and that one admits the release too, nothing beyond it is promised.
 
-    Parameters
-    ----------
-    within : Budget | None
-        Such a promise.
-    own : Cost | None
-        Of the release, once it is planned.
+    RequestError when no file can say so many digits.
 
-    Raises
-    ------
-    RequestError
-        When no file can say so many digits.
+    `within`: Such a promise. `own`: Of the release, once it is planned.
     """
     costs = tuple(costs)
     if within is not None and own is not None and admits_each((), (*costs, own), within.epsilon, within.delta):
@@ -191,12 +172,8 @@ def promised_with(
 def covering_bounds(release: Release, costs: Iterable[Cost], promised: Budget | None = None) -> Release:
     """The release with a promise that covers what it shows too: whoever has its file has that and the table.
 
-    Parameters
-    ----------
-    costs : Iterable[Cost]
-        Of what it shows, such as bounds: what was paid for them, in whatever releases.
-    promised : Budget | None
-        What `promised_with` says of all together; None where all of them are pure.
+    `costs`: Of what it shows, such as bounds: what was paid for them, in whatever releases. `promised`: What
+    `promised_with` says of all together; None where all of them are pure.
     """
     privacy, costs = release.privacy, list(costs)
     if not costs:
@@ -241,10 +218,7 @@ def showing(release: Release, known: Known | None, own: Cost | None = None) -> R
 def promising(release: Release, budget: Budget, rho: Fraction) -> Release:
     """The release with a promise that covers that it was chosen among others, which were paid for as well.
 
-    Parameters
-    ----------
-    rho : Fraction
-        The zCDP of everything together.
+    `rho`: The zCDP of everything together.
     """
     whole = replace(
         release.privacy,

@@ -236,15 +236,9 @@ def top_up(
 def averaged(first: Release, second: Release, promise: Budget | None = None) -> Release:
     """One release of two of the same records and sketch, weighted by the inverse variances of their noise.
 
-    Parameters
-    ----------
-    promise : Budget | None
-        What both together are known to keep; None finds the least.
+    RequestError when they are not of the same sketch, relation and unit, or one is no release by itself.
 
-    Raises
-    ------
-    RequestError
-        When they are not of the same sketch, relation and unit, or one is no release by itself.
+    `promise`: What both together are known to keep; None finds the least.
     """
     check_alone(first)
     check_alone(second)

@@ -37,10 +37,7 @@ from .counter_tables import Narrow, Table, pieces
 def write_archive(file: BinaryIO, arrays: dict[str, np.ndarray], *, packed: bool = True) -> None:
     """Write arrays of whole numbers or text as an .npz file, the same bytes for the same arrays.
 
-    Parameters
-    ----------
-    packed : bool
-        Whether to deflate; the reader refuses what unpacks to far more than the length of the file.
+    `packed`: Whether to deflate; the reader refuses what unpacks to far more than the length of the file.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
@@ -93,12 +90,8 @@ class Entries(NamedTuple):
 def write_aligned(file: BinaryIO, arrays: Iterable[tuple[str, np.ndarray | Entries]]) -> None:
     """Write named arrays, in order, each when it comes; the same arrays give the same bytes.
 
-    Parameters
-    ----------
-    file : BinaryIO
-        Binary, empty and seekable.
-    arrays : Iterable[tuple[str, np.ndarray | Entries]]
-        Whole numbers or text in C order, by name; later ones may be computed while earlier ones are written.
+    `file`: Binary, empty and seekable. `arrays`: Whole numbers or text in C order, by name; later ones may be computed
+    while earlier ones are written.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays:

@@ -48,10 +48,7 @@ DAMAGED = "The file is not a release, or was cut short or altered on its way; fe
 def check_directory(file: BinaryIO, members: int) -> int:
     """Refuse what is not a plain zip archive of a few members, before `zipfile` reads a directory of any length.
 
-    Parameters
-    ----------
-    members : int
-        The most that the archive may have.
+    `members`: The most that the archive may have.
 
     Returns
     -------
@@ -139,15 +136,13 @@ class _Header(NamedTuple):
 class Archive:
     """An .npz file that is open for reading.
 
+    ReleaseFileError when the file is not an archive of such arrays; nothing but its directory and headers has been
+    read.
+
     Parameters
     ----------
     names : Collection[str]
         Arrays that may be inside.
-
-    Raises
-    ------
-    ReleaseFileError
-        When the file is not an archive of such arrays; nothing but its directory and headers has been read.
     """
 
     def __init__(self, file: BinaryIO, names: Collection[str]):

@@ -138,12 +138,8 @@ class Sum(Table):
 def take(table: np.ndarray | Table, at: np.ndarray) -> np.ndarray:
     """Counters at flat places, whatever kind of table it is.
 
-    Parameters
-    ----------
-    table : np.ndarray | Table
-        An array of whole numbers in C order, or a `Table`.
-    at : np.ndarray
-        int64 (k,), places in the table read as one line, from 0 to before its size.
+    `table`: An array of whole numbers in C order, or a `Table`. `at`: int64 (k,), places in the table read as one line,
+    from 0 to before its size.
     """
     if isinstance(table, Table):
         return table.take(at)

@@ -196,12 +196,7 @@ def _multiply(points, matrix, block, first, last, out):
 def images(matrix: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     """What a matrix (k, d) makes of points, each record bit for bit by itself: float64 (n, k) in Fortran order.
 
-    Parameters
-    ----------
-    matrix : np.ndarray
-        float64 (k, d), C order.
-    coordinates : np.ndarray
-        float64 (d, n), C order, one row a coordinate.
+    `matrix`: float64 (k, d), C order. `coordinates`: float64 (d, n), C order, one row a coordinate.
     """
     d, n = coordinates.shape
     block = records_at_once(d)

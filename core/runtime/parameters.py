@@ -255,16 +255,10 @@ class Described(Kind):
 def parameter(kind: Kind, default: object = MISSING, *, settled: str = "", kw_only: bool = False) -> Any:
     """A field that holds a value of the kind, or None where that is the default.
 
-    Parameters
-    ----------
-    kind : Kind
-        What it may be.
-    default : object
-        None means that the value follows from other fields or a forecast, or for a seed, that it is drawn.
-    settled : str
-        What a release must say of it, as in "how many rows it has", so that no file leaves it None.
-    kw_only : bool
-        As for a field: fields are written in the order of the class, which may not be that of positional arguments.
+    `kind`: What it may be. `default`: None means that the value follows from other fields or a forecast, or for a seed,
+    that it is drawn. `settled`: What a release must say of it, as in "how many rows it has", so that no file leaves it
+    None. `kw_only`: As for a field: fields are written in the order of the class, which may not be that of positional
+    arguments.
     """
     return field(default=default, kw_only=kw_only, metadata={"kind": kind, "settled": settled or kind.settled})
 
@@ -300,10 +294,8 @@ class Validated:
     def read(cls, value: object) -> dict[str, Any]:
         """What `written` wrote down, as arguments for the class.
 
-        Raises
-        ------
-        RequestError
-            When there are not exactly these fields, one that must be settled is None, or one is no JSON of its kind.
+        RequestError when there are not exactly these fields, one that must be settled is None, or one is no JSON of its
+        kind.
         """
         facts = exact_fields(value, cls.described, [one.name for one in declared(cls)])
         for one in declared(cls):

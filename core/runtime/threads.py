@@ -50,12 +50,8 @@ def cores() -> int:
 def over_ranges(count: int, work: Callable[[int, int], None], at_least: int = 1) -> None:
     """Call ``work(start, stop)`` for consecutive ranges that cover ``range(count)``, one a core.
 
-    Parameters
-    ----------
-    work : Callable[[int, int], None]
-        Must not write to what another range writes to.
-    at_least : int
-        Fewest items that are worth a thread of their own.
+    `work`: Must not write to what another range writes to. `at_least`: Fewest items that are worth a thread of their
+    own.
     """
     parts = max(1, min(cores(), count // max(at_least, 1)))
     if parts == 1:
@@ -165,12 +161,8 @@ class FairLine:
     def taken(self, whose: str, wait: Callable[[], None]) -> Iterator[None]:
         """Work when it is somebody's turn; the place is free again after the block.
 
-        Parameters
-        ----------
-        whose : str
-            Tells one visitor from another.
-        wait : Callable[[], None]
-            Passes a moment, until it is looked again; what it raises leaves the line.
+        `whose`: Tells one visitor from another. `wait`: Passes a moment, until it is looked again; what it raises
+        leaves the line.
         """
         if getattr(self._thread, "working", False):
             yield

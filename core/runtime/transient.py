@@ -54,11 +54,8 @@ def private_folder() -> Iterator[Path]:
 def unfinished(path: Path, size: int = 0) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of ``path`` once all of it is on the disk; on failure, nothing is left.
 
-    Parameters
-    ----------
-    size : int
-        Bytes that are taken on the disk at once, so that nothing else fills it meanwhile; what was not needed of them
-        is given back.
+    `size`: Bytes that are taken on the disk at once, so that nothing else fills it meanwhile; what was not needed of
+    them is given back.
     """
     sweep_unfinished(path.parent)
     while True:

@@ -158,17 +158,10 @@ def share_budget(
     few looks are shared by epsilon there too where that is better; see `less_noisy`. RequestError when the mechanism
     does not exist under this promise.
 
-    Parameters
-    ----------
-    mechanism, budget : Adaptive, Budget
-        For whom, and the promise of everything together.
-    choices : Sequence[Fraction]
-        The share of each choice.
-    tables : Sequence[tuple[Sensitivity, Fraction]]
-        How far one person moves each table that is measured, and its share.
-    released : LinearSketch
-        A sketch of the shape of the released one, which says how well it tells the number of records, when its counters
-        have the noise of the last table, and how far a person moves that number.
+    `mechanism`, `budget`: For whom, and the promise of everything together. `choices`: The share of each choice.
+    `tables`: How far one person moves each table that is measured, and its share. `released`: A sketch of the shape of
+    the released one, which says how well it tells the number of records, when its counters have the noise of the last
+    table, and how far a person moves that number.
     """
     mechanism.check_budget(budget)
     whole = sum(choices, Fraction(0)) + sum((share for _, share in tables), Fraction(0))

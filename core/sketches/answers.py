@@ -114,12 +114,8 @@ class SamplingLuck:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ends of the band.
 
-        Parameters
-        ----------
-        estimate, reach : np.ndarray
-            The answer, and how far a band of this level for noise alone reaches to either side.
-        level, records, ratio : float, float | np.ndarray, float | np.ndarray
-            Of the band; n; and r.
+        `estimate`, `reach`: The answer, and how far a band of this level for noise alone reaches to either side.
+        `level`, `records`, `ratio`: Of the band; n; and r.
         """
         squared = ndtri(0.5 + level / 2.0) ** 2 * self.design
         leading, middle = 1.0 + squared / records, 2.0 * estimate + squared * ratio

@@ -130,19 +130,10 @@ class LinearMap(Capabilities, ABC):
     ) -> Answers:
         """Estimates with intervals at encoded queries; RequestError when the level is not between 0 and 1.
 
-        Parameters
-        ----------
-        table : np.ndarray
-            Noisy counters, an array or, for sketches so large that files keep them apart, a
-            `core.runtime.counter_tables.Table`.
-        records : float
-            The number of records as well as it is known; of `count_shape`.
-        points : np.ndarray
-            float64 (n, dimensions of `query_domain`).
-        counter_variance : float
-            Of the noise in one counter.
-        level : float
-            Probability with which an interval holds the exact sum.
+        `table`: Noisy counters, an array or, for sketches so large that files keep them apart, a
+        `core.runtime.counter_tables.Table`. `records`: The number of records as well as it is known; of `count_shape`.
+        `points`: float64 (n, dimensions of `query_domain`). `counter_variance`: Of the noise in one counter. `level`:
+        Probability with which an interval holds the exact sum.
         """
 
     @abstractmethod

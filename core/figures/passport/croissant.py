@@ -76,14 +76,8 @@ LISTED = 40
 def croissant(said: Said, publisher: Publisher, data: bytes, tables: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The metadata, as a value for JSON.
 
-    Parameters
-    ----------
-    said, publisher : Said, Publisher
-        What the file says, and what its owner does.
-    data : bytes
-        Its contents, for the checksum.
-    tables : Mapping[str, str] | None
-        Tables in CSV that lie beside it; their columns are described as records that can be loaded.
+    `said`, `publisher`: What the file says, and what its owner does. `data`: Its contents, for the checksum. `tables`:
+    Tables in CSV that lie beside it; their columns are described as records that can be loaded.
     """
     mark = sha256(data).hexdigest()
     kind = "application/x-npz" if data.startswith(ARCHIVE) else "application/json"

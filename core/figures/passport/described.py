@@ -83,10 +83,7 @@ class Said:
 def described(file: PublicFile, name: str, data: bytes | None = None) -> Said:
     """What a file says of itself; its contents, where they are at hand, save writing it anew for its fingerprint.
 
-    Raises
-    ------
-    RequestError
-        When it is a teaching file, whose noise protects nobody.
+    RequestError when it is a teaching file, whose noise protects nobody.
     """
     if isinstance(file, LocalAnswers):
         return _of_reports(file, name)

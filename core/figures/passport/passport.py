@@ -211,10 +211,7 @@ class Passport:
     def save(self, folder: str | Path) -> tuple[Path, ...]:
         """Write the papers into a folder, which is made where there is none; each is whole or not there at all.
 
-        Raises
-        ------
-        RequestError
-            When they cannot be written.
+        RequestError when they cannot be written.
         """
         place = Path(folder)
         try:

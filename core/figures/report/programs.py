@@ -196,10 +196,7 @@ with the one that this was written from, where the records are others. Written b
 def program_for(release: Release) -> str:
     """The Python program that makes a release of the same kind.
 
-    Raises
-    ------
-    RequestError
-        When what is in the file was chosen under noise that a second run would draw anew.
+    RequestError when what is in the file was chosen under noise that a second run would draw anew.
     """
     sketch, privacy = release.sketch, release.privacy
     promise = ", ".join(map(literal, (decimal_text(privacy.epsilon), decimal_text(privacy.delta))))

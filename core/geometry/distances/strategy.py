@@ -181,14 +181,8 @@ FLOOR = 1e-6
 def fitted_strategy(profile: Profile, cells: int, pure: bool) -> Strategy:
     """The strategy of a profile on [0, 1]: kept ones for the L1 distance, so that everybody has the same, else fitted.
 
-    Parameters
-    ----------
-    profile : Profile
-        Of differences of places in [0, 1].
-    cells : int
-        A power of two from `SMALLEST_CELLS` to `MAX_CELLS`.
-    pure : bool
-        Fitted to Laplace noise, or else to Gaussian noise.
+    `profile`: Of differences of places in [0, 1]. `cells`: A power of two from `SMALLEST_CELLS` to `MAX_CELLS`. `pure`:
+    Fitted to Laplace noise, or else to Gaussian noise.
     """
     known = kept_strategy(profile, cells, pure)
     if known is not None:

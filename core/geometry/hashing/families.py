@@ -186,16 +186,9 @@ def draw_hashes(kernel: Kernel, widths: tuple[int, ...], rows: int, groups: int,
 
     RequestError when the hashes would not fit into memory.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Its collision probability.
-    widths : tuple[int, ...]
-        Coordinates of each column of the domain, their sum is the dimension d.
-    rows, groups : int
-        Rows R, drawn in that many independent groups.
-    seed : int
-        Public hash seed; the same seed gives the same hashes.
+    `kernel`: Its collision probability. `widths`: Coordinates of each column of the domain, their sum is the dimension
+    d. `rows`, `groups`: Rows R, drawn in that many independent groups. `seed`: Public hash seed; the same seed gives
+    the same hashes.
     """
     if rows * sum(widths) * _hashes_a_row(kernel) > MAX_TERMS:
         raise RequestError(

@@ -122,16 +122,9 @@ def draw_frequencies(kernel: Kernel, widths: tuple[int, ...], rows: int, groups:
 
     RequestError when the kernel has no law of frequencies, or they would not fit into memory.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        One with a law of frequencies, or a product or mixture of such kernels.
-    widths : tuple[int, ...]
-        Coordinates of each column of the domain; their sum is the dimension d.
-    rows, groups : int
-        Rows R, drawn in that many independent groups.
-    seed : int
-        Public seed; the same seed gives the same frequencies.
+    `kernel`: One with a law of frequencies, or a product or mixture of such kernels. `widths`: Coordinates of each
+    column of the domain; their sum is the dimension d. `rows`, `groups`: Rows R, drawn in that many independent groups.
+    `seed`: Public seed; the same seed gives the same frequencies.
     """
     check_kernel(kernel)
     if rows * sum(widths) > MAX_TERMS:

@@ -147,16 +147,8 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
     RequestError when a point inside the bounds is so far off, in bandwidths, that floating point cannot say in which
     cell.
 
-    Parameters
-    ----------
-    hashes : Hashes
-        Atomic hashes of every row.
-    low, high : np.ndarray
-        Public bounds of the encoded coordinates, (d,).
-    width : int
-        W, the most columns a row may have.
-    seed : int
-        Public hash seed.
+    `hashes`: Atomic hashes of every row. `low`, `high`: Public bounds of the encoded coordinates, (d,). `width`: W, the
+    most columns a row may have. `seed`: Public hash seed.
 
     Returns
     -------

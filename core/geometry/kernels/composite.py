@@ -108,12 +108,8 @@ def _common_metric(parts: tuple[Kernel, ...]) -> str:
 def of_coordinates(kernel: Kernel, widths: tuple[int, ...]) -> Kernel:
     """The same kernel for encoded points, with one bandwidth a coordinate where there was one a column.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        As a person states it.
-    widths : tuple[int, ...]
-        Number of coordinates of each column; a column of categories or vectors has several.
+    `kernel`: As a person states it. `widths`: Number of coordinates of each column; a column of categories or vectors
+    has several.
     """
     if isinstance(kernel, (Product, Mixture)):
         return replace(kernel, parts=tuple(of_coordinates(part, widths) for part in kernel.parts))

@@ -36,18 +36,10 @@ def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast"
 
     RequestError when a value is out of range or the kernel is not one of distances.
 
-    Parameters
-    ----------
-    alpha : float
-        Wanted bound on the average absolute error of the density, kernel sum over number of records, over the draw of
-        one map, for the worst query and the worst data; between 0 and 1. The mean over several independent maps is
-        closer.
-    source : int
-        Dimensions d before the projection.
-    kernel : Kernel
-        A kernel of the Euclidean distance with one bandwidth.
-    kind : str
-        "fast", "gaussian" or "orthogonal".
+    `alpha`: Wanted bound on the average absolute error of the density, kernel sum over number of records, over the draw
+    of one map, for the worst query and the worst data; between 0 and 1. The mean over several independent maps is
+    closer. `source`: Dimensions d before the projection. `kernel`: A kernel of the Euclidean distance with one
+    bandwidth. `kind`: "fast", "gaussian" or "orthogonal".
 
     Returns
     -------

@@ -116,22 +116,11 @@ def fitted_marginals(
 
     Returns one table for each that is wanted, float64, in the shape of its axes, not negative.
 
-    Parameters
-    ----------
-    counts : Sequence[int]
-        Cells of each axis.
-    cliques : Sequence[tuple[int, ...]]
-        The axes of each measured marginal; one may have been measured several times.
-    noisy : Sequence[np.ndarray]
-        One table a clique, in the shape of its axes.
-    total : float
-        What the cells of each marginal add up to.
-    deviations : Sequence[float] | None
-        Standard deviation of the noise of each table, up to a factor; None for noise that is the same in all.
-    wanted : Sequence[tuple[int, ...]] | None
-        The axes of each marginal that is asked for, in increasing order; None for those that were measured.
-    iterations : int
-        Steps at most.
+    `counts`: Cells of each axis. `cliques`: The axes of each measured marginal; one may have been measured several
+    times. `noisy`: One table a clique, in the shape of its axes. `total`: What the cells of each marginal add up to.
+    `deviations`: Standard deviation of the noise of each table, up to a factor; None for noise that is the same in all.
+    `wanted`: The axes of each marginal that is asked for, in increasing order; None for those that were measured.
+    `iterations`: Steps at most.
     """
     check_installed()
     with warnings.catch_warnings():

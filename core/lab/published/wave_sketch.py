@@ -149,16 +149,10 @@ def _read(shares, first, last, highest, waves, sums, out):
 def pour_waves(shares: np.ndarray, waves: np.ndarray, amplitudes: np.ndarray, table: np.ndarray) -> None:
     """Add every record's waves to a table.
 
-    Parameters
-    ----------
-    shares : np.ndarray
-        float64 (d, n), how much of a turn each record is along each coordinate.
-    waves : np.ndarray
-        int64 (H, d), the frequencies, as `Torus.waves` orders them.
-    amplitudes : np.ndarray
-        int64 (1 + H,), from 0 to 2^30: of the number of records, and of every wave.
-    table : np.ndarray
-        int64 (1 + 2 H,), the number of records and a cosine and a sine a wave; changed in place.
+    `shares`: float64 (d, n), how much of a turn each record is along each coordinate. `waves`: int64 (H, d), the
+    frequencies, as `Torus.waves` orders them. `amplitudes`: int64 (1 + H,), from 0 to 2^30: of the number of records,
+    and of every wave. `table`: int64 (1 + 2 H,), the number of records and a cosine and a sine a wave; changed in
+    place.
     """
     highest = int(waves.max())
 

@@ -228,16 +228,8 @@ class PrivTrie(Validated):
     def find(self, ask: Ask, people: int, top: int = 20, level: float = 0.95) -> pd.DataFrame:
         """Grow the trie by asking, and list the most frequent texts: value, estimate, low, high.
 
-        Parameters
-        ----------
-        ask : Ask
-            Reaches devices; asks each of `people` at most once.
-        people : int
-            How many there are.
-        top : int
-            Texts to list at most.
-        level : float
-            Probability with which an interval holds a count.
+        `ask`: Reaches devices; asks each of `people` at most once. `people`: How many there are. `top`: Texts to list
+        at most. `level`: Probability with which an interval holds a count.
         """
         lengths = (*range(self.step, self.alphabet.length, self.step), self.alphabet.length)
         each = int(people * (1 - self.kept_apart) / len(lengths) / ROUNDS)

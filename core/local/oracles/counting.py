@@ -47,10 +47,7 @@ class Reported(ABC):
     def fits(self, reports: Array) -> Truths:
         """Which reports could have been sent by a device that follows the survey, bool (n,).
 
-        Raises
-        ------
-        RequestError
-            When they are not of the shape and type of reports at all.
+        RequestError when they are not of the shape and type of reports at all.
         """
         shape = (len(reports), self.report_words)[: 1 + bool(self.report_words)]
         if reports.dtype != self.report_type or reports.shape != shape:

@@ -68,12 +68,8 @@ def transformed(table: Integers) -> Integers:
 def add_signs(reports: Words, places: int, coefficients: int, table: Integers) -> None:
     """Add the signs of reports to the coefficients that they name.
 
-    Parameters
-    ----------
-    reports : np.ndarray
-        Each has `coefficients` numbers of `places` bits, and above them a bit for each: one stands for -1.
-    places, coefficients : int, int
-        log₂ of the table's length, and how many coefficients a report has.
+    `reports`: Each has `coefficients` numbers of `places` bits, and above them a bit for each: one stands for -1.
+    `places`, `coefficients`: log₂ of the table's length, and how many coefficients a report has.
     """
     lock = Lock()
 

@@ -111,12 +111,8 @@ class Oracle(Counted, Validated):
     def privatise(self, values: object, source: Source | None = None) -> Array:
         """The reports of people with these values: what their devices send.
 
-        Parameters
-        ----------
-        values : object
-            Whole numbers from 0 to before `domain`, (n,).
-        source : Source | None
-            None in any real report: coins are then keyed by the operating system.
+        `values`: Whole numbers from 0 to before `domain`, (n,). `source`: None in any real report: coins are then keyed
+        by the operating system.
 
         Returns
         -------
@@ -257,14 +253,9 @@ def weighed(
 ) -> Array:
     """Reports by weighted choices, as one draw of a replayed release: see `core.privacy.replay.laws.WeighedReports`.
 
-    Parameters
-    ----------
-    values : np.ndarray
-        What the outcomes speak for, int64 (n,): those that speak for one are not those that speak for another.
-    source : Source
-        Where the coins come from; a new stream is taken from it.
-    report : Callable[[np.ndarray, np.ndarray, Stream], np.ndarray]
-        The reports, of places and of any outcomes, as `picked` gives them; further bits are of the same stream.
+    `values`: What the outcomes speak for, int64 (n,): those that speak for one are not those that speak for another.
+    `source`: Where the coins come from; a new stream is taken from it. `report`: The reports, of places and of any
+    outcomes, as `picked` gives them; further bits are of the same stream.
     """
 
     def draw() -> Array:
@@ -278,10 +269,7 @@ def weighed(
 def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Stream) -> tuple[Integers, Integers]:
     """One weighted choice a person: an outcome that speaks for the truth by its place among these, or else any.
 
-    Parameters
-    ----------
-    supporting, outcomes : int
-        How many outcomes speak for the truth, and how many there are.
+    `supporting`, `outcomes`: How many outcomes speak for the truth, and how many there are.
 
     Returns
     -------

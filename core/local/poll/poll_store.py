@@ -104,10 +104,7 @@ class Polls:
     def make_up(self, survey: Survey, counts: list[int]) -> Poll:
         """A new poll that a made-up class has answered: so many students give each answer, and report by the survey.
 
-        Raises
-        ------
-        RequestError
-            When there is no count for each answer, or nobody or too many in the class.
+        RequestError when there is no count for each answer, or nobody or too many in the class.
         """
         if len(counts) != len(survey.answers) or not all(type(count) is int and count >= 0 for count in counts):
             raise RequestError("A made-up class has a whole number of students for each answer.")
@@ -164,10 +161,7 @@ class Polls:
     def take(self, name: str, token: str, words: list[int]) -> bool:
         """Keep a report; False where this browser's is kept already.
 
-        Raises
-        ------
-        RequestError
-            When the poll is closed or full, or no browser that follows it sends such a report.
+        RequestError when the poll is closed or full, or no browser that follows it sends such a report.
         """
         poll = self.poll(name)
         if poll.closed:

@@ -45,12 +45,8 @@ QUIET = 3  # Modules of white around a code, so that a phone finds it on a dark 
 def link(asked: str, bound: str, port: int, name: str) -> str:
     """The link of a poll, by the address that a projector asked for, or one that phones reach where that is loopback.
 
-    Parameters
-    ----------
-    asked : str
-        The header Host of a request, a browser's word; anything else than a host counts as nothing.
-    bound, port : str, int
-        Where the server listens.
+    `asked`: The header Host of a request, a browser's word; anything else than a host counts as nothing. `bound`,
+    `port`: Where the server listens.
     """
     found = HOST.fullmatch(asked)
     host, own_port = (found[1], int(found[2] or 80)) if found else (_bracketed(bound), port)

@@ -119,13 +119,8 @@ class CellSketch(RowReports, LocalSketch):
     def alone(self, tally: Tally, values: object, how: str = "mean") -> Floats:
         """Estimates by the own cells of each value alone, as the sketch was published: float64 (k,).
 
-        Parameters
-        ----------
-        values : object
-            Candidates, whole numbers (k,).
-        how : str
-            The "mean" over rows, less what others bring to a cell on average; or, with a bias that nobody knows, their
-            "median", or the "min" where cells only gain by collisions.
+        `values`: Candidates, whole numbers (k,). `how`: The "mean" over rows, less what others bring to a cell on
+        average; or, with a bias that nobody knows, their "median", or the "min" where cells only gain by collisions.
         """
         check_choice(how, "How rows are put together", self.ways)
         cells = self.cells_of(tally, self.asked(values))
@@ -169,12 +164,7 @@ class CountMin(CellSketch):
     def variance(self, counts: Mapping[int, float], value: int) -> float:
         """Variance of one value's estimate where it alone is asked, for an oracle of pure counts.
 
-        Parameters
-        ----------
-        counts : Mapping[int, float]
-            The true counts of all values.
-        value : int
-            The one that is asked.
+        `counts`: The true counts of all values. `value`: The one that is asked.
         """
         own = float(counts.get(value, 0.0))
         others = np.array([count for other, count in counts.items() if other != value], np.float64)

@@ -110,12 +110,7 @@ class LocalSketch(Counted, Validated):
         Rows share people out among them, so what one has more of a value another has less; that part of the difference
         is no error of their sum and is taken off.
 
-        Parameters
-        ----------
-        values : object
-            Candidates, whole numbers (k,).
-        level : float
-            Probability with which an interval holds a count.
+        `values`: Candidates, whole numbers (k,). `level`: Probability with which an interval holds a count.
         """
         if not 0.0 < level < 1.0:
             raise RequestError("The level of an interval must lie strictly between 0 and 1, such as 0.95.")
@@ -138,11 +133,8 @@ class LocalSketch(Counted, Validated):
     def line(self, people: float, alike: float = ALIKE) -> tuple[float, float]:
         """Variance of an estimate as a line in the count it estimates: at 0, and what each further person adds.
 
-        Parameters
-        ----------
-        alike : float
-            Probability that two people have the same value, of values that nobody asks about, as frequent candidates
-            are taken off: what collisions weigh by.
+        `alike`: Probability that two people have the same value, of values that nobody asks about, as frequent
+        candidates are taken off: what collisions weigh by.
         """
 
     def typical_variance(self, people: float, count: float = 0.0, alike: float = ALIKE) -> float:

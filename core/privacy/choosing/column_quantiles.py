@@ -261,14 +261,8 @@ def release_quantiles(
 ) -> tuple[tuple[float, ...], ...]:
     """Spend the budget and choose; the one function here whose outcome is random.
 
-    Parameters
-    ----------
-    places, counts : Sequence[Places], Sequence[Counts]
-        One a column; the counts, int64 (cells,), are exact and private.
-    plan : QuantilesPlan
-        What is chosen and for how much.
-    spend : Callable[[Cost], object]
-        Writes the cost to the ledger, durably, or raises; called before any choice.
+    `places`, `counts`: One a column; the counts, int64 (cells,), are exact and private. `plan`: What is chosen and for
+    how much. `spend`: Writes the cost to the ledger, durably, or raises; called before any choice.
 
     Returns
     -------

@@ -73,17 +73,10 @@ class ChoicePlan:
 def plan_choice(candidates: Cost, neighbours: Neighbours, unit: PrivacyUnit = EACH_RECORD) -> ChoicePlan:
     """The price of candidates and a choice among them; see the proof at the top.
 
-    Parameters
-    ----------
-    candidates : Cost
-        Of making all of them together, by whom they are made of.
-    neighbours, unit : Neighbours, PrivacyUnit
-        Who is hidden; all records of one person must be on one side.
+    RequestError when the promise is too small for any choice.
 
-    Raises
-    ------
-    RequestError
-        When the promise is too small for any choice.
+    `candidates`: Of making all of them together, by whom they are made of. `neighbours`, `unit`: Who is hidden; all
+    records of one person must be on one side.
     """
     events, epsilon = _covering(candidates.events)
     if epsilon <= 0:
@@ -128,16 +121,10 @@ def held_out(
 ) -> npt.NDArray[np.bool_]:
     """Which records are held out, bool (n,): by fair coins for each, of nothing else; never released.
 
-    Parameters
-    ----------
-    records : int | np.ndarray
-        How many there are; or themselves, (n, ...), by which an audit that replays a release finds equal ones.
-    persons : np.ndarray | None
-        Whose each record is, (n,), where a person may have several: all of them go to one side.
-    halvings : int
-        From public facts: a record is held out with probability 2^-halvings.
-    sampling : bool
-        Whether what is held out is a sample whose size the promise counts on (Poisson sampling).
+    `records`: How many there are; or themselves, (n, ...), by which an audit that replays a release finds equal ones.
+    `persons`: Whose each record is, (n,), where a person may have several: all of them go to one side. `halvings`: From
+    public facts: a record is held out with probability 2^-halvings. `sampling`: Whether what is held out is a sample
+    whose size the promise counts on (Poisson sampling).
     """
     rate = 2.0**-halvings if sampling else 1.0
     lemma = "samples of coins of each record's own" if sampling else "each record on one side, by coins of its own"
@@ -159,11 +146,6 @@ def held_out(
 def choose(right: np.ndarray, plan: ChoicePlan, source: Source | None = None) -> int:
     """The place of the candidate that gets most records right, as far as the price lets anyone tell.
 
-    Parameters
-    ----------
-    right : np.ndarray
-        Records held out that each candidate gets right, int64 (K,), exact and private.
-    plan : ChoicePlan
-        Paid for already.
+    `right`: Records held out that each candidate gets right, int64 (K,), exact and private. `plan`: Paid for already.
     """
     return noisy_max(right, plan.sensitivity, plan.epsilon, source, one_way=plan.one_way)

@@ -121,10 +121,7 @@ def plan_values(
 ) -> ValueSelection:
     """How values of so many columns are found for ρ and a chance of failure; or again, in a second look.
 
-    Raises
-    ------
-    RequestError
-        When there is no chance of failure, without which no value can be shown that nobody has said.
+    RequestError when there is no chance of failure, without which no value can be shown that nobody has said.
     """
     if failure <= 0:
         raise RequestError(
@@ -189,14 +186,8 @@ def shown_values(
 ) -> list[dict[str, int]]:
     """The values of each column that pass the threshold, with their noisy counts, those of the largest first.
 
-    Parameters
-    ----------
-    counts : Sequence[Mapping[str, int]]
-        Exact and private: how many records have each value, one mapping a column; each count is at least 1.
-    selection : ValueSelection
-        How.
-    source : Source | None
-        Where the random bits come from; the operating system unless this is a test or a lesson.
+    `counts`: Exact and private: how many records have each value, one mapping a column; each count is at least 1.
+    `selection`: How. `source`: Where the random bits come from; the operating system unless this is a test or a lesson.
     """
     if len(counts) != selection.columns:
         raise ValueError("Values are found in as many columns as were paid for.")

@@ -132,19 +132,11 @@ def release_bounds(
 ) -> tuple[Bounds, ...]:
     """Spend the budget, add noise to the counts, and read the quantiles off them.
 
-    Parameters
-    ----------
-    grids, counts : Sequence[Grid], Sequence[np.ndarray]
-        One a column; the counts, int64 (cells,), are exact and private.
-    spend : Callable[[Cost], object]
-        Writes the cost to the ledger, durably, or raises; called before any noise exists.
-    quantiles : tuple[float, float]
-        Shares of the records below the low and below the high bound.
+    RequestError when the quantiles make no sense, or from ``spend``; nothing was released.
 
-    Raises
-    ------
-    RequestError
-        When the quantiles make no sense, or from ``spend``; nothing was released.
+    `grids`, `counts`: One a column; the counts, int64 (cells,), are exact and private. `spend`: Writes the cost to the
+    ledger, durably, or raises; called before any noise exists. `quantiles`: Shares of the records below the low and
+    below the high bound.
     """
     low, high = (check_number(share, "A quantile") for share in quantiles)
     if not 0 <= low < high <= 1:

@@ -114,14 +114,9 @@ DEEPEST = 128  # Candidates of a weight below 2^-128 over their number are propo
 def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Source | None = None) -> int:
     """Choose a candidate by its private score, (epsilon, 0)-privately.
 
-    Parameters
-    ----------
-    scores : np.ndarray
-        Exact and private, int64 (m,), m >= 1.
-    sensitivity : int
-        Δ: how far one person can move any one score, at most; all of them at once, and in any direction.
-    epsilon : Fraction
-        The price, exact. `events.Selections` is what it does to privacy.
+    `scores`: Exact and private, int64 (m,), m >= 1. `sensitivity`: Δ: how far one person can move any one score, at
+    most; all of them at once, and in any direction. `epsilon`: The price, exact. `events.Selections` is what it does to
+    privacy.
 
     Returns
     -------
@@ -136,14 +131,9 @@ def select_jointly(
 ) -> tuple[int, ...]:
     """Choose a candidate of each list, all for one price: a tuple by the least of its scores.
 
-    Parameters
-    ----------
-    scores : Sequence[np.ndarray]
-        Exact and private, int64 (m_j,), m_j >= 1 each.
-    sensitivity : int
-        Δ: how far one person can move any one score of any list, at most; all of them at once.
-    epsilon : Fraction
-        The price of all of them together, exact: one choice of `events.Selections`.
+    `scores`: Exact and private, int64 (m_j,), m_j >= 1 each. `sensitivity`: Δ: how far one person can move any one
+    score of any list, at most; all of them at once. `epsilon`: The price of all of them together, exact: one choice of
+    `events.Selections`.
 
     Returns
     -------
@@ -247,16 +237,9 @@ def noisy_max(
 ) -> int:
     """Choose the candidate of the largest score as far as noise lets it, (epsilon, 0)-privately.
 
-    Parameters
-    ----------
-    scores : np.ndarray
-        Exact and private, int64 (m,), m >= 1; a coin is tossed for each.
-    sensitivity : int
-        Δ: how far one person can move any one score, at most.
-    epsilon : Fraction
-        The price, exact: one event of `PureParts`.
-    one_way : bool
-        Whether one person moves all scores the same way, or not at all.
+    `scores`: Exact and private, int64 (m,), m >= 1; a coin is tossed for each. `sensitivity`: Δ: how far one person can
+    move any one score, at most. `epsilon`: The price, exact: one event of `PureParts`. `one_way`: Whether one person
+    moves all scores the same way, or not at all.
 
     Returns
     -------
@@ -329,10 +312,7 @@ class SparseVector:
     def above(self, value: int, threshold: int) -> bool:
         """Return whether a private whole number exceeds a threshold, with noise.
 
-        Raises
-        ------
-        RequestError
-            When there is no finding left; nothing is compared.
+        RequestError when there is no finding left; nothing is compared.
         """
         if self._left == 0:
             raise RequestError("All findings of the sparse vector that were paid for have been made.")

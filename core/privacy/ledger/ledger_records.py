@@ -138,10 +138,7 @@ _MADE = sa.select(RELEASES).where(RELEASES.c.dataset == sa.bindparam("number")).
 def read_history(store: Store, connection: sa.Connection, name: str, lock: bool = False) -> History | None:
     """Return a data set with all its releases, every link checked; None for an unknown name.
 
-    Parameters
-    ----------
-    lock : bool
-        Keep other writers from this data set until the transaction ends.
+    `lock`: Keep other writers from this data set until the transaction ends.
     """
     row = connection.execute(_KNOWN.with_for_update(of=DATASETS) if lock else _KNOWN, {"name": name}).one_or_none()
     if row is None:

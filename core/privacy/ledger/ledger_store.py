@@ -184,13 +184,9 @@ class Store:
     def __init__(self, where: str | Path | None = None, witness: str = "") -> None:
         """Open a ledger, creating it where there is none.
 
-        Parameters
-        ----------
-        where : str | Path | None
-            A path or ``sqlite:///path`` (SQLite file), or ``postgresql://…``; None is ``ledger.sqlite`` in the user's
-            data folder.
-        witness : str
-            The second place that knows how far the ledger had come, as `witness_at` takes it; none without.
+        `where`: A path or ``sqlite:///path`` (SQLite file), or ``postgresql://…``; None is ``ledger.sqlite`` in the
+        user's data folder. `witness`: The second place that knows how far the ledger had come, as `witness_at` takes
+        it; none without.
         """
         url = _parse(where)
         self._witness = witness_at(witness) if witness else None
@@ -229,10 +225,7 @@ class Store:
     def writing(self) -> Iterator[sa.Connection]:
         """Yield a connection whose changes all become final when the block ends, or none of them.
 
-        Raises
-        ------
-        RequestError
-            When the ledger has a second place that was not named, also before the block begins.
+        RequestError when the ledger has a second place that was not named, also before the block begins.
         """
         options = {"frostglass_writes": True} if self._sqlite else {"isolation_level": "READ COMMITTED"}
         seen, end = self._seen(), None

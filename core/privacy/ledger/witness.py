@@ -122,10 +122,7 @@ def witness_at(where: str) -> Witness:
 def known_to(where: str) -> End:
     """How far the witness at a path or at ``postgresql://…`` knows a ledger to have come.
 
-    Raises
-    ------
-    RequestError
-        When there is none, or it knows of no ledger yet, so that it agrees with any; none is begun.
+    RequestError when there is none, or it knows of no ledger yet, so that it agrees with any; none is begun.
     """
     there = where.startswith("postgresql://") or Path(where).is_file()
     if there and (end := witness_at(where).farthest()) is not None:

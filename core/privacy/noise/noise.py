@@ -52,12 +52,8 @@ class Sampler(Protocol):
 def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
     """Draw discrete Laplace noise, P(z) ∝ exp(-|z|/scale), exactly.
 
-    Parameters
-    ----------
-    size : int | tuple[int, ...]
-        Shape of the result.
-    scale : Fraction
-        b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 < b <= 2^56.
+    `size`: Shape of the result. `scale`: b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 <
+    b <= 2^56.
 
     Returns
     -------
@@ -70,13 +66,8 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
 def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Source | None = None) -> np.ndarray:
     """Draw discrete Gaussian noise, P(z) ∝ exp(-z²/(2 sigma2)), exactly.
 
-    Parameters
-    ----------
-    size : int | tuple[int, ...]
-        Shape of the result.
-    sigma2 : Fraction
-        σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole number or fraction with
-        0 < σ² < 2^112.
+    `size`: Shape of the result. `sigma2`: σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole
+    number or fraction with 0 < σ² < 2^112.
 
     Returns
     -------
@@ -89,13 +80,8 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
 def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | None = None) -> np.ndarray:
     """Draw noise vectors with density proportional to exp(-|z|/scale), |z| the Euclidean length, rounded, exactly.
 
-    Parameters
-    ----------
-    size : int | tuple[int, ...]
-        Shape of the result; each line along its last axis is a vector of its own, of m numbers.
-    scale : Fraction
-        b = Δ/ε for vectors that a person moves by Δ in length, a whole number or fraction above 0 with
-        (m + 1) b² <= 2^112.
+    `size`: Shape of the result; each line along its last axis is a vector of its own, of m numbers. `scale`: b = Δ/ε
+    for vectors that a person moves by Δ in length, a whole number or fraction above 0 with (m + 1) b² <= 2^112.
 
     Returns
     -------
@@ -111,16 +97,11 @@ def add_noise(
 ) -> np.ndarray:
     """Return a table with noise on every counter, independent between counters or, by the scale, between blocks.
 
-    Parameters
-    ----------
-    table : np.ndarray
-        The exact sums, int64 or int32, any shape; left as it is unless it is `out` as well.
-    scale : NoiseScale
-        Distribution and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or
-        of several last axes together.
-    out : np.ndarray | None
-        Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table itself may be it, and
-        then no second one is held in memory; a new array of int64 if None. The draws are the same in every case.
+    `table`: The exact sums, int64 or int32, any shape; left as it is unless it is `out` as well. `scale`: Distribution
+    and scale, from `calibration`; its block, if it has one, is the size of the table's last axis, or of several last
+    axes together. `out`: Where the noisy counters go: of the table's shape, int64 or int32, in C order. The table
+    itself may be it, and then no second one is held in memory; a new array of int64 if None. The draws are the same in
+    every case.
 
     Returns
     -------

@@ -116,19 +116,10 @@ def failure_of_parts(
 ) -> tuple[Failure, ...]:
     """What the sum of parts may fail by beside the noise itself; nothing where the sum is exactly the noise.
 
-    Parameters
-    ----------
-    moved : Sequence[tuple[Sensitivity, NoiseScale]]
-        How far one person moves each table, and the noise that all parts together are to be.
-    owners : int
-        How many parts are the noise: t.
-    delta, room : Fraction
-        The δ of the promise, and the share of it that may be lost.
+    RequestError when the parts are too small for their sum to be near enough.
 
-    Raises
-    ------
-    RequestError
-        When the parts are too small for their sum to be near enough.
+    `moved`: How far one person moves each table, and the noise that all parts together are to be. `owners`: How many
+    parts are the noise: t. `delta`, `room`: The δ of the promise, and the share of it that may be lost.
     """
     gaussian = [(one.l1, scale) for one, scale in moved if scale.distribution == "discrete_gaussian"]
     if not gaussian or owners == 1:
@@ -161,16 +152,8 @@ def add_part(
 ) -> np.ndarray:
     """Return a table with one owner's part of noise on every counter.
 
-    Parameters
-    ----------
-    table : np.ndarray
-        The owner's exact sums, int64, any shape.
-    scale : NoiseScale
-        The noise that the parts of `owners` owners together are.
-    owners : int
-        t: how many honest owners suffice.
-    out : np.ndarray | None
-        As of `add_noise`.
+    `table`: The owner's exact sums, int64, any shape. `scale`: The noise that the parts of `owners` owners together
+    are. `owners`: t: how many honest owners suffice. `out`: As of `add_noise`.
     """
     noisy = np.empty(table.shape, np.int64) if out is None else out
     sampler = part_sampler(scale, owners)

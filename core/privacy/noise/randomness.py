@@ -121,12 +121,8 @@ def hidden_order(records: np.ndarray, source: Source) -> np.ndarray:
     is in both has the same draw in both, and one that replaces another has the draw of that one; then
     `records[order]` is the same for both but in one place, whatever lines they stood in.
 
-    Parameters
-    ----------
-    records : np.ndarray
-        One row each, (n, m), all that is used of a record: what a draw belongs to. Nothing of it decides the order.
-    source : Source
-        Where the bits come from; a new stream is taken from it.
+    `records`: One row each, (n, m), all that is used of a record: what a draw belongs to. Nothing of it decides the
+    order. `source`: Where the bits come from; a new stream is taken from it.
 
     Returns
     -------

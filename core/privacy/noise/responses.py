@@ -81,14 +81,8 @@ def coins(threshold: int, count: int, stream: Stream) -> Words:
 def subsets(domain: int, size: int, forced: Integers, stream: Stream) -> Words:
     """Uniform subsets of a size of the numbers below `domain`, as bits: uint64 (n, ⌈domain/64⌉).
 
-    Parameters
-    ----------
-    domain, size : int
-        1 <= size <= domain.
-    forced : np.ndarray
-        int64 (n,): a number that is in the subset, whose others are then uniform, or -1.
-    stream : Stream
-        Random bits.
+    `domain`, `size`: 1 <= size <= domain. `forced`: int64 (n,): a number that is in the subset, whose others are then
+    uniform, or -1. `stream`: Random bits.
     """
     sets = np.zeros((len(forced), -(-domain // 64)), np.uint64)
     left: Array = np.arange(len(forced))

@@ -277,17 +277,10 @@ def recording(tape: Tape) -> Iterator[Tape]:
 def drawn(law: Law, hidden: Any, really: Callable[[], Outcome], private: bool = True) -> Outcome:
     """What a draw gives, which every function that draws asks this for.
 
-    Parameters
-    ----------
-    law : Law
-        Its distribution, from public parameters alone.
-    hidden : Any
-        The private values that it hides: an array, a number, a tuple of them, or None.
-    really : Callable[[], Outcome]
-        Draws.
-    private : bool
-        Whether the bits are private. What comes from a public seed hides nothing, and so is no draw: its outcome
-        repeats by itself, and what it was to hide is compared as everything else is.
+    `law`: Its distribution, from public parameters alone. `hidden`: The private values that it hides: an array, a
+    number, a tuple of them, or None. `really`: Draws. `private`: Whether the bits are private. What comes from a public
+    seed hides nothing, and so is no draw: its outcome repeats by itself, and what it was to hide is compared as
+    everything else is.
     """
     tape = _Recorder.tape
     return really() if tape is None or not private else tape.draw(law, hidden, really)
@@ -304,18 +297,11 @@ def tossed(
 ) -> np.ndarray:
     """Coins that every record tosses for itself, independent of what is in it, which nobody ever sees.
 
-    Parameters
-    ----------
-    lemma : str
-        Why the promise holds for all values of the coins, in a few words that an audit repeats.
-    records : np.ndarray
-        What the coins are of, a row a record; compared between neighbours, so that the order of records is none of it.
-    really : Callable[[int], np.ndarray]
-        Tosses so many: an array with a row a record.
-    forced : Any
-        Coins for a record that its neighbour's data set lacks; None leaves them as they fell.
-    rate : float
-        Probability with which a record takes part in the next draw, where the promise counts on it.
+    `lemma`: Why the promise holds for all values of the coins, in a few words that an audit repeats. `records`: What
+    the coins are of, a row a record; compared between neighbours, so that the order of records is none of it. `really`:
+    Tosses so many: an array with a row a record. `forced`: Coins for a record that its neighbour's data set lacks; None
+    leaves them as they fell. `rate`: Probability with which a record takes part in the next draw, where the promise
+    counts on it.
     """
     tape = _Recorder.tape
     if tape is None or not private:

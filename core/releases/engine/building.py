@@ -61,17 +61,14 @@ class ExactTable:
 
     It owns the table from here on: the array that was given holds noisy counters once a release was made of it.
 
+    TypeError when noise cannot be written over such a table.
+
     Parameters
     ----------
     table : np.ndarray
         Of the sketch's shape and `counter_type`, in C order and writable.
     records : int | np.ndarray
         Records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not counted.
-
-    Raises
-    ------
-    TypeError
-        When noise cannot be written over such a table.
     """
 
     def __init__(self, table: np.ndarray, records: int | np.ndarray):

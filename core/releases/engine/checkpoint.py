@@ -122,10 +122,7 @@ class Checkpoints:
     def find(self, name: str) -> Checkpoint | None:
         """What the checkpoint of that name says of itself, its counters not looked at yet; None when there is none.
 
-        Raises
-        ------
-        DamagedCheckpoint
-            When the file is not one that `write` made.
+        DamagedCheckpoint when the file is not one that `write` made.
         """
         try:
             with self._opened(name) as file:
@@ -138,10 +135,7 @@ class Checkpoints:
     def begun(self, checkpoint: Checkpoint, sketch: LinearSketch) -> Begun:
         """The state that a checkpoint holds, for the sketch that it was made of.
 
-        Raises
-        ------
-        DamagedCheckpoint
-            When a byte of it is not what was written, or it is no state of this sketch.
+        DamagedCheckpoint when a byte of it is not what was written, or it is no state of this sketch.
         """
         table = sketch.zeros()
         digest = hashlib.sha256()

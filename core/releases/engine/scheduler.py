@@ -57,10 +57,7 @@ def connected(address: str | None) -> Iterator[Client]:
 def check_closed(address: str) -> None:
     """Refuse an address whose connections leave the machine without encryption.
 
-    Parameters
-    ----------
-    address : str
-        With its protocol, such as tls://10.0.0.7:8786.
+    `address`: With its protocol, such as tls://10.0.0.7:8786.
     """
     protocol, _, place = address.partition("://")
     if protocol in ("tls", "wss", "inproc", "ucxs") or _is_this_machine(place.rpartition(":")[0]):

@@ -88,10 +88,7 @@ class Goal:
     def of(cls, error: str | float | None = None, visible: float | None = None) -> Goal:
         """From what people type: "2%", a share below 1, or a number of people from 1 on.
 
-        Raises
-        ------
-        RequestError
-            When it is neither, or nothing is said.
+        RequestError when it is neither, or nothing is said.
         """
         if error is None:
             return cls(visible=visible)

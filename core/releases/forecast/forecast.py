@@ -127,22 +127,14 @@ def forecast(
 
     RequestError when the number of records is left out, or a guess is out of range.
 
-    Parameters
-    ----------
-    sketch : LinearSketch | Adaptive
-        With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before it
-        measures, the forecast is a rehearsal.
-    records : float | None
-        How many there are at least, as anybody may know; errors follow from it, so it is never guessed.
-    density : float | None
-        A public guess of the average closeness of two records, 0 to 1; when None, the reference populations spread over
-        a sixth of the bounds.
-    sample : object
-        At least 200 public records that lie as the private ones are thought to, in random order: a table as
-        `Domain.encode_queries` takes it, encoded already (float64 (n, dimensions), or `Sets`), or `PublicRecords`,
-        which remember how a sketch did on them. Takes the place of ``density``.
-    set_size : float | None
-        A public guess of how many items a set has on average, for sketches of sets; 4, 12 and 36 are tried when None.
+    `sketch`: With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before
+    it measures, the forecast is a rehearsal. `records`: How many there are at least, as anybody may know; errors follow
+    from it, so it is never guessed. `density`: A public guess of the average closeness of two records, 0 to 1; when
+    None, the reference populations spread over a sixth of the bounds. `sample`: At least 200 public records that lie as
+    the private ones are thought to, in random order: a table as `Domain.encode_queries` takes it, encoded already
+    (float64 (n, dimensions), or `Sets`), or `PublicRecords`, which remember how a sketch did on them. Takes the place
+    of ``density``. `set_size`: A public guess of how many items a set has on average, for sketches of sets; 4, 12 and
+    36 are tried when None.
     """
     sketch.check_budget(budget)
     records = checked_records(records)

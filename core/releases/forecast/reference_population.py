@@ -74,16 +74,12 @@ def reference_populations(
 ) -> tuple[np.ndarray, ...]:
     """Public random points of every shape, float64 (REFERENCE_POINTS, d) each, inside the bounds.
 
-    Parameters
-    ----------
-    domain, metric : Domain, str
-        What is encoded, and how.
-    kernel, density : Kernel | None, float | None
-        The scale is chosen so that the kernel averages ``density`` over pairs, as far as the bounds allow it;
-        categories are as they are. Without one of them the longest axis has a standard deviation of a sixth of the
-        bounds of every column of numbers, however finely the kernel sees it; but for heaps, which then lie closer
-        together where the kernel would see next to nothing of them: whoever asks with it expects to see something.
-        Bounds of many columns say little about distances, and the kernel says more; those of few are believed.
+    `domain`, `metric`: What is encoded, and how. `kernel`, `density`: The scale is chosen so that the kernel averages
+    ``density`` over pairs, as far as the bounds allow it; categories are as they are. Without one of them the longest
+    axis has a standard deviation of a sixth of the bounds of every column of numbers, however finely the kernel sees
+    it; but for heaps, which then lie closer together where the kernel would see next to nothing of them: whoever asks
+    with it expects to see something. Bounds of many columns say little about distances, and the kernel says more; those
+    of few are believed.
     """
     populations = {name: _placed(domain, metric, kernel, density, shape) for name, shape in SHAPES.items()}
     if density is None and kernel is not None and domain.dimensions > FEW_DIMENSIONS:

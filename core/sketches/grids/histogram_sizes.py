@@ -301,18 +301,10 @@ def estimated_risks(
 ) -> np.ndarray:
     """The estimated integrated squared error of the density for each of several kernels, float64 (kernels,).
 
-    Parameters
-    ----------
-    counts : np.ndarray
-        Noisy records of every grid point, one axis each.
-    axes : tuple[Axis, ...]
-        Theirs; densities of different categories are compared one by one.
-    kernels : tuple[Kernel, ...]
-        Of encoded points, each a product of its columns, the narrowest first.
-    middle : np.ndarray
-        An encoded point in the middle of the bounds.
-    records, count_variance : float, float
-        How many there are, and the variance of the noise in one of the counts.
+    `counts`: Noisy records of every grid point, one axis each. `axes`: Theirs; densities of different categories are
+    compared one by one. `kernels`: Of encoded points, each a product of its columns, the narrowest first. `middle`: An
+    encoded point in the middle of the bounds. `records`, `count_variance`: How many there are, and the variance of the
+    noise in one of the counts.
     """
     numeric = [place for place, axis in enumerate(axes) if axis.radius or not axis.categories]
     parts = [[_along(kernel, middle, axes[place]) for place in numeric] for kernel in kernels]

@@ -69,12 +69,8 @@ def field_key(part: str, number: int, place: int) -> str:
 def used_columns(columns: Sequence[ColumnInfo], number: int, person: str | None) -> dict[int, ColumnDraft]:
     """What has been said of every column that is used, by its place; nothing is drawn.
 
-    Parameters
-    ----------
-    number : int
-        Number of the pick, part of every key.
-    person : str | None
-        The column that says who one person is, which is left out unless its owner reads it as something.
+    `number`: Number of the pick, part of every key. `person`: The column that says who one person is, which is left out
+    unless its owner reads it as something.
     """
     drafts = {}
     for place, column in enumerate(columns):

@@ -181,10 +181,7 @@ def fill_rows(
 ) -> tuple[list[str], list[str], list[str]]:
     """Fill the lines that a codebook describes, and leave out the columns that it does not name.
 
-    Parameters
-    ----------
-    book : Mapping[str, Mapping[str, Any]]
-        What `core.domain.codebooks.read_codebook` found.
+    `book`: What `core.domain.codebooks.read_codebook` found.
 
     Returns
     -------

@@ -100,14 +100,8 @@ def choose_total(epsilon: Decimal | None, number: int, protected: str) -> Decima
     Nothing is chosen at first, as it is a promise for ever and the owner's to make. The number follows ε while a choice
     of releases stands; typing a number takes the choice back.
 
-    Parameters
-    ----------
-    epsilon : Decimal | None
-        What one release costs; without it only the number can be typed.
-    number : int
-        Number of the pick on the Data page, part of every key.
-    protected : str
-        "person" or "record", whatever is protected.
+    `epsilon`: What one release costs; without it only the number can be typed. `number`: Number of the pick on the Data
+    page, part of every key. `protected`: "person" or "record", whatever is protected.
     """
     often, typed = f"release-often-{number}", f"release-total-{number}"
     asked = epsilon is not None
@@ -173,18 +167,10 @@ def choose_payer(
 ) -> tuple[Neighbours, Account | None, tuple[str, ...]]:
     """Let the owner name the data set and, when the ledger does not know it, its total; a sample has both.
 
-    Parameters
-    ----------
-    number : int
-        Number of the pick on the Data page, part of every key.
-    unit : str
-        Whom the release protects, in the ledger's words.
-    slack : bool
-        Whether the release needs a total with a δ.
-    epsilon : Decimal | None
-        What this release costs, by which a new total may be chosen as so many times that; None asks for a number.
-    fine : DeltaGenerator | None
-        The place of what hardly anyone changes: what is hidden, and a δ of the total; None draws it here.
+    `number`: Number of the pick on the Data page, part of every key. `unit`: Whom the release protects, in the ledger's
+    words. `slack`: Whether the release needs a total with a δ. `epsilon`: What this release costs, by which a new total
+    may be chosen as so many times that; None asks for a number. `fine`: The place of what hardly anyone changes: what
+    is hidden, and a δ of the total; None draws it here.
 
     Returns
     -------

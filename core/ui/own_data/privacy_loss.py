@@ -51,10 +51,7 @@ CAPTIONS = (
 def choose_epsilon(live: bool = False) -> Decimal | None:
     """The slider on its logarithmic scale, with an exact field beside it; None while no promise can be made with it.
 
-    Parameters
-    ----------
-    live : bool
-        Whether a picture below has the slider, which the field follows.
+    `live`: Whether a picture below has the slider, which the field follows.
     """
     st.session_state.setdefault(STEP, START)
     st.session_state.setdefault(EXACT, float(START))

@@ -121,12 +121,8 @@ def choose_question(domain: Domain) -> str:
 def choose_aim(draft: Draft, number: int, sample: Sample | None) -> Draft:
     """The question, the columns that it is asked by, and what belongs to it.
 
-    Parameters
-    ----------
-    number : int
-        Number of the pick on the Data page, part of keys that belong to its columns.
-    sample : Sample | None
-        The bundled sample, or None for anyone's own data.
+    `number`: Number of the pick on the Data page, part of keys that belong to its columns. `sample`: The bundled
+    sample, or None for anyone's own data.
     """
     question = choose_question(draft.domain)
     if question == MODEL:

@@ -66,12 +66,8 @@ class Request:
 def plan_of(dataset: str, total: tuple[str, str], cost: Mapping[str, Any], note: Mapping[str, Any]) -> dict[str, Any]:
     """What a release comes to: its data set with its total, its price, and what is released.
 
-    Parameters
-    ----------
-    total : tuple[str, str]
-        ε and δ that all releases of the data set will ever spend.
-    note : Mapping[str, Any]
-        The public facts that the ledger notes with it.
+    `total`: ε and δ that all releases of the data set will ever spend. `note`: The public facts that the ledger notes
+    with it.
     """
     shown = {name: note[name] for name in ("mechanism", "parameters", "columns") if name in note}
     return {"dataset": dataset, "total": list(total), "cost": dict(cost), **_seedless(shown)}

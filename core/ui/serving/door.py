@@ -46,12 +46,8 @@ def from_claims(claims: Mapping[str, Any], rules: SignIn, now: float) -> Person 
 
     An e-mail address counts when the provider has verified it, as with many providers anyone may type any address.
 
-    Parameters
-    ----------
-    claims : Mapping[str, Any]
-        Whose signature, issuer, audience and nonce were checked when it was fetched.
-    rules : SignIn
-        Which claim has the groups, and how long a sign-in lasts.
+    `claims`: Whose signature, issuer, audience and nonce were checked when it was fetched. `rules`: Which claim has the
+    groups, and how long a sign-in lasts.
     """
     issuer, subject, begun = claims.get("iss"), claims.get("sub"), claims.get("iat")
     if claims.get("is_logged_in") is not True or not (
@@ -74,12 +70,7 @@ def from_claims(claims: Mapping[str, Any], rules: SignIn, now: float) -> Person 
 def from_headers(headers: Iterable[tuple[str, str]], rules: Proxy, now: float) -> Person | None:
     """The person whom a trusted proxy names; None when it names nobody, or more than one.
 
-    Parameters
-    ----------
-    headers : Iterable[tuple[str, str]]
-        Of a request that came from one of the proxies' addresses.
-    rules : Proxy
-        Which headers it sets.
+    `headers`: Of a request that came from one of the proxies' addresses. `rules`: Which headers it sets.
     """
     given = [(name.lower(), value) for name, value in headers]
     addresses = [value for name, value in given if name == rules.email_header]

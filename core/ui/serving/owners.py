@@ -127,10 +127,7 @@ REFUSED = "That is in none of the places that you may read from on this server."
 def check_named(name: str, places: Collection[str]) -> None:
     """Refuse a path, pattern, database table or address outside of places, before anything is looked at.
 
-    Parameters
-    ----------
-    places : Collection[str]
-        Folders, and addresses that end with a stroke.
+    `places`: Folders, and addresses that end with a stroke.
     """
     if not any(_inside(name, place) for place in places):
         raise RequestError(REFUSED)
