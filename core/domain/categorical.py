@@ -192,7 +192,8 @@ class Categorical:
 
     def unlisted(self, array: pa.Array) -> np.ndarray:
         """Which values are there and not on the list, whatever they count as."""
-        return (self.codes(array) < 0) & ~self.misses(array)
+        unlisted: np.ndarray = (self.codes(array) < 0) & ~self.misses(array)
+        return unlisted
 
     def codes(self, array: pa.Array) -> np.ndarray:
         """Index of each value in the list of categories, int32 (n,); -1 where it is missing or not on the list."""
