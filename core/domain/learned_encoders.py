@@ -1,4 +1,4 @@
-"""Encoders learned on public records, and linear pipelines of scikit-learn as the steps of an encoder.
+"""Encoders learned on public records; linear pipelines of scikit-learn, and ONNX networks, as the steps of an encoder.
 
 What is learned here is never of private records: whoever gives the sample says that all of it is public, and its digest
 and the map are in every file made with it. That the choice of a map tells nothing of the private records holds because
@@ -20,6 +20,7 @@ import pandas as pd
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from ..runtime.array_types import Floats
+from ..runtime.environment import check_extra
 from ..runtime.parameters import check_choice, check_integer
 from .encoders import FUNCTIONS, MOST_NUMBERS, Encoder
 from .numeric import Numeric, Vector
@@ -162,6 +163,111 @@ def _steps_of(part: Any) -> list[dict[str, Any]]:
     raise RequestError(
         f"The {kind} of the pipeline is no linear map and no function that an encoder has "
         f"({listed(list(FUNCTIONS), len(FUNCTIONS))})."
+    )
+
+
+def encoder_of_onnx(
+    network: bytes,
+    reads: Sequence[Numeric | Vector],
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    *,
+    ball: bool = True,
+    name: str = OUTPUT,
+    origin: str = "an ONNX network",
+) -> Encoder:
+    """A public network in an ONNX file, one step after the other, as plain numbers.
+
+    Linear maps (Gemm, MatMul), constants that are added, subtracted, multiplied or divided by, the functions that
+    encoders have, Clip and LpNormalization. It is read and never run, so that images are the same bit for bit on every
+    computer, which a library that runs networks does not promise. What it was trained on must be public.
+
+    Parameters
+    ----------
+    network : bytes
+        The contents of the file, which may be a stranger's.
+    reads, bounds, ball : Sequence[Numeric | Vector], tuple[float, float], bool
+        As of `encoder_of_pipeline`.
+
+    Raises
+    ------
+    RequestError
+        When it is no such chain, or the package is missing.
+    """
+    check_extra("onnx", "onnx", "Reading an ONNX network")
+    import onnx
+
+    try:
+        graph = onnx.load_model_from_string(network).graph
+        held = {one.name: _constant(one) for one in graph.initializer}
+        (given,) = [one.name for one in graph.input if one.name not in held]
+        (wanted,) = [one.name for one in graph.output]
+    except RequestError:
+        raise
+    except Exception:  # of protobuf and onnx, whose kinds of faults are many
+        raise RequestError("The file is no ONNX network with one input and one output.") from None
+    length, steps = sum(one.width for one in reads), list[dict[str, Any]]()
+    for node in graph.node:
+        facts = {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
+        if node.op_type == "Constant" and isinstance(facts.get("value"), onnx.TensorProto):
+            held[node.output[0]] = _constant(facts["value"])
+            continue
+        moving = [one for one in node.input if one and one not in held]
+        if moving != [given]:
+            raise RequestError(f"The {node.op_type} of the network does not follow on the step before it alone.")
+        values = [None if one == given else held.get(one) for one in node.input]
+        found = _onnx_step(node.op_type, facts, values, length)
+        steps += found
+        length = len(found[0]["matrix"]) if found and "matrix" in found[0] else length
+        given = node.output[0]
+    if given != wanted:
+        raise RequestError("The output of the network is not that of its last step.")
+    steps += [{"ball": float(bounds[1])}] if ball else [{"clip": list(bounds)}]
+    said = f"{origin} ({hashlib.sha256(network).hexdigest()[:16]})"
+    return Encoder(name, length, *bounds, "", tuple(reads), tuple(steps), said)
+
+
+LEFT_ALONE = ("Identity", "Dropout", "Flatten", "Cast")  # Of one record, which is a row.
+NAMED = {"Abs": "abs", "Sqrt": "sqrt", "Relu": "relu", "Tanh": "tanh", "Exp": "exp", "Sin": "sin", "Cos": "cos"}
+
+
+def _constant(tensor: Any) -> Floats:
+    from onnx import TensorProto, numpy_helper
+
+    if tensor.data_location == TensorProto.EXTERNAL:
+        raise RequestError("The numbers of the network lie in another file; save it as one.")
+    return np.asarray(numpy_helper.to_array(tensor), dtype=np.float64)
+
+
+def _onnx_step(kind: str, facts: dict[str, Any], values: Sequence[Floats | None], length: int) -> list[dict[str, Any]]:
+    """The steps of an encoder that do what a node does, none or one; values are None where it takes what moves."""
+    constants = [one for one in values if one is not None]
+    if kind in LEFT_ALONE:
+        return []
+    if kind in NAMED:
+        return [{"function": NAMED[kind]}]
+    if kind in ("Gemm", "MatMul") and values[0] is None and constants and constants[0].ndim == 2:
+        matrix = constants[0] if facts.get("transB") else constants[0].T
+        if not facts.get("transA"):
+            offset = constants[1].reshape(-1) if len(constants) > 1 else np.zeros(1)
+            offset = np.broadcast_to(facts.get("beta", 1.0) * offset, len(matrix))
+            return [{"matrix": _rounded(facts.get("alpha", 1.0) * matrix), "offset": _rounded(offset)}]
+    if kind in ("Add", "Sub", "Mul", "Div") and len(constants) == 1 and constants[0].size in (1, length):
+        by, one = np.broadcast_to(constants[0].reshape(-1), length), np.ones(length)
+        behind = values[0] is None
+        if kind in ("Add", "Sub"):
+            return [_scaled(one if kind == "Add" or behind else -one, by if kind == "Add" or not behind else -by)]
+        if kind == "Mul" or (behind and np.all(by != 0.0)):
+            return [_scaled(by if kind == "Mul" else 1.0 / by, np.zeros(length))]
+    if kind == "Clip":
+        ends = [*constants] if constants else [np.asarray(facts[end]) for end in ("min", "max") if end in facts]
+        if len(ends) == 2 and all(end.size == 1 for end in ends):
+            return [{"clip": [float(end.reshape(())) for end in ends]}]
+    if kind == "LpNormalization" and facts.get("p", 2) == 2 and facts.get("axis", -1) in (-1, 1):
+        return [{"sphere": 1.0}]
+    known = ("Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "Clip", "LpNormalization", *NAMED, *LEFT_ALONE)
+    raise RequestError(
+        f"The network has a {kind} that cannot be written as plain numbers; encoders are chains of "
+        f"{listed(list(known), len(known))} with constants."
     )
 
 

@@ -15,7 +15,7 @@ from core.domain import Categorical, Domain, Encoder, Numeric, PrivacyUnit, Vect
 from core.domain.columns import column_from_dict, column_to_dict
 from core.domain.declarations import stated
 from core.domain.encoders import FUNCTIONS
-from core.domain.learned_encoders import encoder_of_pipeline, learned_encoder
+from core.domain.learned_encoders import encoder_of_onnx, encoder_of_pipeline, learned_encoder
 from core.errors import ReleaseFileError, RequestError
 from core.figures.report.meaning import column_values
 from tests.releases_for_tests import manifest_in, with_manifest
@@ -239,3 +239,67 @@ def test_a_released_file_has_the_encoder_and_is_asked_by_the_columns_as_they_wer
     hostile["domain"]["columns"][0]["steps"][0]["offset"] = [1e300, 0]
     with pytest.raises(ReleaseFileError):
         core.load(io.BytesIO(with_manifest(data, hostile)))
+
+
+def network(*nodes, constants=(), output=None):
+    """A chain as an ONNX file: nodes are (kind, names of further inputs, attributes)."""
+    onnx = pytest.importorskip("onnx")
+    made, before = [], "x"
+    for place, (kind, inputs, facts) in enumerate(nodes):
+        taken = [before if one == "." else one for one in inputs] if "." in inputs else [before, *inputs]
+        made.append(onnx.helper.make_node(kind, taken, [f"y{place}"], **facts))
+        before = f"y{place}"
+    held = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in dict(constants).items()]
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, None) for name in ("x", output or before)]
+    graph = onnx.helper.make_graph(made, "g", ends[:1], ends[1:], held)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)]).SerializeToString()
+
+
+def test_a_network_that_is_read_does_what_onnx_does():
+    onnx = pytest.importorskip("onnx")
+    from onnx.reference import ReferenceEvaluator
+
+    numbers = np.random.default_rng(2)
+    held = {
+        "w": numbers.normal(size=(5, 4)),
+        "b": numbers.normal(size=5),
+        "v": numbers.normal(size=(5, 3)),
+        "c": np.array([0.5, -2.0, 3.0]),
+        "two": np.array(2.0),
+        "low": np.array(-0.75),
+        "high": np.array(0.75),
+    }
+    content = network(
+        ("Gemm", ("w", "b"), {"transB": 1, "alpha": 0.5, "beta": 2.0}),
+        ("Tanh", (), {}),
+        ("MatMul", ("v",), {}),
+        ("Sub", ("c", "."), {}),
+        ("Div", ("two",), {}),
+        ("Mul", ("c",), {}),
+        ("Add", ("c",), {}),
+        ("Flatten", (), {"axis": 1}),
+        ("Clip", ("low", "high"), {}),
+        constants=held,
+    )
+    made = encoder_of_onnx(content, (Vector("x", 4, -3.0, 3.0),), ball=False)
+    records = numbers.uniform(-3, 3, (50, 4))
+    (wanted,) = ReferenceEvaluator(onnx.load_model_from_string(content)).run(None, {"x": records})
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(records.ravel()), 4)
+    found = Domain((made,)).encode(pa.RecordBatch.from_arrays([vectors], ["x"]))
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    assert made.length == 3 and "ONNX" in made.origin
+    assert column_from_dict(column_to_dict(made)) == made
+
+
+def test_networks_that_are_no_chain_of_plain_numbers_are_refused():
+    reads = (Vector("x", 4, -1.0, 1.0),)
+    held = {"k": np.ones((1, 1, 2)), "zero": np.zeros(4)}
+    for content, said in (
+        (network(("Conv", ("k",), {}), constants=held), "has a Conv"),
+        (network(("Add", ("x",), {})), "does not follow"),
+        (network(("Div", ("zero",), {}), constants=held), "has a Div"),
+        (network(("Relu", (), {}), ("Relu", (), {}), output="y0"), "not that of its last step"),
+        (b"nothing", "no ONNX network"),
+    ):
+        with pytest.raises(RequestError, match=said):
+            encoder_of_onnx(content, reads)
