@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .releases.discovery import discover, release_after
     from .releases.discovery_stage import Discovery
     from .releases.forecast.budget_for import budget_for, epsilon_of_harm
+    from .releases.forecast.encoded_forecast import recommend_encoder
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
     from .releases.job import release
@@ -173,6 +174,7 @@ _HOME = {
     "passport": ".figures.passport.passport",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".releases.forecast.recommendation",
+    "recommend_encoder": ".releases.forecast.encoded_forecast",
     "regression": ".analysis.regression",
     "release": ".releases.job",
     "release_after": ".releases.discovery",
@@ -278,6 +280,7 @@ __all__ = [
     "private_quantiles",
     "put_round_together",
     "recommend",
+    "recommend_encoder",
     "regression",
     "release",
     "release_after",

@@ -272,7 +272,9 @@ def recommend(
     whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
     of the list is what --mechanism auto takes.
     """
+    from ..releases.forecast.encoded_forecast import recommend_encoder
     from ..releases.forecast.expected_answers import size_limit
+    from ..releases.forecast.recommendation import Closeness
     from ..releases.forecast.recommendation import recommend as ranked
 
     asked = SketchOptions(**vars(kernel), **vars(norm), **vars(classes), radius=radius, mechanism="auto")
@@ -304,6 +306,10 @@ def recommend(
         print(one.reason if one is found[0] else f"{one.name}: {one.reason}")
     if limit := size_limit(found[0].stopped_by):
         print(limit)
+    if sample is not None and classes.label is None and isinstance(what, Closeness):
+        least = found[0].outlook.standard_error
+        if encoded := recommend_encoder(domain, guess.records, promise.budget(), what, sample, least):
+            print(f"{encoded.reason} It is made in Python, by recommend_encoder.")
 
 
 def _row(one: Recommendation) -> tuple[str, ...]:

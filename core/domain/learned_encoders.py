@@ -85,7 +85,7 @@ def learned_encoder(
         raise RequestError(
             f"{matrix.size:,} numbers are more than the {MOST_NUMBERS:,} of an encoder: fewer dimensions."
         )
-    steps = ({"matrix": _rounded(matrix / radius), "offset": _rounded(offset / radius)}, {"ball": 1.0})
+    steps = ({"matrix": rounded(matrix / radius), "offset": rounded(offset / radius)}, {"ball": 1.0})
     words = {"pca": "PCA", "whiten": "whitening", "lda": "LDA"}[kind]
     digest = hashlib.sha256(np.ascontiguousarray(points, dtype="<f8").tobytes())
     digest.update(b"" if classes is None else "\n".join(classes).encode())
@@ -142,11 +142,11 @@ def _steps_of(part: Any) -> list[dict[str, Any]]:
             return [_scaled(1.0 / part.scale_, np.zeros(part.n_features_in_))]
         if kind == "PCA":
             matrix = part.components_ / (np.sqrt(part.explained_variance_)[:, None] if part.whiten else 1.0)
-            return [{"matrix": _rounded(matrix), "offset": _rounded(-matrix @ part.mean_)}]
+            return [{"matrix": rounded(matrix), "offset": rounded(-matrix @ part.mean_)}]
         if kind == "LinearDiscriminantAnalysis":
             matrix = part.scalings_[:, : part._max_components].T
             centre = part.xbar_ if part.solver == "svd" else np.zeros(matrix.shape[1])
-            return [{"matrix": _rounded(matrix), "offset": _rounded(-matrix @ centre)}]
+            return [{"matrix": rounded(matrix), "offset": rounded(-matrix @ centre)}]
         if kind == "Normalizer" and part.norm == "l2":
             return [{"sphere": 1.0}]
         if kind == "FunctionTransformer":
@@ -250,7 +250,7 @@ def _onnx_step(kind: str, facts: dict[str, Any], values: Sequence[Floats | None]
         if not facts.get("transA"):
             offset = constants[1].reshape(-1) if len(constants) > 1 else np.zeros(1)
             offset = np.broadcast_to(facts.get("beta", 1.0) * offset, len(matrix))
-            return [{"matrix": _rounded(facts.get("alpha", 1.0) * matrix), "offset": _rounded(offset)}]
+            return [{"matrix": rounded(facts.get("alpha", 1.0) * matrix), "offset": rounded(offset)}]
     if kind in ("Add", "Sub", "Mul", "Div") and len(constants) == 1 and constants[0].size in (1, length):
         by, one = np.broadcast_to(constants[0].reshape(-1), length), np.ones(length)
         behind = values[0] is None
@@ -272,7 +272,7 @@ def _onnx_step(kind: str, facts: dict[str, Any], values: Sequence[Floats | None]
 
 
 def _scaled(scale: Floats, offset: Floats) -> dict[str, Any]:
-    return {"scale": _rounded(scale), "offset": _rounded(offset)}
+    return {"scale": rounded(scale), "offset": rounded(offset)}
 
 
 def _directions(points: Floats, kind: str, wanted: int, classes: np.ndarray | None) -> tuple[Floats, Floats]:
@@ -297,7 +297,7 @@ def _directions(points: Floats, kind: str, wanted: int, classes: np.ndarray | No
     return matrix, -matrix @ points.mean(axis=0)
 
 
-def _rounded(numbers: Floats) -> Any:
+def rounded(numbers: Floats) -> Any:
     """The same to so many digits that files stay short; nested lists of them."""
     numbers = np.asarray(numbers, dtype=np.float64)
     with np.errstate(divide="ignore"):
