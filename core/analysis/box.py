@@ -20,16 +20,10 @@ from ..sketches.linear import LinearSketch
 
 @dataclass(frozen=True)
 class Box:
-    """The encoded coordinates of a domain, column by column.
-
-    Parameters
-    ----------
-    metric : str
-        "l1" or "l2", which sets how far apart categories are.
-    """
+    """The encoded coordinates of a domain, column by column."""
 
     domain: Domain
-    metric: str
+    metric: str  # "l1" or "l2", which sets how far apart categories are.
 
     @classmethod
     def of(cls, sketch: LinearSketch) -> Box:

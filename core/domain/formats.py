@@ -39,24 +39,13 @@ _COMPACT = r"^\s*[0-9]{8}\s*$"
 
 @dataclass(frozen=True)
 class Format:
-    """A way in which the values of a column are written.
+    """A way in which the values of a column are written."""
 
-    Parameters
-    ----------
-    name : str
-        What a declaration calls it.
-    kind : str
-        "number", "date", "time", "duration", "yes_no", "code", "identifier", "category", "text" or "nothing".
-    words : str
-        For people, with an example.
-    entry : Mapping[str, object]
-        What a declaration says of a column that is written so, besides its bounds or values; empty where there is no
-        such column.
-    """
-
-    name: str
-    kind: str
-    words: str
+    name: str  # What a declaration calls it.
+    kind: str  # "number", "date", "time", "duration", "yes_no", "code", "identifier", "category", "text" or "nothing".
+    words: str  # For people, with an example.
+    # What a declaration says of a column that is written so, besides its bounds or values; empty where there is no such
+    # column.
     entry: Mapping[str, object] = field(default_factory=dict)
 
     def fits(self, texts: pa.Array) -> Array:

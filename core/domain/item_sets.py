@@ -222,14 +222,6 @@ class Sets:
 
     Both arrays are made read-only, so that sets can be shared by threads and slices cost nothing.
 
-    Parameters
-    ----------
-    first : np.ndarray
-        int64 (n + 1,), where each set begins; the last entry is where the last one ends.
-    elements : np.ndarray
-        uint64 (first[-1],), the keys of the items (`core.domain.item_sets`). A set may hold an item more than once: it
-        is the same set then.
-
     Examples
     --------
     >>> sets = Sets.of([["milk", "bread"], [7, 7.0, "7"]])
@@ -237,7 +229,9 @@ class Sets:
     (2, [2, 3], [7])
     """
 
-    first: np.ndarray
+    first: np.ndarray  # int64 (n + 1,), where each set begins; the last entry is where the last one ends.
+    # Uint64 (first[-1],), the keys of the items (`core.domain.item_sets`). A set may hold an item more than once: it is
+    # the same set then.
     elements: np.ndarray
 
     def __post_init__(self) -> None:

@@ -276,17 +276,10 @@ class Reserve:
     are those of one continuous mechanism of μ2, at worst, which composes with the first as if it had been fixed
     beforehand. Releases of several kinds, some with pure noise say, would not do: which of them is made could follow
     the luck of what came first, and each of them would add a delta of its own.
-
-    Attributes
-    ----------
-    whole : Budget
-        The promise of everything together, with a delta.
-    share : Fraction
-        Of ρ, for what comes first.
     """
 
-    whole: Budget
-    share: Fraction
+    whole: Budget  # The promise of everything together, with a delta.
+    share: Fraction  # Of ρ, for what comes first.
 
     @property
     def failure(self) -> Fraction:

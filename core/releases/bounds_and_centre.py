@@ -62,18 +62,10 @@ def _share(value: Number, what: str) -> Decimal:
 
 @dataclass(frozen=True)
 class BoundsPurchase:
-    """What is to be bought.
+    """What is to be bought."""
 
-    Parameters
-    ----------
-    grids : Mapping[str, Grid]
-        A generous public range for each column, by name.
-    share : Number
-        Part of epsilon that pays for the bounds, strictly between 0 and 1.
-    """
-
-    grids: Mapping[str, Grid]
-    share: Number = "0.1"
+    grids: Mapping[str, Grid]  # A generous public range for each column, by name.
+    share: Number = "0.1"  # Part of epsilon that pays for the bounds, strictly between 0 and 1.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", _share(self.share, "The share of the bounds"))
@@ -256,18 +248,12 @@ class GridCounts:
 
 @dataclass(frozen=True)
 class CentrePurchase:
-    """What is to be bought.
+    """What is to be bought."""
 
-    Parameters
-    ----------
-    share : Number
-        Part of epsilon, or of rho under (epsilon, delta), that pays for the centre; strictly between 0 and 1.
-    radius : float | None
-        For moments, the public radius of the first reading, in which records are still far from their centre; None is
-        that of the whole box. Directions need none.
-    """
-
+    # Part of epsilon, or of rho under (epsilon, delta), that pays for the centre; strictly between 0 and 1.
     share: Number = "0.12"
+    # For moments, the public radius of the first reading, in which records are still far from their centre; None is
+    # that of the whole box. Directions need none.
     radius: float | None = None
 
     def __post_init__(self) -> None:

@@ -58,27 +58,14 @@ class PrivateQuantile:
 
 @dataclass(frozen=True)
 class ColumnQuantiles:
-    """Quantiles that are to be bought, all of them for one price.
+    """Quantiles that are to be bought, all of them for one price."""
 
-    Parameters
-    ----------
-    domain : Domain
-        Public bounds of columns of numbers, and who one person is.
-    budget : Budget
-        What all quantiles of all columns may cost together.
-    quantiles : Sequence[Number]
-        Shares strictly between 0 and 1, of at most four digits.
-    columns : Sequence[str] | None
-        Columns of the domain; None is every column of numbers.
-    steps : Mapping[str, Number]
-        Of columns with the values low, low + step, … alone: 1 for whole numbers. Else it is that of the domain, where
-        there are not too many values.
-    """
-
-    domain: Domain
-    budget: Budget
-    quantiles: Sequence[Number] = (0.5,)
-    columns: Sequence[str] | None = None
+    domain: Domain  # Public bounds of columns of numbers, and who one person is.
+    budget: Budget  # What all quantiles of all columns may cost together.
+    quantiles: Sequence[Number] = (0.5,)  # Shares strictly between 0 and 1, of at most four digits.
+    columns: Sequence[str] | None = None  # Columns of the domain; None is every column of numbers.
+    # Of columns with the values low, low + step, … alone: 1 for whole numbers. Else it is that of the domain, where
+    # there are not too many values.
     steps: Mapping[str, float] = field(default_factory=dict)
     name: ClassVar[str] = "quantiles"
 

@@ -80,32 +80,17 @@ class Bought:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the records before their table is planned, and what knowing it has left.
+    """What is known of the records before their table is planned, and what knowing it has left."""
 
-    Attributes
-    ----------
-    left : Budget
-        For everything else.
-    records : float
-        About how many there are, at least 1.
-    spread : float | None
-        Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
-    bought : tuple[Bought, ...]
-        What was bought, in its order.
-    reserve : Reserve | None
-        How the promise is shared with what was bought first, where that is more than a sum; None where parts add up.
-    found : Discovered | None
-        What was found out of the columns, where nobody had said it.
-    within : Budget | None
-        The promise of which what was bought by itself was the first part, where there is one; see `promised_with`.
-    """
-
-    left: Budget
-    records: float
+    left: Budget  # For everything else.
+    records: float  # About how many there are, at least 1.
+    # Standard deviation of a column in shares of its bounds; None where it was neither said nor bought.
     spread: float | None = None
-    bought: tuple[Bought, ...] = ()
+    bought: tuple[Bought, ...] = ()  # What was bought, in its order.
+    # How the promise is shared with what was bought first, where that is more than a sum; None where parts add up.
     reserve: Reserve | None = None
-    found: Discovered | None = None
+    found: Discovered | None = None  # What was found out of the columns, where nobody had said it.
+    # The promise of which what was bought by itself was the first part, where there is one; see `promised_with`.
     within: Budget | None = None
 
     @classmethod
@@ -138,27 +123,15 @@ class Known:
 
 @dataclass(frozen=True)
 class Offer:
-    """One number that can be bought.
+    """One number that can be bought."""
 
-    Attributes
-    ----------
-    noise : NoiseScale | None
-        Of the number; None where it is public.
-    cost : Cost | None
-        Its price; None where it is public.
-    left : Budget
-        What it leaves for everything else.
-    reserve : Reserve | None
-        How it shares a promise with a delta, of which prices do not add up; None where they do.
-    table : Any
-        The table that follows, but for what is learnt, where its noise is fixed beforehand: one entry in the ledger
-        pays for both, with the noise of either in it. None where what is learnt decides about noise too.
-    """
-
-    noise: NoiseScale | None
-    cost: Cost | None
-    left: Budget
+    noise: NoiseScale | None  # Of the number; None where it is public.
+    cost: Cost | None  # Its price; None where it is public.
+    left: Budget  # What it leaves for everything else.
+    # How it shares a promise with a delta, of which prices do not add up; None where they do.
     reserve: Reserve | None = None
+    # The table that follows, but for what is learnt, where its noise is fixed beforehand: one entry in the ledger pays
+    # for both, with the noise of either in it. None where what is learnt decides about noise too.
     table: Any = None
 
     @classmethod

@@ -113,17 +113,10 @@ class ToppingUp:
     """What a second release would make of a first one, before anything is spent.
 
     RequestError for a first release that cannot be topped up.
-
-    Attributes
-    ----------
-    first : Release
-        Of one sketch, all there at once; neither merged nor made in a round.
-    more : Decimal
-        ε that is added to the promise.
     """
 
-    first: Release
-    more: Decimal
+    first: Release  # Of one sketch, all there at once; neither merged nor made in a round.
+    more: Decimal  # Ε that is added to the promise.
 
     def __post_init__(self) -> None:
         check_alone(self.first)

@@ -47,30 +47,15 @@ WEIGHTS = (30, 45, 60, 75, 90)  # Of the levels above single periods that are tr
 
 @dataclass(frozen=True)
 class Factor:
-    """A matrix C, by the few numbers that a file says of it.
+    """A matrix C, by the few numbers that a file says of it."""
 
-    Parameters
-    ----------
-    periods : int
-        T.
-    band : int
-        How many periods a row of bands adds up at most; 0 for a tree.
-    power : int
-        p of a band, in hundredths.
-    branches : int
-        k of a tree; 0 for bands.
-    weights : tuple[int, ...]
-        Of a tree's levels from single periods up, in hundredths.
-    lost : tuple[int, ...]
-        Periods, from 0, whose rows were paid for and never kept. What was measured before a lost period is not measured
-        again after it, so that the periods after it can be told from it.
-    """
-
-    periods: int
-    band: int = 0
-    power: int = 0
-    branches: int = 0
-    weights: tuple[int, ...] = ()
+    periods: int  # T.
+    band: int = 0  # How many periods a row of bands adds up at most; 0 for a tree.
+    power: int = 0  # P of a band, in hundredths.
+    branches: int = 0  # K of a tree; 0 for bands.
+    weights: tuple[int, ...] = ()  # Of a tree's levels from single periods up, in hundredths.
+    # Periods, from 0, whose rows were paid for and never kept. What was measured before a lost period is not measured
+    # again after it, so that the periods after it can be told from it.
     lost: tuple[int, ...] = ()
 
     @cached_property

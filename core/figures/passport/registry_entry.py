@@ -34,27 +34,14 @@ LONGEST = 2_000
 
 @dataclass(frozen=True)
 class Publisher:
-    """The five facts that no release knows of itself; "" where nobody says.
+    """The five facts that no release knows of itself; "" where nobody says."""
 
-    Attributes
-    ----------
-    curator : str
-        Who publishes it: the name of an organisation or a person.
-    kind : str
-        What they are: "Government", "Industry" or "Nonprofit", as the registry of deployments sorts curators.
-    use : str
-        What it is meant to be used for.
-    region : str
-        Where the people live whom it is about, or whose laws apply.
-    licence : str
-        Under which terms others may use it, such as the address of a licence.
-    """
-
-    curator: str = ""
+    curator: str = ""  # Who publishes it: the name of an organisation or a person.
+    # What they are: "Government", "Industry" or "Nonprofit", as the registry of deployments sorts curators.
     kind: str = ""
-    use: str = ""
-    region: str = ""
-    licence: str = ""
+    use: str = ""  # What it is meant to be used for.
+    region: str = ""  # Where the people live whom it is about, or whose laws apply.
+    licence: str = ""  # Under which terms others may use it, such as the address of a licence.
 
     def __post_init__(self) -> None:
         for field in fields(self):

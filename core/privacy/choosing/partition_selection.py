@@ -70,30 +70,14 @@ MARGIN = 1e-6
 
 @dataclass(frozen=True)
 class ValueSelection:
-    """How values are found, from public facts.
+    """How values are found, from public facts."""
 
-    Attributes
-    ----------
-    columns : int
-        d.
-    noise : NoiseScale
-        Of every count.
-    threshold : int
-        T: a value is shown when its noisy count is larger.
-    failure : Fraction
-        δ: how likely it is at most that a value is shown which one person alone has.
-    moved : Sensitivity
-        How far one person moves the counts of everybody else's values.
-    weight : int
-        G: what a record counts that is rare in one column alone, in a second look; 1 in the first.
-    """
-
-    columns: int
-    noise: NoiseScale
-    threshold: int
-    failure: Fraction
-    moved: Sensitivity
-    weight: int = 1
+    columns: int  # D.
+    noise: NoiseScale  # Of every count.
+    threshold: int  # T: a value is shown when its noisy count is larger.
+    failure: Fraction  # Δ: how likely it is at most that a value is shown which one person alone has.
+    moved: Sensitivity  # How far one person moves the counts of everybody else's values.
+    weight: int = 1  # G: what a record counts that is rare in one column alone, in a second look; 1 in the first.
 
     @property
     def error(self) -> float:

@@ -102,20 +102,11 @@ class ShownValues:
     What is hidden is, for each column, its values in their order and how many records have each. Values that both data
     sets have differ by shifts of Gaussian noise. One that only one of them has is shown with a probability that nothing
     hides: noise is independent, so the others are as they would be without it.
-
-    Attributes
-    ----------
-    sigma2 : Fraction
-        Of the noise.
-    threshold : int
-        What is shown is larger.
-    columns : int
-        How many there are.
     """
 
-    sigma2: Fraction
-    threshold: int
-    columns: int
+    sigma2: Fraction  # Of the noise.
+    threshold: int  # What is shown is larger.
+    columns: int  # How many there are.
 
     described = "values that are shown above a noisy threshold"
 

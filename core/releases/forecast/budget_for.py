@@ -60,22 +60,13 @@ def careful_error(one: Forecast) -> float:
 
 @dataclass(frozen=True)
 class Goal:
-    """How exact a release has to be: at least one of the three.
+    """How exact a release has to be: at least one of the three."""
 
-    Attributes
-    ----------
-    share : float | None
-        The largest error of an answer as a share of all records, or of a distance as one of the average distance that
-        the forecast supposes: how far apart records really lie, nobody may look at.
-    people : float | None
-        The same as a number of records.
-    visible : float | None
-        A group of so many records must be told from none (95%, one-sided).
-    """
-
+    # The largest error of an answer as a share of all records, or of a distance as one of the average distance that the
+    # forecast supposes: how far apart records really lie, nobody may look at.
     share: float | None = None
-    people: float | None = None
-    visible: float | None = None
+    people: float | None = None  # The same as a number of records.
+    visible: float | None = None  # A group of so many records must be told from none (95%, one-sided).
 
     def __post_init__(self) -> None:
         said = [value for value in (self.share, self.people, self.visible) if value is not None]
