@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 
 from ..analysis.answerable import reach_together
 from ..analysis.box import Box
@@ -22,6 +23,8 @@ from ..privacy.budget import Budget
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..releases.engine.building import TableBuilder
+from ..releases.job import release
+from ..releases.release import Release
 from ..sketches.answers import Answers
 from ..sketches.grids.grid_axes import is_product_of_columns
 from ..sketches.grids.histogram import Histogram
@@ -33,6 +36,9 @@ from ..sources.samples import Sample, sample
 # Steps of ε, about equally far apart on a logarithmic scale; the smallest first.
 EPSILONS = tuple("0.01 0.015 0.02 0.03 0.05 0.08 0.1 0.15 0.2 0.3 0.5 0.8 1 2 4 8".split())
 SIZE = 96  # Cells along a side.
+# Heaps of made-up people: where, in shares of the bounds, and which share of them; how wide, and how many at most.
+HEAPS = ((0.25, 0.3, 0.35), (0.4, 0.7, 0.25), (0.55, 0.4, 0.2), (0.7, 0.75, 0.12), (0.8, 0.25, 0.08))
+HEAP, MOST_MADE_UP = 1.0 / 40.0, 100_000
 LEVEL, SEED = 0.95, 16
 
 
@@ -93,6 +99,19 @@ def has_live_picture(sample: Sample) -> bool:
     kind = card(sample.release).sketch
     on_grid = kind is not None and kind.on_grid
     return on_grid and len(sample.domain.columns) == 2 and is_product_of_columns(sample.kernel)
+
+
+def of_made_up(sketch: Histogram, budget: Budget, records: float) -> Release:
+    """What a map of two columns of numbers would be of people in five places, who are made up; nothing is read."""
+    random, domain, n = np.random.default_rng(SEED), sketch.domain, int(min(records, MOST_MADE_UP))
+    heaps = np.array(HEAPS)
+    shares = heaps[random.choice(len(heaps), n, p=heaps[:, 2]), :2] + random.normal(0.0, HEAP, (n, 2))
+    people: dict[str, np.ndarray] = {} if domain.unit.column is None else {domain.unit.column: np.arange(n)}
+    people |= {
+        column.name: column.low + np.clip(share, 0.0, 1.0) * (column.high - column.low)  # type: ignore[union-attr]
+        for column, share in zip(domain.columns, shares.T, strict=True)
+    }
+    return release(sketch, pd.DataFrame(people), budget, noise_source=SeededSource(SEED))
 
 
 @lru_cache(maxsize=8)

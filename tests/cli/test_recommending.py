@@ -138,4 +138,4 @@ def test_the_automatic_distance_of_a_map_is_said_in_km(command, tmp_path):
     said = command(
         "recommend", "--declaration", "map.yaml", "--records", 9_000, "--epsilon", 1, "--spread", "0.1"
     ).stderr
-    assert "the bandwidth is from 22.2 to 23.2 km by column" in said
+    assert "The bandwidth is 3.6 km where readers choose none" in said

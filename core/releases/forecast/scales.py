@@ -27,7 +27,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...domain import Cyclic, Dates, Domain, Numeric, Vector
+from ...domain import Coordinate, Cyclic, Dates, Domain, Numeric, Vector
 from ...errors import RequestError
 from ...formatting.numbers import listed, significant
 from ...geometry.kernels import Gaussian
@@ -206,6 +206,8 @@ class Scales:
 
 def in_unit(domain: Domain, distance: float) -> str:
     """A bandwidth as people read it."""
+    if domain.scale == "box" and all(isinstance(column, Coordinate) for column in domain.columns):
+        return f"{significant(distance * max(column.span for column in domain.columns), 2)} km"  # type: ignore[union-attr]
     if domain.scale == "box":
         return f"{significant(100 * distance, 2)}% of the bounds"
     units = {getattr(column, "measure", "") for column in domain.columns} - {""}
@@ -231,7 +233,7 @@ def closely(domain: Domain, bandwidth: float) -> str:
 
 def has_scales(domain: Domain) -> bool:
     """Whether a grid of these columns can be smoothed as its readers like."""
-    numbers = [column for column in domain.columns if isinstance(column, (Numeric, Dates, Cyclic))]
+    numbers = [column for column in domain.columns if isinstance(column, (Numeric, Coordinate, Dates, Cyclic))]
     return len(numbers) == len(domain.columns) <= MOST_NUMBERS
 
 
@@ -258,8 +260,8 @@ def chosen_scales(domain: Domain, budget: Budget, records: float | None) -> Scal
     records = checked_records(records)
     if not has_scales(domain):
         raise RequestError(
-            f"A bandwidth is chosen for one to {MOST_NUMBERS} columns of numbers, dates or circles; for others it "
-            "must be said: the distance at which closeness fades."
+            f"A bandwidth is chosen for one to {MOST_NUMBERS} columns of numbers, places, dates or circles; for others "
+            "it must be said: the distance at which closeness fades."
         )
     spans = _spans(domain)
     units = spans if unlike(domain) else np.full(len(spans), spans.max())
@@ -288,7 +290,11 @@ def unlike(domain: Domain) -> bool:
 
 def _spans(domain: Domain) -> Floats:
     """From bound to bound of each column, or once around, as records are compared."""
-    return np.array([1.0 if domain.scale == "box" else column.span for column in domain.columns])  # type: ignore[union-attr]
+    lengths = [
+        column.span * column.scaling("none")[1] / column.scaling(domain.scale)[1]  # type: ignore[union-attr]
+        for column in domain.columns
+    ]
+    return np.array(lengths)
 
 
 def _least_cell(domain: Domain, units: Floats) -> float:

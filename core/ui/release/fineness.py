@@ -8,8 +8,10 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ...domain import Domain
+from ...analysis.density import grid
+from ...domain import Coordinate, Domain, Numeric
 from ...figures.bandwidth_figures import kernel_figure, kernel_in_words, smoothing_figure, smoothing_in_words
+from ...figures.release_pictures import in_words, picture_figure
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import significant
 from ...geometry.kernels import (
@@ -27,6 +29,7 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
+from ...lab.live_pictures import SIZE, of_made_up
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.nearness import (
@@ -39,7 +42,7 @@ from ...releases.forecast.nearness import (
     stretched,
     suggested_kernel,
 )
-from ...releases.forecast.scales import chosen_scales, has_scales
+from ...releases.forecast.scales import Scales, chosen_scales, has_scales
 from ...sources.samples import Sample
 from ..frame.charts import show
 from ..frame.marks import note
@@ -183,11 +186,27 @@ def chosen_by_forecast(draft: Draft) -> Draft:
             f"any beyond three times that. {scales.detail}"
         )
     show(smoothing_figure(scales), "release-smoothing-figure", smoothing_in_words(scales))
+    if draft.label is None:
+        _preview(draft, scales)
     note(
         f"The grid is released once, with its noise; smoothing it costs nothing. Answers are given at a bandwidth of "
         f"{usual} where nobody chooses another."
     )
     return replace(draft, kernel=scales.kernel, finest=scales.finest)
+
+
+def _preview(draft: Draft, scales: Scales) -> None:
+    """A map of made-up people, as this budget would show them: whether places are told apart is seen before paying."""
+    columns = draft.compared.columns
+    if len(columns) != 2 or not all(isinstance(column, (Numeric, Coordinate)) for column in columns):
+        return
+    if st.toggle("See it on made-up people", key="release-preview", persist_state="session"):
+        with turn():
+            made = of_made_up(scales.sketch, draft.promise, draft.records)
+            x, y = made.domain.names
+            picture = grid(made, x, y, size=SIZE)
+        show(picture_figure(made, picture), "release-preview-figure", in_words(made, picture))
+        note("They are in five places, each a twentieth of the bounds wide. Yours are not looked at.")
 
 
 def _nearness(domain: Domain, number: int, instead: Sequence[float]) -> float | None:

@@ -5,10 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from core.analysis.modes import find_modes
 from core.domain import Categorical, Cyclic, Domain, Numeric
+from core.domain.round_columns import position
 from core.errors import RequestError
 from core.figures.bandwidth_figures import smoothing_figure, smoothing_in_words
 from core.geometry.kernels import Gaussian
+from core.lab.live_pictures import HEAPS, of_made_up
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness, recommend
 from core.releases.forecast.scales import Way, chosen_scales, has_scales, in_unit, risks
@@ -102,6 +105,20 @@ def test_columns_that_need_a_bandwidth():
         chosen_scales(Domain.of(a=["x", "y"]), Budget(1), 100)
     with pytest.raises(RequestError, match="How many records"):
         chosen_scales(PAY, Budget(1), None)
+
+
+@pytest.mark.parametrize("scale", ["none", "box"])
+def test_five_branches_of_a_town_are_told_apart_at_the_automatic_distance_said_in_km(scale):
+    """Half of how far records lie apart was taken for places, and five branches were one blob."""
+    town = Domain(position("lat", "lon", 50.95, 51.15, 13.6, 13.9), scale=scale)
+    scales = chosen_scales(town, Budget(1, "1e-6"), 10_000)
+    assert scales.in_words(scales.bandwidth).endswith(" km") and " km apart" in scales.detail
+    made = of_made_up(scales.sketch, Budget(1, "1e-6"), 10_000)
+    found = [mode for mode in find_modes(made) if mode.significant]
+    assert len(found) == len(HEAPS)
+    for north, east, _ in HEAPS:
+        place = 50.95 + 0.2 * north, 13.6 + 0.3 * east
+        assert min(np.hypot(mode.position["lat"] - place[0], mode.position["lon"] - place[1]) for mode in found) < 0.01
 
 
 def test_the_grid_comes_first_where_readers_choose():

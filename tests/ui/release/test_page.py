@@ -223,6 +223,13 @@ def test_a_density_is_released_as_finely_as_its_noise_allows(ledger):
     assert asked.open_bandwidth and asked.sized
 
 
+def test_a_map_is_seen_on_made_up_people_before_anything_is_paid(ledger):
+    at = with_total(visit(Domain.of(x=(0, 10), y=(0, 10)), frame=pd.DataFrame({"x": [1.0], "y": [2.0]})))
+    at.toggle(key="release-preview").set_value(True).run()
+    assert not at.exception and not at.error and "five places" in words(at) and not ledger.names()
+    assert any("highest at" in str(one.proto) for one in at.get("plotly_chart"))
+
+
 def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     hostile = "![x](https://example.org/spy.png)"
     frame = pd.DataFrame({hostile: [1.0, np.nan]})
