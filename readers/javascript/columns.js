@@ -1,5 +1,6 @@
 // Columns: what anyone may say in them, and how that becomes the coordinates that a sketch is asked at.
 import { ReaderError } from "./archive.js";
+import { imageOfRead } from "./encoders.js";
 
 const STEPS = { day: 86400, hour: 3600, minute: 60, second: 1 };
 const KM_A_DEGREE = (6371.0088 * Math.PI) / 180;
@@ -31,11 +32,11 @@ export const amountAt = ({ finest }, place) => {
 };
 
 export class Column {
-  categories; codes; east; encoded; kind; length; name; north; south; step; west; written;
+  categories; codes; east; encoded; kind; length; name; north; reads; south; step; steps; west; written;
 
   constructor(facts) {
     Object.assign(this, facts);
-    if (facts.kind === "encoded") [this.kind, this.encoded] = ["vector", true]; // asked by the numbers after encoding
+    if (facts.kind === "encoded") [this.kind, this.encoded] = ["vector", true]; // asked by what it reads, or by the numbers after encoding
     this.isScalar = SCALARS.includes(facts.kind);
     if (!this.isScalar && !CHOICES.includes(facts.kind) && this.kind !== "vector" && facts.kind !== "items") {
       throw new ReaderError("The file has a column of a kind that this reader does not know; a newer one may.");
@@ -150,6 +151,17 @@ export class Column {
   }
 }
 
+/** The numbers of an encoded column for each value of the columns that it reads, which are moved to their bounds. */
+const imagesOf = (column, queries) => {
+  const read = new Domain({ columns: column.reads });
+  const [{ count, coordinates }, [low, high]] = [read.encode(queries, "l2"), read.bounds("l2")];
+  try {
+    return Array.from({ length: count }, (_, i) => imageOfRead(column, coordinates.map((one, k) => Math.min(Math.max(one[i], low[k]), high[k]))));
+  } catch (problem) {
+    throw problem instanceof ReaderError ? problem : new ReaderError("The steps by which the file makes its numbers make no sense.");
+  }
+};
+
 /** The public facts about records: columns, and how they are compared. */
 export class Domain {
   constructor(facts) {
@@ -186,6 +198,11 @@ export class Domain {
     return [each(0), each(1)];
   }
 
+  /** The columns that a question may be asked by: those that encoders read in place of the encoded ones. */
+  get asked() {
+    return this.columns.flatMap((column) => (column.encoded ? column.reads.map((one) => new Column(one)) : [column]));
+  }
+
   get spacings() {
     return this.columns.flatMap((column) => Array(column.width).fill(column.spacing / column.scaling(this.scale)[1]));
   }
@@ -195,6 +212,8 @@ export class Domain {
    * same for all places.
    */
   encode(queries, metric) {
+    const missing = this.columns.filter(({ name, encoded }) => encoded && !Object.hasOwn(queries, name));
+    if (missing.length) return this.encode({ ...queries, ...Object.fromEntries(missing.map((column) => [column.name, imagesOf(column, queries)])) }, metric);
     const lists = this.names.map((name) => {
       if (!Object.hasOwn(queries, name)) throw new ReaderError(`The question says nothing about the column "${name}".`);
       return Array.isArray(queries[name]) || ArrayBuffer.isView(queries[name]) ? queries[name] : [queries[name]];

@@ -144,6 +144,20 @@ def test_a_mechanism_that_is_not_known_is_refused_in_a_sentence():
     assert said == [{"refused": sentence}] * len(RIVALS)
 
 
+def test_an_encoded_column_is_asked_by_what_it_reads_as_python_asks_it():
+    path, random = KNOWN / "encoded-1.npz", np.random.default_rng(5)
+    queries = {
+        "v": random.uniform(-1.5, 1.5, (6, 3)).tolist(),
+        "t": random.uniform(-0.5, 2.5, 6).tolist(),
+        "kind": ["a", "b"] * 3,
+    }
+    (said,) = ask({"file": path, "queries": queries})
+    compare({"queries": queries}, said, core.load(path))
+    del queries["t"]
+    (said,) = ask({"file": path, "queries": queries})
+    assert said == {"refused": 'The question says nothing about the column "t".'}
+
+
 def test_sums_of_products_are_those_of_python_to_nine_digits():
     path = KNOWN / "products-1.npz"
     (said,), sums = ask({"file": path, "sums": True}), Sums.of(core.load(path))

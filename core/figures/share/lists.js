@@ -33,7 +33,7 @@ const queriesOf = (text, columns) => {
 
 /** A field for a list, and what is said of each line: how much is close to it, or how far all are. */
 export const listView = (release, stem) => {
-  const columns = release.sketch.domain.columns;
+  const columns = release.sketch.domain.asked;
   const near = release.sketch.answers === "closeness";
   const input = element("textarea", { id: "list", rows: 5, spellcheck: "false" });
   const said = element("p", { class: "note", role: "status" });
