@@ -133,7 +133,7 @@ export class Chart {
     const [least, most] = this.range;
     const turned = this.decoder.answers === "distance";
     const shareOf = (value) => (most > least ? (value - least) / (most - least) : 0);
-    const image = imageOf(shape[1], shape[0], (i) => shade(this.differs ? this.colours.differing : this.colours.shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i])));
+    const image = imageOf(shape[1], shape[0], this.shown.colourOf ?? ((i) => shade(this.differs ? this.colours.differing : this.colours.shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i]))));
     const [x, right] = rect[0].map((end) => this.toPixels(end, "x"));
     const [bottom, y] = rect[1].map((end) => this.toPixels(end, "y"));
     pen.imageSmoothingEnabled = this.decoder.exact && this.across.kind !== "category" && this.up.kind !== "category";
@@ -196,7 +196,8 @@ export class Chart {
     this.values = distance ? [ends[0] - room, ends[1] + room] : [Math.min(0, Math.max(ends[0], -0.15 * ends[1])), ends[1] + room];
     pen.save();
     pen.clip();
-    if (this.across.kind === "category") this.drawBars(pen, seen);
+    if (this.shown.colourOf) this.drawStrip(pen);
+    else if (this.across.kind === "category") this.drawBars(pen, seen);
     else this.drawCurve(pen, seen);
     pen.restore();
   }
@@ -243,6 +244,18 @@ export class Chart {
     }
   }
 
+  /** A colour at each place, over the whole height. */
+  drawStrip(pen) {
+    const { values, colourOf } = this.shown;
+    const wide = (values[1] ?? values[0] + 1) - values[0];
+    values.forEach((at, i) => {
+      const [red, green, blue, strength] = colourOf(i);
+      pen.fillStyle = `rgb(${red} ${green} ${blue} / ${strength / 255})`;
+      const [from, to] = [at - wide / 2, at + wide / 2].map((end) => this.toPixels(end, "x"));
+      pen.fillRect(from, this.plot.top, to - from, this.plot.height);
+    });
+  }
+
   /** What cannot be told from none is hatched up to where it very likely ends. */
   drawBars(pen, seen) {
     const { est, low, high, values } = this.shown;
@@ -280,7 +293,7 @@ export class Chart {
     }
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    const marks = this.isMap ? marksOf(this.up, this.window.y, height / 45) : roundMarks(...this.values, height / 55);
+    const marks = this.isMap ? marksOf(this.up, this.window.y, height / 45) : this.shown.colourOf ? [] : roundMarks(...this.values, height / 55);
     for (const [place, words] of marks) {
       const y = this.toPixels(place, "y");
       this.line(pen, left - 5, y, left, y);

@@ -49,7 +49,8 @@ export class Controls {
     this.choose(Math.max(0, subjects.findIndex(({ name }) => name === start)));
   }
 
-  choose(place, x = 0, y = null) {
+  /** A map begins as one: longitudes across. */
+  choose(place, x = this.subjects[place].outline?.columns[0] ?? 0, y = this.subjects[place].outline?.columns[1] ?? null) {
     this.decoder = this.subjects[place];
     this.place = place;
     const columns = this.decoder.columns;

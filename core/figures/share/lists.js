@@ -1,7 +1,8 @@
 // What is asked of a release besides its picture: lists that somebody pastes, made-up records, which group it is like
 // somewhere, and which tops of a picture stand out from the noise.
 import { element } from "./canvas.js";
-import { dateWords, endsOf, listed, percent, significant } from "./numbers.js";
+import { Chart } from "./chart.js";
+import { dateWords, listed, percent, significant } from "./numbers.js";
 import { csvOf, save } from "./take.js";
 import { ReaderError } from "../../../readers/javascript/archive.js";
 
@@ -77,40 +78,44 @@ export const samplesButton = (controls, stem) => element("button", { type: "butt
   save(`${stem}-made-up.csv`, "text/csv", csvOf(decoder.columns.map(({ name }) => name), dated));
 } }, "Made-up records like these (CSV)");
 
+/** Red, green and blue of one of so many groups, evenly around the circle of hues. */
+const groupColour = (place, count) => [0, 8, 4].map((turn) => {
+  const k = (turn + (12 * place) / count) % 12;
+  return Math.round(255 * (0.5 - 0.225 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+});
+
 /** Which of several groups is the closest at each place of the picture, and whether the noise leaves that open. */
 export const groupsView = (groups, controls) => {
-  const canvas = element("canvas", { class: "groups", role: "img" });
+  const canvas = element("canvas", { role: "img" });
   const legend = element("ul", { class: "facts" });
-  const show = () => {
-    const { x, y, held } = controls;
-    const window = { x: endsOf(groups[0].columns[x]), y: y === null ? null : endsOf(groups[0].columns[y]) };
-    const shown = groups.map((group) => group.picture(x, y, window, [MAP_SIDE, MAP_SIDE], held));
-    const sign = groups[0].answers === "distance" ? -1 : 1;
-    const places = shown[0].est.map((_, i) => i);
-    const best = Array.from(places, (i) => {
+  const chart = new Chart(canvas);
+  const sign = groups[0].answers === "distance" ? -1 : 1;
+  const picture = (x, y, window, places, held) => {
+    const shown = groups.map((group) => group.picture(x, y, window, places.map((one) => Math.min(one, MAP_SIDE)), held));
+    const best = Array.from(shown[0].est, (_, i) => {
       const order = shown.map((one, k) => [sign * one.est[i], one.error[i], k]).sort((a, b) => b[0] - a[0]);
       return { group: order[0][2], sure: order[0][0] - order[1][0] > SURE * Math.hypot(order[0][1], order[1][1]) };
     });
-    const [height, width] = shown[0].shape.length > 1 ? shown[0].shape : [1, shown[0].shape[0]];
-    Object.assign(canvas, { width, height });
-    const pen = canvas.getContext("2d");
-    pen.clearRect(0, 0, width, height);
-    best.forEach(({ group, sure }, i) => {
-      pen.fillStyle = `hsl(${(group * 360) / groups.length} 45% 50% / ${sure ? 1 : 0.3})`;
-      pen.fillRect(i % width, height - 1 - Math.floor(i / width), 1, 1);
-    });
+    return { ...shown[0], low: null, high: null, best, colourOf: (i) => [...groupColour(best[i].group, groups.length), best[i].sure ? 255 : 70] };
+  };
+  const decided = { ...groups[0], columns: groups[0].columns, exact: false, answers: "groups", picture };
+  const show = () => {
+    const { x, y, held } = controls;
+    chart.show(Object.assign(decided, { chosen: groups.map(({ chosen }) => chosen).join() }), x, y, { ...held });
+    if (!chart.shown) return;
+    const { best } = chart.shown;
     legend.replaceChildren(...groups.map(({ group }, k) => {
-      const chip = element("canvas", { width: 12, height: 12, "aria-hidden": "true" });
-      const ink = chip.getContext("2d");
-      ink.fillStyle = `hsl(${(k * 360) / groups.length} 45% 50%)`;
-      ink.fillRect(0, 0, 12, 12);
       const share = best.filter((one) => one.group === k && one.sure).length / best.length;
+      const chip = element("canvas", { width: 12, height: 12, "aria-hidden": "true" });
+      const pen = chip.getContext("2d");
+      pen.fillStyle = `rgb(${groupColour(k, groups.length).join(" ")})`;
+      pen.fillRect(0, 0, 12, 12);
       return element("li", {}, chip, ` ${group}: surely the closest on ${percent(share)} of the picture`);
     }));
     canvas.setAttribute("aria-label", `Which group is the closest. ${legend.textContent}`);
   };
   const view = element("details", { class: "list", ontoggle: () => view.open && show() },
-    element("summary", {}, "Which group is it like here?"), canvas, legend,
+    element("summary", {}, "Which group is it like here?"), element("div", { class: "canvas" }, canvas), legend,
     element("p", { class: "note" }, "Pale where the noise leaves open which group it is. The group with most records close by is shown, so large groups win more often."));
   return Object.assign(view, { show: () => view.open && show() });
 };
