@@ -115,10 +115,7 @@ class Box:
         `uniforms`: Numbers in [0, 1), float64 (n, u), with u from `uniforms_needed`: one a numeric coordinate, then one
         a column of categories.
 
-        Returns
-        -------
-        np.ndarray
-            float64 (n, dimensions) in Fortran order; coordinates of other columns are zero.
+        Returns float64 (n, dimensions) in Fortran order; coordinates of other columns are zero.
         """
         names = self.domain.names if names is None else tuple(names)
         numeric = self.numeric_coordinates(names)

@@ -123,10 +123,7 @@ def climb(
     `widths`: Half-widths of the kernel by coordinate of numbers, (coordinates,). `steps`: First steps in half-widths,
     (n, coordinates).
 
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray]
-        Where each search ended, float64 (n, dimensions), and the height there, (n,).
+    Returns where each search ended, float64 (n, dimensions), and the height there, (n,).
     """
     random = np.random.Generator(np.random.PCG64(SEARCH_SEED))
     points, steps = points.copy(), np.array(steps, dtype=np.float64)

@@ -36,10 +36,7 @@ def medians_on_a_line(places: np.ndarray, masses: np.ndarray, count: int) -> tup
     `places`: Increasing, float64 (n,). `masses`: How much lies at each, float64 (n,), none below zero. `count`: k, at
     most n.
 
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray]
-        The medians, increasing, and the mass of each one's group, (k,) both.
+    Returns the medians, increasing, and the mass of each one's group, (k,) both.
     """
     n = len(places)
     mass = np.concatenate([[0.0], np.cumsum(masses)])
@@ -72,10 +69,7 @@ def medians_in_space(points: np.ndarray, count: int, random: np.random.Generator
     Lloyd's descent with medians in place of means, from starts that are far apart (Arthur, Vassilvitskii 2007); the
     best of several, which need not be the best of all.
 
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray]
-        The medians, float64 (k, d), the largest group first, and the group of each point, int64 (n,).
+    Returns the medians, float64 (k, d), the largest group first, and the group of each point, int64 (n,).
     """
     tried = [_descended(points, _starts(points, count, random)) for _ in range(1 if count == 1 else RESTARTS)]
     centres, groups, _ = min(tried, key=lambda one: one[2])

@@ -141,10 +141,7 @@ STARTS = 24  # Places to search from: the highest hill is wanted, and it has the
 def densest_place(release: Release) -> dict[str, object]:
     """A value by column, where there are more columns than a picture averages over and a mode stands out from noise.
 
-    Returns
-    -------
-    dict[str, object]
-        In natural units; empty where a picture should average, or nothing stands out.
+    Returns values in natural units; empty where a picture should average, or nothing stands out.
     """
     columns = release.sketch.query_domain.columns
     if release.sketch.answers != "closeness" or len(columns) <= MOST_AVERAGED:

@@ -55,12 +55,9 @@ def lattice_population(
 
     `widths`: Half widths of the kernel, float64 (coordinates of numbers,); places are at most so far apart.
 
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray, np.ndarray, float] | None
-        Places (m, d), weights (m,) that add up to 1, pitch (d,), and the misfit in standard errors. None where there is
-        no such lattice: with categories, in more than two dimensions, a kernel of more than differences, too many
-        cells, or nothing but noise.
+    Returns places (m, d), weights (m,) that add up to 1, pitch (d,), and the misfit in standard errors. None where
+    there is no such lattice: with categories, in more than two dimensions, a kernel of more than differences, too many
+    cells, or nothing but noise.
     """
     low, high = box.bounds
     if box.blocks or len(low) > MOST_DIMENSIONS or not isinstance(kernel, Stationary):

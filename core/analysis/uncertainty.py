@@ -137,10 +137,7 @@ def quantile_dots(answers: Answers, index: int, count: int = 50) -> np.ndarray:
     is known and not measured); so the exact sum is the estimate plus as many standard errors, and the interval of
     `Answers` at 95% holds 95% of a great many dots.
 
-    Returns
-    -------
-    np.ndarray
-        float64 (count,), increasing: sums, as the answers are.
+    Returns float64 (count,), increasing: sums, as the answers are.
     """
     check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
     check_integer(index, "The query", 0, len(answers.estimate) - 1)
@@ -158,10 +155,7 @@ def possible_releases(release: Release, queries: object, count: int = 50, seed: 
     Chernozhukov, Chetverikov, Kato 2013). Its scale is drawn from the inverse chi distribution, as the spread of a few
     groups is itself uncertain: each answer by itself follows Student's t around the estimate.
 
-    Returns
-    -------
-    np.ndarray
-        float64 (count, n): sums, as the answers are.
+    Returns float64 (count, n): sums, as the answers are.
     """
     check_integer(count, "The number of outcomes", 1, MOST_OUTCOMES)
     check_integer(seed, "The seed", 0, (1 << 63) - 1)

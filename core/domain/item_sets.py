@@ -118,11 +118,8 @@ def item_keys(array: pa.Array, what: str) -> tuple[np.ndarray, np.ndarray | None
     `array`: Texts, numbers, booleans or bytes, or a dictionary of them. `what`: How a refusal names them, such as "The
     column 'tags'".
 
-    Returns
-    -------
-    tuple
-        uint64 (n,), and bool (n,) that is True where there is a value; None instead says that all are there. A missing
-        value, and NaN, has no key: what stands in its place means nothing.
+    Returns uint64 (n,), and bool (n,) that is True where there is a value; None instead says that all are there. A
+    missing value, and NaN, has no key: what stands in its place means nothing.
     """
     kind = array.type
     if pa.types.is_dictionary(kind):

@@ -232,12 +232,9 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 
     RequestError when the release has no column that can be drawn.
 
-    Returns
-    -------
-    np.ndarray
-        uint8 (size, size, 4), red, green, blue and opacity: teal that is denser where more people are, or where
-        everyone is nearer, on nothing. One column is a hill seen from the side, two are a map; what is least in the map
-        is blank.
+    Returns uint8 (size, size, 4), red, green, blue and opacity: teal that is denser where more people are, or where
+    everyone is nearer, on nothing. One column is a hill seen from the side, two are a map; what is least in the map is
+    blank.
     """
     names = list(columns) or _first_columns(release.domain)
     opacity = _hill(release, names[0], size) if len(names) == 1 else _map(release, names[0], names[1], size)
@@ -250,10 +247,8 @@ def density_picture(release: Release, columns: Sequence[str] = (), size: int = S
 def groups_picture(release: Release, columns: Sequence[str], size: int = GROUPS_SIZE) -> np.ndarray:
     """Which group each place over two columns is like, averaged over the others.
 
-    Returns
-    -------
-    np.ndarray
-        uint8 (size, size, 4), red, green, blue and opacity: each group in its colour, blank where the noise decides.
+    Returns uint8 (size, size, 4), red, green, blue and opacity: each group in its colour, blank where the noise
+    decides.
     """
     across, up = columns
     drawn = decision_map(release, across, up, resolution=size)

@@ -118,10 +118,8 @@ def searched(search: str, people: int, epsilon: str) -> pd.DataFrame:
     `search`: the name of a search in `core.local.survey`. `people`, `epsilon`: how many report, and the promise to
     each.
 
-    Returns
-    -------
-    pd.DataFrame
-        One row a word found, the most frequent first: value, estimate, low, high, and truth, how many really had it.
+    Returns one row a word found, the most frequent first: value, estimate, low, high, and truth, how many really had
+    it.
     """
     words, counts = counted_words()
     said = np.random.default_rng().choice(len(words), people, p=counts / counts.sum())

@@ -65,10 +65,7 @@ class Attacks:
 
         `outputs`: float64 (n, m), one noisy table a row.
 
-        Returns
-        -------
-        ndarray
-            float64 (n, attacks).
+        Returns float64 (n, attacks).
         """
         from_first, from_second = outputs - self._first, outputs - self._second
         near_first, near_second = from_first[:, self._moved], from_second[:, self._moved]

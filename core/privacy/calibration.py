@@ -185,11 +185,8 @@ def calibrate(sensitivity: Sensitivity, epsilon: Fraction, delta: Fraction = Fra
     `sensitivity`: How far one person moves the table. `epsilon`, `delta`: The promise for this table alone, exact (a
     share of a `Budget`).
 
-    Returns
-    -------
-    NoiseScale
-        The kind of the smallest variance: discrete Laplace noise, rounded noise vectors where the sensitivity offers
-        them, or, with a delta, discrete Gaussian noise.
+    Returns the kind of the smallest variance: discrete Laplace noise, rounded noise vectors where the sensitivity
+    offers them, or, with a delta, discrete Gaussian noise.
     """
     return calibrate_shares([(sensitivity, Fraction(1))], epsilon, delta)[0]
 
@@ -212,10 +209,8 @@ def calibrate_shares(
     of ρ (Gaussian) each table spends. `gaussian_only`: Take Gaussian noise wherever delta allows it, for mechanisms
     whose theory is of Gaussian noise.
 
-    Returns
-    -------
-    tuple[NoiseScale, ...]
-        One a table: all pure or all Gaussian, by the variance of the table with the largest share, the first of them.
+    Returns one noise a table: all pure or all Gaussian, by the variance of the table of the largest share, the first of
+    them.
     """
     epsilon, delta = Fraction(epsilon), Fraction(delta)
     if not tables or min(share for _, share in tables) <= 0:

@@ -50,10 +50,7 @@ def check_directory(file: BinaryIO, members: int) -> int:
 
     `members`: The most that the archive may have.
 
-    Returns
-    -------
-    int
-        Where the directory begins, which is where the last member ends.
+    Returns where the directory begins, which is where the last member ends.
     """
     try:
         size = file.seek(0, os.SEEK_END)

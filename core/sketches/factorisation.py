@@ -102,11 +102,8 @@ class Factor:
     def readings(self, periods: int) -> tuple[Floats, Floats]:
         """How sums are read off the rows of the periods that are over.
 
-        Returns
-        -------
-        (ndarray, ndarray)
-            The least squares inverse B, float64 (periods, rows), zero for lost periods; and X⁻¹, the covariances of
-            single periods in units of the variance of a row's noise.
+        Returns the least squares inverse B, float64 (periods, rows), zero for lost periods; and X⁻¹, the covariances of
+        single periods in units of the variance of a row's noise.
         """
         return _readings(self, periods)
 

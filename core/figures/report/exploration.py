@@ -35,10 +35,7 @@ Answer = Answers | AnomalyScores | Curve | Heatmap | Volume | Sample | Sequence[
 def table_of(answer: Answer, places: Mapping[str, Sequence] | None = None) -> pd.DataFrame:
     """Places and what a release says about them, side by side.
 
-    Returns
-    -------
-    frame
-        The columns of the release, then those of the answer; one whose name is taken is called ``answer_NAME``.
+    Returns the columns of the release, then those of the answer; one whose name is taken is called ``answer_NAME``.
     """
     if isinstance(answer, Sample):
         return answer.points

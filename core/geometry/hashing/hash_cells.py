@@ -150,10 +150,7 @@ def columns(hashes: Hashes, low: np.ndarray, high: np.ndarray, width: int, seed:
     `hashes`: Atomic hashes of every row. `low`, `high`: Public bounds of the encoded coordinates, (d,). `width`: W, the
     most columns a row may have. `seed`: Public hash seed.
 
-    Returns
-    -------
-    Columns
-        Its ``width`` is smaller than W when no row needs W columns.
+    Their ``width`` is smaller than W when no row needs W columns.
     """
     least, most = _projected_bounds(hashes, low, high)
     if not (np.isfinite(least).all() and np.isfinite(most).all()):

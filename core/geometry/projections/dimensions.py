@@ -41,10 +41,7 @@ def dimensions_for(alpha: float, source: int, kernel: Kernel, kind: str = "fast"
     closer. `source`: Dimensions d before the projection. `kernel`: A kernel of the Euclidean distance with one
     bandwidth. `kind`: "fast", "gaussian" or "orthogonal".
 
-    Returns
-    -------
-    int
-        k, or d where even the least smaller k is not enough: then there is nothing to gain from projecting.
+    Returns k, or d where even the least smaller k is not enough: then there is nothing to gain from projecting.
     """
     if not 0.0 < alpha < 1.0:
         raise RequestError("The wanted error of a density must lie strictly between 0 and 1, such as 0.02.")

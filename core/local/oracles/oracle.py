@@ -114,10 +114,7 @@ class Oracle(Counted, Validated):
         `values`: Whole numbers from 0 to before `domain`, (n,). `source`: None in any real report: coins are then keyed
         by the operating system.
 
-        Returns
-        -------
-        np.ndarray
-            (n,), or (n, `report_words`), of `report_type`.
+        Returns (n,), or (n, `report_words`), of `report_type`.
         """
         given = np.asarray(values)
         if given.ndim != 1 or given.dtype.kind not in "iu":
@@ -271,10 +268,7 @@ def picked(supporting: int, outcomes: int, surplus: int, count: int, stream: Str
 
     `supporting`, `outcomes`: How many outcomes speak for the truth, and how many there are.
 
-    Returns
-    -------
-    tuple[np.ndarray, np.ndarray]
-        int64 (n,) each: the place, or -1; and a uniform outcome where it is -1.
+    Returns int64 (n,) each: the place, or -1; and a uniform outcome where it is -1.
     """
     favoured = supporting * surplus
     number = below(favoured + outcomes * UNIT, count, stream)

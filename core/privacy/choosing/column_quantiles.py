@@ -264,10 +264,7 @@ def release_quantiles(
     `places`, `counts`: One a column; the counts, int64 (cells,), are exact and private. `plan`: What is chosen and for
     how much. `spend`: Writes the cost to the ledger, durably, or raises; called before any choice.
 
-    Returns
-    -------
-    tuple
-        For each column its quantiles, in increasing order, never decreasing.
+    Returns for each column its quantiles, in increasing order, never decreasing.
     """
     if len(places) != plan.columns or [len(one) for one in counts] != [one.cells for one in places]:
         raise ValueError("Every column needs its places and a count for each cell.")

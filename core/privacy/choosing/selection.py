@@ -118,10 +118,7 @@ def select(scores: np.ndarray, sensitivity: int, epsilon: Fraction, source: Sour
     most; all of them at once, and in any direction. `epsilon`: The price, exact. `events.Selections` is what it does to
     privacy.
 
-    Returns
-    -------
-    int
-        Place of the chosen candidate.
+    Returns the place of the chosen candidate.
     """
     return select_jointly([scores], sensitivity, epsilon, source)[0]
 
@@ -135,10 +132,7 @@ def select_jointly(
     score of any list, at most; all of them at once. `epsilon`: The price of all of them together, exact: one choice of
     `events.Selections`.
 
-    Returns
-    -------
-    tuple[int, ...]
-        Place of the chosen candidate in each list.
+    Returns the place of the chosen candidate in each list.
     """
     checked = [check_scores(one, sensitivity, epsilon) for one in scores]
     rate = Fraction(epsilon) / (2 * sensitivity)
@@ -241,10 +235,7 @@ def noisy_max(
     move any one score, at most. `epsilon`: The price, exact: one event of `PureParts`. `one_way`: Whether one person
     moves all scores the same way, or not at all.
 
-    Returns
-    -------
-    int
-        Place of the chosen candidate.
+    Returns the place of the chosen candidate.
     """
     scores = check_scores(scores, sensitivity, epsilon)
     rate = Fraction(epsilon) / (sensitivity if one_way else 2 * sensitivity)

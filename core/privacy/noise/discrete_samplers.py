@@ -149,10 +149,8 @@ def laplace_sampler(scale: Fraction) -> LaplaceSampler:
 def _toss_lanes(digits: Words, words: Words, position: int) -> tuple[np.uint64, np.uint64, int]:
     """Compare 64 uniform numbers with a probability, digit by digit.
 
-    Returns
-    -------
-    ones, tied, position
-        Lanes below the probability, lanes that agree with all of its digits, and the first word not used.
+    Returns ones, tied, position: lanes below the probability, lanes that agree with all of its digits, and the first
+    word not used.
     """
     ones, tied = np.uint64(0), ALL
     place = 0
@@ -170,11 +168,9 @@ def _draw_blocks(
 ) -> tuple[int, int, int]:
     """Fill blocks of 64 draws until values, words or room for unsettled tosses run out.
 
-    Returns
-    -------
-    block, position, rows
-        The next block to fill, the first word not used, and how many rows of `unsettled` are filled: block, whether
-        the geometric draw is subtracted, coin, lanes that showed one and were not counted, lanes that tied.
+    Returns block, position, rows: the next block to fill, the first word not used, and how many rows of `unsettled` are
+    filled: block, whether the geometric draw is subtracted, coin, lanes that showed one and were not counted, lanes
+    that tied.
     """
     tail = digits.shape[0] - 1
     position, rows = 0, 0

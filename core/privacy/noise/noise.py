@@ -55,10 +55,7 @@ def discrete_laplace(size: int | tuple[int, ...], scale: Fraction, source: Sourc
     `size`: Shape of the result. `scale`: b = Δ1/ε for a table of L1 sensitivity Δ1, a whole number or fraction with 0 <
     b <= 2^56.
 
-    Returns
-    -------
-    ndarray
-        int64 (size); a draw beyond 64 bits is set to the nearer end.
+    Returns int64 (size); a draw beyond 64 bits is set to the nearer end.
     """
     return _fill(np.zeros(size, np.int64), "discrete_laplace", scale, _laplace(scale), source)
 
@@ -69,10 +66,7 @@ def discrete_gaussian(size: int | tuple[int, ...], sigma2: Fraction, source: Sou
     `size`: Shape of the result. `sigma2`: σ² = Δ2²/(2ρ) for a table of squared L2 sensitivity Δ2² under ρ-zCDP, a whole
     number or fraction with 0 < σ² < 2^112.
 
-    Returns
-    -------
-    ndarray
-        int64 (size); a draw beyond 64 bits is set to the nearer end.
+    Returns int64 (size); a draw beyond 64 bits is set to the nearer end.
     """
     return _fill(np.zeros(size, np.int64), "discrete_gaussian", sigma2, _gaussian(sigma2), source)
 
@@ -83,10 +77,7 @@ def rounded_l2(size: int | tuple[int, ...], scale: Fraction, source: Source | No
     `size`: Shape of the result; each line along its last axis is a vector of its own, of m numbers. `scale`: b = Δ/ε
     for vectors that a person moves by Δ in length, a whole number or fraction above 0 with (m + 1) b² <= 2^112.
 
-    Returns
-    -------
-    ndarray
-        int64 (size); a draw beyond 64 bits is set to the nearer end.
+    Returns int64 (size); a draw beyond 64 bits is set to the nearer end.
     """
     table = np.zeros(size, np.int64)
     return _fill(table, "rounded_l2", scale, _rounded_l2(scale, table.shape[-1]), source)
@@ -103,10 +94,7 @@ def add_noise(
     itself may be it, and then no second one is held in memory; a new array of int64 if None. The draws are the same in
     every case.
 
-    Returns
-    -------
-    ndarray
-        `out`; sums beyond the ends of its type are set to the nearer end.
+    Returns `out`; sums beyond the ends of its type are set to the nearer end.
     """
     if scale.distribution == "rounded_l2" and scale.block not in accumulate(reversed(table.shape), mul):
         raise ValueError(f"Noise for blocks of {scale.block} does not fit a table of shape {table.shape}.")

@@ -216,10 +216,7 @@ def reach(scale: NoiseScale, parts: int, owners: int, chance: float) -> int:
 def _keep_jumps(left: Words, kept: Words, start: int, owners: np.uint64, words: Words) -> tuple[int, int]:
     """Split what is left of each sum into jumps and keep a t-th of them, until sums or words run out.
 
-    Returns
-    -------
-    place, used
-        The sum to go on with, and the first word not used.
+    Returns place, used: the sum to go on with, and the first word not used.
     """
     place, used = start, 0
     zero, one = np.uint64(0), np.uint64(1)

@@ -124,10 +124,7 @@ def hidden_order(records: np.ndarray, source: Source) -> np.ndarray:
     `records`: One row each, (n, m), all that is used of a record: what a draw belongs to. Nothing of it decides the
     order. `source`: Where the bits come from; a new stream is taken from it.
 
-    Returns
-    -------
-    ndarray
-        `records[order]` are the records in it.
+    `records[order]` are the records in it.
     """
 
     opened: list[Stream] = []

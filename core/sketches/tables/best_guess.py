@@ -139,10 +139,7 @@ class BestGuess:
     def directions(self) -> tuple[dict[int, slice], np.ndarray, np.ndarray]:
         """The directions along which columns hang together and that noise does not make, none of few columns.
 
-        Returns
-        -------
-        tuple[dict[int, slice], np.ndarray, np.ndarray]
-            The rows of each column; float64 (n,) how long each direction is; and float64 (rows, n), their entries.
+        Returns the rows of each column; float64 (n,) how long each direction is; and float64 (rows, n), their entries.
         """
         pairs = [table for table in self._reading.noise.by_columns if len(table) == 2]
         columns = sorted({place for pair in pairs for place in pair})

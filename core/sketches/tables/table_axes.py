@@ -334,10 +334,7 @@ def cut(points: np.ndarray, domain: Domain, axes: Sequence[Axis]) -> np.ndarray:
     the largest coordinate, the first of several, or the one with the nearest place. `domain`, `axes`: how they were
     encoded, and the axes of the domain.
 
-    Returns
-    -------
-    np.ndarray
-        uint16 (axes, n). Cells hold their lower end, and the last one both.
+    Returns uint16 (axes, n). Cells hold their lower end, and the last one both.
     """
     low, high = domain.bounds(METRIC)
     found = np.empty((len(axes), len(points)), np.uint16)

@@ -183,11 +183,8 @@ def fill_rows(
 
     `book`: What `core.domain.codebooks.read_codebook` found.
 
-    Returns
-    -------
-    tuple[list[str], list[str], list[str]]
-        Names of the columns that are filled, and of those that the codebook names but does not say enough of; and the
-        values that it lists and says are missing, with their columns.
+    Returns names of the columns that are filled, and of those that the codebook names but does not say enough of; and
+    the values that it lists and says are missing, with their columns.
     """
     places = {column.name: (place, column) for place, column in enumerate(columns)}
     filled: list[str] = []

@@ -172,10 +172,7 @@ def choose_payer(
     may be chosen as so many times that; None asks for a number. `fine`: The place of what hardly anyone changes: what
     is hidden, and a δ of the total; None draws it here.
 
-    Returns
-    -------
-    tuple
-        What the release hides; who pays, None while nobody does; and what is missing, in a few words each.
+    Returns what the release hides; who pays, None while nobody does; and what is missing, in a few words each.
     """
     if own.sample is not None:
         return _sample_pays(visitor, ledger, own.title, unit, fine or st.container())
