@@ -15,6 +15,7 @@ from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, tr
 from core.models.training_task import MOST_HALVINGS, Task
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
+from tests.depth import draws
 
 PLANE = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), town=["Basel", "Bern"], kind=["no", "yes"])
 GROWTH = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), z=(0.0, 10.0))
@@ -155,7 +156,7 @@ def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path
     [("descent", "kind", 2), ("newton", "kind", 2), ("boosted", "z", 2), ("descent", "z", 0), ("descent", "kind", -8)],
 )
 def test_bands_hold_what_there_would_be_without_noise(method, label, curves):
-    domain, count, runs = (PLANE if label == "kind" else GROWTH), 1_500, 30
+    domain, count, runs = (PLANE if label == "kind" else GROWTH), 1_500, draws(15, 30)
     frame = valley(count)
     frame["z"] = np.clip(np.abs(np.asarray(frame["x"])) + frame["y"] / 4, 0, 10)
     trainer = trainer_of(method, domain, label, curves=max(curves, 0), waves=max(-curves, 0))
@@ -164,7 +165,7 @@ def test_bands_hold_what_there_would_be_without_noise(method, label, curves):
     made = [trainer._trained(*records, DELTA, plan, SeededSource(run)) for run in range(runs)]
     slopes, reach = (np.array([getattr(one, name) for one in made]) for name in ("slopes", "bands"))
     held = np.abs(slopes - slopes.mean(axis=0)) <= reach
-    assert held.mean() > 0.87  # of 95 in 100, with thirty draws of few coefficients
+    assert held.mean() > 0.87  # of 95 in 100, with few draws of few coefficients
     # And they are not much wider than they must be, but where waves are still on their way, which is taken for noise.
     assert np.median(reach.mean(axis=0) / slopes.std(axis=0)) < (3.5 if curves >= 0 else 8.0) * 1.96
 

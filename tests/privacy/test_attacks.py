@@ -15,13 +15,14 @@ from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise, discrete_laplace
 from core.privacy.noise.randomness import SeededSource
-from tests.depth import deep
+from tests.depth import deep, draws
 
 # An audit of a correct mechanism fails with probability 1 - LEVEL at most: below 1e-6 for all tests here together.
 LEVEL = 1 - 1e-8
 ROWS, WIDTH = 3, 8
 BATCH = 5000
-ONE_A_CALL = {"runs": 5000, "runs_a_call": None}
+ONE_A_CALL = {"runs": draws(2000, 5000), "runs_a_call": None}
+RUNS = draws(50_000, 100_000)
 OFFSETS = np.array([0.0, 0.3, 0.7])
 
 DATA = np.array([0.06, 0.3, 0.31, 0.55, 0.8])
@@ -43,7 +44,7 @@ def noisy(exact, scale):
     return exact + discrete_laplace((BATCH, *exact.shape), Fraction(scale))
 
 
-def fails(mechanism, neighbour=ONE_MORE, data=DATA, exact=sketch, runs=100_000, runs_a_call=BATCH):
+def fails(mechanism, neighbour=ONE_MORE, data=DATA, exact=sketch, runs=RUNS, runs_a_call=BATCH):
     report = audit(mechanism, data, neighbour, epsilon=1, exact=exact, runs=runs, runs_a_call=runs_a_call, level=LEVEL)
     return not report.passed
 
@@ -57,7 +58,7 @@ def test_a_correct_mechanism_passes(epsilon, delta, neighbour, l1):
         lambda data: add_noise(np.broadcast_to(sketch(data), (BATCH, ROWS, WIDTH)), scale),
         *(DATA, neighbour, epsilon, delta),
         exact=sketch,
-        runs=100_000,
+        runs=RUNS,
         runs_a_call=BATCH,
         level=LEVEL,
     )
@@ -81,8 +82,8 @@ def test_catches_half_the_noise():
 
 def test_catches_the_sensitivity_of_the_other_neighbours():
     """Replacing moves twice as many counters as adding."""
-    assert fails(lambda data: noisy(sketch(data), ROWS), ONE_REPLACED, runs=200_000)
-    assert not fails(lambda data: noisy(sketch(data), 2 * ROWS), ONE_REPLACED, runs=200_000)
+    assert fails(lambda data: noisy(sketch(data), ROWS), ONE_REPLACED, runs=2 * RUNS)
+    assert not fails(lambda data: noisy(sketch(data), 2 * ROWS), ONE_REPLACED, runs=2 * RUNS)
 
 
 def test_catches_noise_used_again_in_every_row():

@@ -135,7 +135,7 @@ def test_the_choices_of_a_level_share_what_one_person_moves(tiny, relation, reco
 
 @pytest.mark.parametrize("quantiles", [("0.5",), ("0.3", "0.8")])
 def test_frequencies_are_those_of_the_closed_form(tiny, quantiles):
-    plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(1500, 4000)
+    plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(900, 4000)
     expected: dict[tuple[float, ...], float] = {}
     for outcome, chance in chances(tiny, counts, plan).items():
         values = tuple(tiny.value(candidate) for candidate in outcome)
@@ -280,7 +280,7 @@ def _counts(records):
 
 
 def test_medians_of_two_columns_have_the_frequencies_of_the_closed_form(tiny, monkeypatch):
-    plan, runs = plan_quantiles(2, ["0.5"], Budget(2)), draws(1500, 4000)
+    plan, runs = plan_quantiles(2, ["0.5"], Budget(2)), draws(900, 4000)
     counts = [np.array([2, 0, 3, 1]), np.array([0, 4, 1, 1])]
     monkeypatch.setattr(Places, "value", lambda self, candidate: float(candidate))
     source, seen = SeededSource(8), np.zeros((9, 9))

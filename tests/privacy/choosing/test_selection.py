@@ -34,7 +34,7 @@ from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf
 from tests.privacy.noise.scripted import ScriptedStream
 
-DRAWS = draws(2000, 4000)
+DRAWS = draws(1200, 4000)
 
 
 def closed_form(scores, sensitivity, epsilon) -> np.ndarray:

@@ -65,7 +65,7 @@ def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponen
     """Short tables tie all the time; a small tail exponent leaves few binary digits before the tail."""
     sampler = LaplaceSampler.of(Fraction(5, 2), tail_exponent)
     sampler = replace(sampler, digits=np.ascontiguousarray(sampler.digits[:, :digits]))
-    drawn = sampler.draw(draws(2_500, 10_000), SeededSource(4).stream())
+    drawn = sampler.draw(draws(1_200, 10_000), SeededSource(4).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert drawn.exact
@@ -259,7 +259,7 @@ def test_candidates_finished_in_python_take_their_place():
     sampler = GaussianSampler.of(Fraction(18))
     proposal = sampler.proposal
     short = replace(sampler, proposal=replace(proposal, digits=np.ascontiguousarray(proposal.digits[:, :2])))
-    drawn = short.draw(draws(1_500, 10_000), SeededSource(6).stream())
+    drawn = short.draw(draws(900, 10_000), SeededSource(6).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert len(drawn.exact) > len(values) / 2

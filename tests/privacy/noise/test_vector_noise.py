@@ -98,7 +98,7 @@ def plane(scale, reach):
 @pytest.mark.parametrize("block", [1, 2, deep(3), 50])
 @pytest.mark.parametrize("places", [PLACES, COARSE])
 def test_one_counter_has_the_rounded_marginal(places, block, scale):
-    vectors = (draws(40_000, 100_000) if places == PLACES else draws(1_500, 6_000)) // math.isqrt(block)
+    vectors = (draws(20_000, 100_000) if places == PLACES else draws(900, 6_000)) // math.isqrt(block)
     values = drawn(scale, block, vectors, places)
     assert fit_p_value(values[:, 0], marginal(scale, block), cells=60) > FALSE_ALARM
     assert fit_p_value(values[:, -1], marginal(scale, block), cells=60) > FALSE_ALARM
@@ -108,7 +108,7 @@ def test_vectors_of_one_are_rounded_laplace():
     def cdf(z):
         return stats.laplace.cdf(np.asarray(z, float) + 0.5, scale=3)
 
-    assert fit_p_value(drawn(3, 1, draws(60_000, 200_000)).ravel(), cdf) > FALSE_ALARM
+    assert fit_p_value(drawn(3, 1, draws(30_000, 200_000)).ravel(), cdf) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("places", [PLACES, COARSE])
@@ -116,7 +116,7 @@ def test_vectors_of_two_have_the_rounded_joint_law(places):
     """Coordinates share a length: with coarse numbers it gets its digits once, for both."""
     scale, reach = 0.8, 4
     expected = plane(scale, reach)
-    values = drawn(Fraction(4, 5), 2, draws(40_000, 100_000) if places == PLACES else draws(3_000, 10_000), places)
+    values = drawn(Fraction(4, 5), 2, draws(20_000, 100_000) if places == PLACES else draws(1_500, 10_000), places)
     inside = np.abs(values).max(axis=1) <= reach
     cells = (values[inside] + reach) @ [2 * reach + 1, 1]
     counts = np.append(np.bincount(cells, minlength=expected.size), (~inside).sum())
@@ -131,7 +131,7 @@ def test_vectors_of_two_have_the_rounded_joint_law(places):
 @pytest.mark.parametrize("block", [2, 5, 64])
 def test_length_and_direction(block, scale):
     """Up to scales at which every coordinate needs digits beyond its cell."""
-    values = drawn(scale, block, draws(6_000, 12_000) if scale < 1 << 40 else draws(600, 1_500))
+    values = drawn(scale, block, draws(3_000, 12_000) if scale < 1 << 40 else draws(400, 1_500))
     lengths = np.sqrt((values.astype(float) ** 2).sum(axis=1))
     assert stats.kstest(lengths / float(scale), stats.gamma(block).cdf).pvalue > FALSE_ALARM
     directions = values / lengths[:, None]

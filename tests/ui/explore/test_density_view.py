@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
-from core.analysis import density
+from core.analysis import density, other_columns
 from core.figures.figure_axes import Axis, View
 from core.figures.report.exploration import Density, Exploration, Points
 from core.figures.report.programs import script_for
@@ -25,7 +25,7 @@ from core.ui.explore.density_view import steps
 from core.ui.released import public_answers
 from core.ui.released.asked_points import grain, label_of, tidy
 from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
-from tests.depth import deep
+from tests.depth import deep, draws
 from tests.figures.report.explorations import report_of
 from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import (
@@ -152,7 +152,8 @@ def test_each_column_may_have_a_bandwidth_of_its_own():
     ],
     ids=["mwem", "huang-roth"],
 )
-def test_answers_whose_error_nobody_knows_are_drawn_and_said_without_one(mechanism, first, kind):
+def test_answers_whose_error_nobody_knows_are_drawn_and_said_without_one(mechanism, first, kind, monkeypatch):
+    monkeypatch.setattr(other_columns, "MOST_PLACES", draws(16, other_columns.MOST_PLACES))
     people = np.random.default_rng(0).normal(5, 1, (300, 2))
     made = release(mechanism, people, Budget(4))
     app = explore(made.to_bytes(), "rival.npz")
