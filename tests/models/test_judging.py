@@ -1,6 +1,7 @@
 """Test files: what is right, how far off, whether probabilities mean what they say, and probabilities made to fit."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -20,22 +21,27 @@ from tests.models.test_descent import THREE, three
 from tests.models.test_numbers import LINE, line
 
 
-def seeded(frame, label, domain):
+@cache
+def seeded(records, count, label, domain):
     """A model whose noise is always the same."""
     method = "objective" if label == "kind" else "products"
-    return trainer_of(method, domain, label).fit(open_source(frame), Budget(8), noise_source=SeededSource(1))
+    return trainer_of(method, domain, label).fit(open_source(records(count)), Budget(8), noise_source=SeededSource(1))
 
 
-CLASSES = seeded(plane(), "kind", PLANE)
-KINDS = seeded(three(1_000), "kind", THREE)
-NUMBERS = seeded(line(), "y", LINE)
+def of_classes():
+    return seeded(plane, 600, "kind", PLANE)
+
+
+def of_numbers():
+    return seeded(line, 4_000, "y", LINE)
 
 
 def test_what_is_right_is_counted():
+    model = of_classes()
     frame = plane(300)
-    tested = read_test(CLASSES, open_source(frame))
-    found = judge_classes(CLASSES, tested)
-    said = np.array(CLASSES.categories)[CLASSES.codes(frame)]
+    tested = read_test(model, open_source(frame))
+    found = judge_classes(model, tested)
+    said = np.array(model.categories)[model.codes(frame)]
     assert float(found.confusion.accuracy.estimate) == pytest.approx(np.mean(said == np.array(frame["kind"])))
     table = pd.crosstab(pd.Series(frame["kind"]), pd.Series(said)).reindex(["no", "yes"])[["no", "yes"]]
     assert np.array_equal(found.confusion.counts[:, :2], table)
@@ -46,18 +52,20 @@ def test_what_is_right_is_counted():
 def test_a_record_that_misses_something_is_left_out_as_in_training():
     frame = pd.DataFrame(line(100))
     frame.loc[::10, "x"] = np.nan
-    tested = read_test(NUMBERS, open_source(frame))
+    model = of_numbers()
+    tested = read_test(model, open_source(frame))
     assert (len(tested.truth), tested.left_out) == (90, 10)
     with pytest.raises(RequestError, match="fewer than 2 records"):
-        read_test(NUMBERS, open_source(frame.iloc[:1]))
+        read_test(model, open_source(frame.iloc[:1]))
     with pytest.raises(RequestError, match="town"):
-        read_test(NUMBERS, open_source(frame.drop(columns="town")))
+        read_test(model, open_source(frame.drop(columns="town")))
 
 
 def test_numbers_are_judged_in_their_own_unit():
     frame = line(1_000)
-    found = judge_numbers(NUMBERS, read_test(NUMBERS, open_source(frame)))
-    error = NUMBERS.numbers(frame) - frame["y"]
+    model = of_numbers()
+    found = judge_numbers(model, read_test(model, open_source(frame)))
+    error = model.numbers(frame) - frame["y"]
     expected = (np.sqrt(np.mean(error**2)), np.abs(error).mean(), error.mean(), frame["y"].std())
     assert (found.typical, found.absolute, found.above, found.of_mean) == pytest.approx(expected, abs=1e-6)
     assert found.explained == pytest.approx(1 - np.mean(error**2) / frame["y"].var(), abs=1e-6)
@@ -74,9 +82,12 @@ def test_reliability_is_what_a_table_of_answers_says():
     assert found.log_loss == pytest.approx(-np.log([0.95, 0.05, 0.55, 1.0]).mean())
 
 
-@pytest.mark.parametrize(("model", "frame"), [(CLASSES, plane(3_000)), (KINDS, three(3_000))], ids=["two", "three"])
-def test_scores_that_are_too_bold_or_shifted_are_put_right(model, frame):
+@pytest.mark.parametrize(
+    ("records", "count", "domain"), [(plane, 600, PLANE), (three, 1_000, THREE)], ids=["two", "three"]
+)
+def test_scores_that_are_too_bold_or_shifted_are_put_right(records, count, domain):
     """A model whose scores were trebled and moved says again what is true, and no answer of equal shifts changes."""
+    model, frame = seeded(records, count, "kind", domain), records(3_000)
     rows = model.rows.copy()
     rows[0, 0] += 1 << 20
     spoilt = replace(model, scale=3 * model.scale, rows=rows)
@@ -94,9 +105,10 @@ def test_scores_that_are_too_bold_or_shifted_are_put_right(model, frame):
 
 def test_without_a_public_record_nothing_would_change():
     """The weight of one record is on what was there: two that say little move it little."""
-    tested = read_test(CLASSES, open_source({name: values[:2] for name, values in plane(2).items()}))
-    again = calibrated(CLASSES, tested)
-    assert 0.2 < again.scale / CLASSES.scale < 5
+    model = of_classes()
+    tested = read_test(model, open_source({name: values[:2] for name, values in plane(2).items()}))
+    again = calibrated(model, tested)
+    assert 0.2 < again.scale / model.scale < 5
 
 
 def test_the_command_judges_and_fits(command, tmp_path):  # noqa: F811
