@@ -137,6 +137,9 @@ def test_strangers_and_owners_of_other_rounds_see_nothing(tmp_path, folder):
             ("GET", "/hellos"),
             ("GET", "/release"),
             ("PUT", "/share"),
+            ("POST", "/share"),
+            ("HEAD", "/"),
+            ("OPTIONS", "/"),
             ("GET", "/docs"),
         ):
             answer = stranger.request(method, path)

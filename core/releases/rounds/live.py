@@ -54,6 +54,8 @@ INVITATION = "frostglass-round-invitation"
 LIVE = "live", "Rounds over HTTPS"  # The extra that they need, and what for.
 SLOWEST = 600.0  # Seconds that one body may take.
 PAUSES = 1.0, 30.0  # Seconds between two calls: at first, and at most.
+# All methods come to the one door, which tells strangers of none that there is another.
+ANY = ("GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE")
 SHOWN = 300  # Characters of a coordinator's sentence.
 DAYS = 90  # That a certificate of its own is good for.
 
@@ -177,7 +179,7 @@ def application(coordinator: Coordinator, secret: bytes) -> Starlette:
             return JSONResponse({"problem": str(problem)}, status_code=409)
         return Response(status_code=204)
 
-    return Starlette(routes=[Route("/{what:path}", door, methods=["GET", "PUT"])])
+    return Starlette(routes=[Route("/{what:path}", door, methods=ANY)])
 
 
 async def _body(request: Request, most: int) -> bytes | None:
