@@ -50,7 +50,8 @@ from .certified_logistic import (
     rounded_by,
 )
 
-NEAR, MOST_SOLVING = 1e-9, 2_000  # Of a step's equations: how much may be left of them, and how often they are mended.
+# Of a step's equations: how much may be left of them, far from the minimum and near it, and how often they are mended.
+ROUGH, NEAR, MOST_SOLVING = 1e-3, 1e-9, 2_000
 LEAST_SHARE = 2.0**-30  # Of a step.
 
 
@@ -87,7 +88,7 @@ class Softmax(Objective):
         for _ in range(MOST_STEPS):
             shares = softmax(self._scores(place))
             slopes = goal + float(self._curvature) * place + shares.T @ self._vectors
-            move = self._solved(shares, slopes)
+            move = self._solved(shares, slopes, ROUGH)
             value, slope, share = self._value(place, goal), float((slopes * move).sum()), 1.0
             while share > LEAST_SHARE and not self._value(place - share * move, goal) <= value - share * slope / 4:
                 share /= 2
@@ -100,7 +101,7 @@ class Softmax(Objective):
         values = np.array([float(value) for value in place]).reshape(self._shape)
         scale = max(abs(value) for value in gradient)
         goal = np.array([float(value / scale) for value in gradient]).reshape(self._shape)
-        move = self._solved(softmax(self._scores(values)), goal).ravel().tolist()
+        move = self._solved(softmax(self._scores(values)), goal, NEAR).ravel().tolist()
         return self._moved(place, [Fraction(change) * scale for change in move], level)
 
     def _value(self, place: np.ndarray, goal: np.ndarray) -> float:
@@ -113,11 +114,11 @@ class Softmax(Objective):
     def _scores(self, place: np.ndarray) -> np.ndarray:
         return np.einsum("ij,kj->ik", self._vectors, place, optimize=False)
 
-    def _solved(self, shares: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """What the second derivative at a place takes to a goal, (K, m), by conjugate gradients."""
+    def _solved(self, shares: np.ndarray, goal: np.ndarray, left_over: float) -> np.ndarray:
+        """What the second derivative at a place takes near to a goal, (K, m), by conjugate gradients."""
         found, left = np.zeros_like(goal), goal.copy()
         way, size = left.copy(), float((left * left).sum())
-        enough = NEAR**2 * size
+        enough = left_over**2 * size
         for _ in range(MOST_SOLVING):
             if size <= enough:
                 break

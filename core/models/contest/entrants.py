@@ -7,6 +7,7 @@ compared as shares of their bounds, so that none drowns another.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -52,6 +53,8 @@ File = Release | LinearModel  # What a classifier is kept as: a table a class, o
 MOST_ROWS = 4_096
 # Of them in a rehearsal: their noise is the same, and what few rows add is little beside how classes overlap.
 REHEARSED_ROWS = 1_024
+# Of a class's grid that may compete: a larger one of four columns and more is read for seconds, again and again.
+MOST_CELLS = 40_000
 CUTS = (1.0, 0.35)  # How long records may be for their means: their noise is as long.
 
 
@@ -190,7 +193,9 @@ class KernelSums(OfTables):
             return Histogram(features, scales.kernel, finest=scales.finest)
         kernel = Gaussian(self.bandwidth)
         if budget.pure:
-            return recommend(features, records, budget, Closeness(kernel, seed=seed))[0].answering
+            found = recommend(features, records, budget, Closeness(kernel, seed=seed))
+            able = [one.answering for one in found if one.forecast is not None]
+            return next((one for one in able if math.prod(one.shape) <= MOST_CELLS), found[0].answering)
         if seed is None:
             return Features(features, kernel, rows=MOST_ROWS)
         return Features(features, kernel, rows=REHEARSED_ROWS).reseeded(seed)

@@ -169,6 +169,7 @@ SHAPES = {
     "lumpy": Shape(_lumpy),
     "sides": Shape(_sides, hidden=EACH),
     "tilted": Shape(_tilted, hidden=EACH),
+    "tilted, along few": Shape(_tilted),
     "nested": Shape(_nested),
     "apart, close together": Shape(_apart, CLOSER, own=MUCH),
     "apart, from end to end": Shape(_apart, FARTHER, own=MUCH),
