@@ -89,6 +89,11 @@ def tidy_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 
+def is_coded(name: str) -> bool:
+    """Whether columns of this name commonly hold codes of groups."""
+    return tidy_name(name) in CODED
+
+
 def kind_for(name: str) -> str | None:
     """What columns of this name commonly hold: "number", "category", "date", "latitude" or "longitude"; or None."""
     tidy = tidy_name(name)
@@ -96,7 +101,7 @@ def kind_for(name: str) -> str | None:
         return "latitude" if tidy in LATITUDES else "longitude"
     if preset_for(name) is not None:
         return "number"
-    if tidy in CODED:
+    if is_coded(name):
         return "category"
     return "date" if set(tidy.split("_")) & set(DATED) else None
 

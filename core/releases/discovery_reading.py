@@ -27,9 +27,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..domain.column import as_float64, to_numpy
+from ..domain.column_entries import is_coded
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, Format, fitting, format_of
-from ..domain.written import NOTHING, are_words
+from ..domain.written import are_words
 from ..domain.written_dates import NEVER
 from ..formatting.escapes import steers
 from ..privacy.choosing.partition_selection import weights
@@ -156,14 +157,15 @@ class Votes:
         votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
         spread = error * math.sqrt(max(1, len(votes)))
         prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
-        return {name: _format(one, error, prefer, bool(NAMED_CODES.search(name))) for name, one in votes.items()}
+        return {name: _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name)) for name, one in votes.items()}
 
 
-def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool) -> Format:
+def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, grouped: bool) -> Format:
     """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
 
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
-    round it would leave out everyone with another number. Of numbers without decimals, such as "70,001", noise alone
+    round it would leave out everyone with another number. Where other words than yes and no are written, as "f" for no
+    stands beside "m", or the name says groups, such words are categories. Of numbers without decimals, such as "70,001", noise alone
     would tell the mark, so the table's own is taken unless the other stands out of the noise; likewise times of day
     before durations. Where a column's name says that it has codes, it has unless decimals stand out.
     """
@@ -173,7 +175,9 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool) -> 
         return format_of("nothing")
     shares = {one.name: float(seen[_with(one.name)].sum()) / written for one in FORMATS}
     words = set(_with("yes_no")) - set(_with("decimal_point")) - set(_with("decimal_comma"))
-    shares["yes_no"] = float(seen[sorted(words)].sum()) / written
+    said, others = float(seen[sorted(words)].sum()) / written, votes[_with("category")].sum()
+    shares["yes_no"] = said if others <= max(ABOUT * written, SURE * error) and not grouped else 0.0
+    shares["category"] += said - shares["yes_no"]
     if nothing > written * RARELY:
         return format_of("nothing")
     doubt = SURE * error / written
@@ -387,13 +391,13 @@ class Third:
 
 
 def counted(values: pa.Array) -> dict[str, int]:
-    """How many records have each text that could be the name of a category."""
+    """How many records have each text that could be the name of a category, or be written for nothing."""
     found = pc.value_counts(as_texts(values))
     names, counts = found.field("values"), found.field("counts")
     if pa.types.is_dictionary(names.type):
         names = names.dictionary_decode()
     names = pc.cast(names, pa.large_string())
-    nothing = to_numpy(pc.fill_null(are_words(names, NOTHING), True))
-    kept = ~nothing & to_numpy(pc.less_equal(pc.fill_null(pc.utf8_length(names), MAX_TEXT + 1), MAX_TEXT))
+    empty = to_numpy(pc.fill_null(are_words(names, ()), True))
+    kept = ~empty & to_numpy(pc.less_equal(pc.fill_null(pc.utf8_length(names), MAX_TEXT + 1), MAX_TEXT))
     pairs = zip(names.filter(pa.array(kept)).to_pylist(), to_numpy(counts)[kept].tolist(), strict=True)
     return {name: count for name, count in pairs if not any(map(steers, name))}

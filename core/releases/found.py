@@ -12,6 +12,7 @@ from ..domain.column_entries import columns_of
 from ..domain.columns import Column
 from ..domain.declarations import Declaration, in_flow, stated
 from ..domain.formats import Format
+from ..domain.written import NOTHING
 from ..errors import RequestError
 from ..formatting.numbers import listed, rounded
 from ..privacy.accounting import Cost
@@ -228,12 +229,14 @@ ON_MISSING = {"on_missing": "category"}
 def found_category(
     name: str, shown: Sequence[dict[str, int]], looks: Sequence[ValueSelection], records: Measured, missing: Measured
 ) -> FoundColumn:
-    """A column of categories by the values that were found, in each look."""
-    values = {
+    """A column of categories by the values that were found, in each look; words for no value are said to be such."""
+    every = {
         value: Measured(count / look.weight, look.error)
         for one, look in zip(shown, looks, strict=True)
         for value, count in one.items()
     }
+    values = {value: count for value, count in every.items() if value.strip().lower() not in NOTHING}
+    words = tuple(dict.fromkeys(value.strip() for value in every if value not in values))
     found = sum(one.count for one in values.values())
     spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
     other = Measured(records.count - found - max(0.0, missing.count), spread)
@@ -243,10 +246,10 @@ def found_category(
     rest, gap = (_unlike(label, values) for label in (OTHER, MISSING))
     gap = gap if noticeable(missing.count, missing.error) else rest
     categories = dict.fromkeys((*values, rest, gap))
-    column = Categorical(name, tuple(categories), missing_category=gap, unknown_category=rest)
-    rare = tuple(shown[1]) if shown[1:] else ()
+    column = Categorical(name, tuple(categories), missing=words, missing_category=gap, unknown_category=rest)
+    rare = tuple(value for value in shown[1] if value in values) if shown[1:] else ()
     least = looks[0].threshold / looks[0].weight + SURELY * looks[0].error
-    sure = tuple(value for value in shown[0] if values[value].count > least)
+    sure = tuple(value for value in shown[0] if value in values and values[value].count > least)
     return FoundColumn(name, column, False, "", "", values, other, missing, rare=rare, sure=sure)
 
 
