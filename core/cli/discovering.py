@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..releases.found import Discovered
     from ..sources import Source
 
-DISCOVERY_SHARE = "0.1"
 discovery_option = partial(Option, rich_help_panel="Finding out")
 
 MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
@@ -58,8 +57,21 @@ def declare(
         ),
     ] = False,
     share: Annotated[
-        str, discovery_option(metavar="SHARE", help="Part of the promise that --discover spends.")
-    ] = DISCOVERY_SHARE,
+        str | None,
+        discovery_option(
+            metavar="SHARE",
+            help="Part of the promise that --discover spends; without it 0.1, or by --records.",
+            show_default=False,
+        ),
+    ] = None,
+    records: Annotated[
+        float | None,
+        discovery_option(
+            metavar="NUMBER",
+            help="About how many there are, where anybody may know: it decides how much --discover spends.",
+            show_default=False,
+        ),
+    ] = None,
     epsilon: Annotated[
         str | None,
         discovery_option(
@@ -114,10 +126,17 @@ def declare(
         said = Declaration.of(draft_text(told)) if told else None
         promise = Budget(epsilon, delta, neighbours)
         who = None if unit is None else PrivacyUnit(*notation.parse_unit(unit))
-        asked = Discovery.of_source(opened, promise, share, who, said)
+        asked = shared(Discovery.of_source(opened, promise, share, who, said), share, records)
         _write(_bought(asked, opened, books, dataset or dataset_name(source, books.names())).text(), out)
         return
-    refuse_typed([f"--{name}" for name, given in (("epsilon", epsilon), ("unit", unit)) if given], "--discover is not")
+    refuse_typed(
+        [
+            f"--{name}"
+            for name, given in (("epsilon", epsilon), ("unit", unit), ("share", share), ("records", records))
+            if given
+        ],
+        "--discover is not",
+    )
     _write(draft_text(entries), out)
     unfinished = [entry.name for entry in entries if entry.unknown]
     say(f"{len(entries) - len(unfinished):,} of {len(entries):,} entries are whole.")
@@ -172,7 +191,19 @@ def say_found(found: Discovered) -> None:
         say(heap)
 
 
-def asked_of(source: Source, data: DataOptions, shape: SketchOptions, budget: Budget, share: str) -> Discovery:
+def shared(asked: Discovery, share: str | None, records: float | None) -> Discovery:
+    """For the share that is said or follows from the number of records, which is said."""
+    from ..releases.discovery import by_forecast, share_words
+
+    found = by_forecast(asked, share, records)
+    if share is None:
+        say(share_words(found, records))
+    return found
+
+
+def asked_of(
+    source: Source, data: DataOptions, shape: SketchOptions, budget: Budget, share: str | None, records: float | None
+) -> Discovery:
     """What a release finds out first: what its declaration does not say."""
     from ..domain import PrivacyUnit
     from ..domain.declarations import Declaration
@@ -185,4 +216,4 @@ def asked_of(source: Source, data: DataOptions, shape: SketchOptions, budget: Bu
     said = None if data.declaration is None else Declaration.load(data.declaration)
     columns = None if data.columns is None else notation.parse_names(data.columns)
     unit = None if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
-    return Discovery.of_source(source, budget, share, unit, said, columns)
+    return shared(Discovery.of_source(source, budget, share, unit, said, columns), share, records)

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from . import notation
 from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, with_size
-from .discovering import DISCOVERY_SHARE, asked_of, discovery_option, say_found
+from .discovering import asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .mechanisms import warn_of_wide_column
 from .output import check_writable, reading, say, unsaid
@@ -134,8 +134,13 @@ def release(
         ),
     ] = False,
     discover_share: Annotated[
-        str, discovery_option(metavar="SHARE", help="Part of the promise that --discover spends.")
-    ] = DISCOVERY_SHARE,
+        str | None,
+        discovery_option(
+            metavar="SHARE",
+            help="Part of the promise that --discover spends; without it 0.1, or by --records.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Release private data: read it once, spend the budget, add noise, and write a file that anyone may ask for ever.
 
@@ -175,7 +180,8 @@ def release(
 
         if discover:
             refuse_typed(typed(bought), "--discover finds ranges itself")
-            plan = _plan_of_found(asked_of(opened, data, shape, budget, discover_share), shape, guess)
+            asked = asked_of(opened, data, shape, budget, discover_share, guess.records)
+            plan = _plan_of_found(asked, shape, guess)
         else:
             plan = _plan(data, shape, guess, budget, purchase)
         ordinary = plan.forecast().made.sketch

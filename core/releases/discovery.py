@@ -3,6 +3,8 @@
 To look these up in the data and type them in is a leak; to know them by heart is more than most owners can. So one
 purchase with a stated share of the promise finds them, as the first stage of a release or by itself:
 
+The share is a tenth, or follows from a public guess of how many records there are (`by_forecast`).
+
 1. *How values are written.* Every record votes in each column for the formats that fit its value; the noisy votes say
    each column's kind and format, how many records miss a value, and how many records there are. A twentieth of the
    share.
@@ -25,8 +27,13 @@ the order of their noisy counts. To leave out, merge or correct any of them cost
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any, Unpack
+
+import numpy as np
 
 from ..domain import Domain
 from ..domain.declarations import Declaration
@@ -37,7 +44,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import FileReading, Source, open_source
-from .discovery_stage import SHARE, Discovery
+from .discovery_stage import Discovery
 from .found import Discovered
 from .job import Job
 from .kind import Kind, TablePlan
@@ -47,12 +54,21 @@ from .purchase_plan import PurchasePlan
 from .release import Release
 from .stages import Known
 
+SHARES = ("0.05", "0.1", "0.15", "0.2", "0.25")
+SIZES = (2, 3, 5, 8, 12, 20, 40, 100, 300)
+"""Numbers of values of columns that are supposed, each as often, the values as frequent as one over their rank."""
+NOISY, SMOOTHER, LOST = 0.48, 0.4, 0.4
+"""What noise takes from a pair of columns with the whole promise, as a part of its records, where a value needs as many
+of them as there are to be found; by which power of that part it falls; and what "other" takes of its own part. Measured
+on releases of 2,000 and 10,000 records of Adult and of a made-up table with 300 values in three columns of ten."""
+
 
 def discover(
     data: object,
     budget: Budget,
-    share: Number = SHARE,
+    share: Number | None = None,
     *,
+    records: float | None = None,
     unit: PrivacyUnit | None = None,
     said: Declaration | None = None,
     columns: Sequence[str] | None = None,
@@ -71,9 +87,11 @@ def discover(
     budget : Budget
         The promise of which a share is spent, with a delta where values of categories are to be found. What is left for
         a release is `Discovered.left`.
-    share : Number
-        Strictly between 0 and 1; a tenth without it. `Discovery.of_source(...).sentence(records)` says beforehand how
-        rare a value may be and still be found.
+    share : Number | None
+        Strictly between 0 and 1. `Discovery.of_source(...).sentence(records)` says beforehand how rare a value may be
+        and still be found.
+    records : float | None
+        About how many there are, where anybody may know: it decides the share, a tenth without it.
     unit : PrivacyUnit | None
         Who one person is; each record by itself, or whom ``said`` protects, without it.
     said : Declaration | None
@@ -103,9 +121,47 @@ def discover(
         When something cannot be used, or the budget does not allow it; nothing was spent.
     """
     source = open_source(data, **reading)
-    stage = Discovery.of_source(source, budget, share, unit, said, columns)
+    stage = by_forecast(Discovery.of_source(source, budget, share, unit, said, columns), share, records)
     account = payer_of(ledger, dataset, budget, stage.unit)
     return bought_alone(stage, source, account, progress, noise_source)
+
+
+def by_forecast(asked: Discovery, share: Number | None, records: float | None) -> Discovery:
+    """The same for the share that is said, or else for that of which the best guess of pairs is expected to err least.
+
+    With fewer records a value must be more frequent to be found, and what is not found is lost to "other"; but what is
+    spent on finding it is missing in all pairs. Both follow from columns, promise and a public number of records.
+    """
+    if share is not None or records is None or asked.found_from() is None:
+        return asked
+    many = max(1.0, records)
+    parts = [(one.found_from() or math.inf) / many for one in (replace(asked, share=share) for share in SHARES)]
+    usual = (asked.found_from() or math.inf) / many
+    noise = min(1.0, NOISY * usual**SMOOTHER)
+    errors = [
+        noise / math.sqrt(1.0 - float(share)) + LOST * _not_found(part)
+        for share, part in zip(SHARES, parts, strict=True)
+    ]
+    return replace(asked, share=SHARES[int(np.argmin(errors))])
+
+
+def _not_found(least: float) -> float:
+    """Part of the records whose value is rarer than this part of them, in the columns that are supposed."""
+    return float(np.mean([shares[shares < least].sum() for shares in _supposed()]))
+
+
+@cache
+def _supposed() -> tuple[np.ndarray, ...]:
+    ranks = (1.0 / np.arange(1, size + 1) for size in SIZES)
+    return tuple(one / one.sum() for one in ranks)
+
+
+def share_words(discovery: Discovery, records: float | None) -> str:
+    """Which part of the promise it takes and why, in a sentence."""
+    part = f"{100 * float(discovery.share):g}% of the promise finds out what nobody said"
+    if records is None:
+        return f"{part}: say about how many records there are, and it is chosen by that."
+    return f"{part}: with about {records:,.0f} records pairs of columns are expected to be nearest to the truth then."
 
 
 def bought_alone(

@@ -157,7 +157,10 @@ class Votes:
         votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
         spread = error * math.sqrt(max(1, len(votes)))
         prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
-        return {name: _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name)) for name, one in votes.items()}
+        return {
+            name: _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name))
+            for name, one in votes.items()
+        }
 
 
 def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, grouped: bool) -> Format:
@@ -165,9 +168,10 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
 
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
     round it would leave out everyone with another number. Where other words than yes and no are written, as "f" for no
-    stands beside "m", or the name says groups, such words are categories. Of numbers without decimals, such as "70,001", noise alone
-    would tell the mark, so the table's own is taken unless the other stands out of the noise; likewise times of day
-    before durations. Where a column's name says that it has codes, it has unless decimals stand out.
+    stands beside "m", or the name says groups, such words are categories. Of numbers without decimals, such as
+    "70,001", noise alone would tell the mark, so the table's own is taken unless the other stands out of the noise;
+    likewise times of day before durations. Where a column's name says that it has codes, it has unless decimals stand
+    out.
     """
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()

@@ -103,7 +103,7 @@ class Discovery(Stage):
         cls,
         source: Source,
         budget: Budget,
-        share: Number = SHARE,
+        share: Number | None = None,
         unit: PrivacyUnit | None = None,
         said: Declaration | None = None,
         columns: Sequence[str] | None = None,
@@ -112,6 +112,8 @@ class Discovery(Stage):
 
         Parameters
         ----------
+        share : Number | None
+            A tenth without it; see `discovery.by_forecast`.
         columns : Sequence[str] | None
             Which are looked at, or said; None is all of them.
 
@@ -120,7 +122,7 @@ class Discovery(Stage):
         RequestError
             When there is no such column or share, or the promise finds no values and nothing else is left to find.
         """
-        exact = exact_decimal(share, "The share of what is found out")
+        exact = exact_decimal(SHARE if share is None else share, "The share of what is found out")
         if not 0 < exact < 1:
             raise RequestError(
                 "The share of what is found out must lie strictly between 0 and 1: a release follows it."

@@ -37,6 +37,7 @@ from core.privacy.choosing.partition_selection import plan_values
 from core.privacy.composition import keeps_promise
 from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
+from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ranges import Seen, all_ends, found_ranges, heaps_of, rounded_outward, step_of
@@ -104,6 +105,28 @@ def test_nothing_is_bought_of_columns_that_were_said(people):
     asked = Discovery.of_source(open_source(people), PROMISE, said=said)
     assert "town" not in asked.votes.names and "sex" not in asked.votes.names
     assert discover(people, PROMISE, said=said)["town"].said
+
+
+def test_the_share_follows_from_how_many_records_are_said_to_be_there_and_stays_where_it_is_said():
+    names = tuple(f"c{place}" for place in range(10))
+    asked = Discovery(names, names, (), (), (), (), PROMISE)
+    shares = [float(by_forecast(asked, None, many).share) for many in (2_000, 10_000, 1e6)]
+    assert shares[0] >= shares[1] >= 0.15 and shares[2] == 0.05
+    assert by_forecast(asked, "0.1", 2_000) is asked is by_forecast(asked, None, None)
+    pure = replace(asked, numbers=names, texts=(), budget=Budget(1))
+    assert by_forecast(pure, None, 2_000) is pure  # no values are found, so nothing is weighed
+
+
+def test_groups_of_f_and_m_are_no_yes_or_no_and_words_for_nothing_are_missing_values():
+    """Of "f" and "m", "f" was taken for no and all others for missing; "?" was "other", and "missing" was empty."""
+    random = np.random.default_rng(2)
+    people = pd.DataFrame({"group": random.choice(["f", "m", "?"], 20_000, p=[0.6, 0.3, 0.1])}).astype("string")
+    asked = Discovery.of_source(open_source(people), PROMISE)
+    made = release_after(asked, lambda domain: Tables.of(domain, tables="singles"), people)
+    (column,) = made.sketch.domain.columns
+    assert column.categories == ("f", "m", "other", "missing") and column.missing == ("?",)
+    shares = made.table("group")["estimate"].to_numpy() / 20_000
+    assert np.allclose(shares, [0.6, 0.3, 0.0, 0.1], atol=0.02)
 
 
 def test_values_of_categories_need_a_delta_and_numbers_do_not():

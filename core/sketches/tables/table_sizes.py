@@ -180,8 +180,9 @@ def mean_variance(noise: Noise, single: float = 1.0) -> float:
 USUAL_BINS = 10
 BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 MOST_OFFERED = 8  # Halvings that are chosen at most.
-# Standard deviations of noise that the average cell of a pair holds, so noise is at most two thirds of it (95%).
-SEEN = 3.0
+# Standard deviations of noise that the average cell of a pair holds: the best guess, which looks at all pairs together,
+# is nearer to the truth with pairs that noise half hides than without them.
+SEEN = 1.0
 # Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number.
 FEW_TABLES = 40
 MAX_TABLES = 200_000

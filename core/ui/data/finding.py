@@ -1,4 +1,4 @@
-"""The third decision: how much privacy, out of which total; a tenth of it finds out what nobody has said.
+"""The third decision: how much privacy, out of which total; a part of it finds out what nobody has said.
 
 Finding out is a small release of its own, written into the ledger first. Every file that shows what was found has its
 price in its promise; see `core.releases.discovery`.
@@ -21,7 +21,7 @@ from ...formatting.numbers import amount, listed, significant
 from ...privacy.budget import Budget
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
-from ...releases.discovery import bought_alone
+from ...releases.discovery import bought_alone, by_forecast
 from ...releases.discovery_stage import Discovery
 from ...releases.payment import LedgerAccount, Purchase, unit_words
 from ...runtime.environment import PROGRAM
@@ -37,6 +37,7 @@ PURE = (
     "Without the one-in-a-million risk no values of categories can be found, as one that a single person has would "
     "show that person: switch it on, or type the categories."
 )
+PARTS = {"0.05": "a twentieth", "0.1": "a tenth", "0.15": "15%", "0.2": "a fifth", "0.25": "a quarter"}
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,19 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
         return Decision("Find out", ("a privacy loss ε", *missing))
     budget = Budget(epsilon, SLACK if slack else 0, neighbours)
     try:
-        stage = Discovery.of_source(
+        asked = Discovery.of_source(
             records.source, budget, unit=declared.unit, columns=[column.name for column in declared.to_find]
         )
+        many = fine.number_input(
+            "About how many rows?",
+            1,
+            None,
+            None,
+            key=f"about-rows-{records.number}",
+            placeholder="Nobody may know",
+            help="If anybody may know it: with fewer rows more of the promise finds out, so that less becomes “other”.",
+        )
+        stage = by_forecast(asked, None, many)
         note(_in_words(stage))
     except RequestError as error:
         note(str(error))
@@ -99,17 +110,18 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     whole = f"ε = {amount(epsilon)}"
     if account is not None and not account.has_room_for(stage.cost):
         missing = (*missing, "room in the total for finding out")
-    consequence = f"A tenth of {whole} is spent; the rest is for the release."
-    return Decision(f"Find out, for a tenth of {whole}", missing, consequence, stage, ledger, account)
+    part = PARTS[stage.share]
+    consequence = f"{part.capitalize()} of {whole} is spent; the rest is for the release."
+    return Decision(f"Find out, for {part} of {whole}", missing, consequence, stage, ledger, account)
 
 
 def _in_words(stage: Discovery) -> str:
     """What finding out gives, before it is paid for."""
-    least = stage.found_from()
+    least, part = stage.found_from(), PARTS[stage.share].capitalize()
     if least is None:
-        return f"A tenth of it finds out formats and ranges. {PURE if stage.texts else ''}".strip()
+        return f"{part} of it finds out formats and ranges. {PURE if stage.texts else ''}".strip()
     return (
-        "A tenth of it finds out what nobody said: formats, ranges, and values that about "
+        f"{part} of it finds out what nobody said: formats, ranges, and values that about "
         f"{significant(least, 2)} rows share. Rarer ones become “other”."
     )
 
@@ -127,7 +139,7 @@ def find(visitor: Session, records: Records, decision: Decision) -> None:
         payer = LedgerAccount(decision.ledger, account.name, stage.budget, unit_words(stage.unit), total)
         found = bought_alone(stage, records.source, payer)
         names = tuple(one.name for one in found.columns if not one.said)
-        price = f"a tenth of ε = {amount(stage.budget.epsilon)}"
+        price = f"{PARTS[stage.share]} of ε = {amount(stage.budget.epsilon)}"
         return Purchase(names, found.cost, stage.budget, found.left, price, found.kept, found)
 
     try:

@@ -110,7 +110,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
         left = own.bought[0].left
         promised = replace(left, epsilon=rounded_down(left.epsilon))
         with paying:
-            note("A tenth of it was spent on finding out. The release takes the rest, and the file promises all of it.")
+            note("A part of it was spent on finding out. The release takes the rest, and the file promises all of it.")
     with front:
         st.header("3 · How fine?", anchor=False)
         draft, refusal = _refined(draft, promised, own, number, known, ledger, detail)

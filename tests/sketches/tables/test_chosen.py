@@ -82,7 +82,7 @@ def test_where_all_pairs_can_be_seen_or_none_nothing_is_chosen():
     open_ = ChosenTables(GRID)
     assert open_.sized_for(Budget(1, "1e-9"), 1e6) == Tables.of(GRID).sized_for(Budget(1, "1e-9"), 1e6)
     assert isinstance(open_.sized_for(Budget(1, "1e-9"), 20), Tables)
-    some = open_.sized_for(Budget(1, "1e-9"), 800)
+    some = open_.sized_for(Budget(1, "1e-9"), 270)
     assert isinstance(some, ChosenTables) and 0 < some.pairs < 28
 
 

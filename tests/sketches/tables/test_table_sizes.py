@@ -28,7 +28,7 @@ PROMISE = Budget(1, "1e-9")
 
 @pytest.mark.parametrize("budget", [PROMISE, deep(Budget(1))], ids=["delta", "pure"])
 def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_first(budget):
-    chosen = Tables.of(MANY).sized_for(budget, 2_000)
+    chosen = Tables.of(MANY).sized_for(budget, 600)
     pairs = chosen.pairs
     every = table_sizes.all_pairs(len(MANY.columns))
     assert 0 < len(pairs) < len(every)
@@ -38,17 +38,17 @@ def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_fi
     assert not any(30 in pair for pair in pairs) and (30,) in chosen.tables
     # all columns are there by themselves, and more people bring more pairs
     assert len(chosen.layout.singles) == len(MANY.columns)
-    assert len(pairs) < len(Tables.of(MANY).sized_for(budget, 8_000).pairs)
-    said = reason(chosen, 2_000, budget)
+    assert len(pairs) < len(Tables.of(MANY).sized_for(budget, 1_200).pairs)
+    said = reason(chosen, 600, budget)
     assert f"{len(pairs)} pairs" in said and f"other {len(every) - len(pairs)} pairs are left out" in said
 
 
 def test_pairs_that_are_counted_hold_more_than_noise_and_one_more_would_not():
     domain = Domain(tuple(Categorical(f"c{i}", tuple("abcd")) for i in range(20)))
-    chosen = Tables.of(domain).sized_for(PROMISE, 1_000)
+    chosen = Tables.of(domain).sized_for(PROMISE, 400)
     error, cells = cell_error(chosen, plan(chosen, PROMISE).noise, chosen.pairs)
     # The rule goes by the mean over all tables, before singles get more of the promise.
-    assert 0.8 * table_sizes.SEEN < 1_000 / cells / error < 1.5 * table_sizes.SEEN
+    assert 0.8 * table_sizes.SEEN < 400 / cells / error < 1.5 * table_sizes.SEEN
 
 
 def test_columns_to_count_the_others_by_are_the_owners_choice():
