@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,10 +40,14 @@ class Preset:
 
 
 PRESETS = {
-    "age": Preset(0, 120, "years", 1, "hardly anyone was ever older than 120", ("age", "alter", "age_years")),
+    "age": Preset(
+        0, 120, "years", 1, "hardly anyone was ever older than 120", ("age", "alter", "age_years", "edad", "leeftijd")
+    ),
     "percent": Preset(0, 100, "%", 0, "a percentage of a whole", ("percent", "percentage", "pct")),
     "share": Preset(0, 1, "", 0, "a part of a whole", ("share", "proportion", "fraction")),
-    "year": Preset(1900, 2100, "", 1, "years that records of people speak of", ("year", "jahr", "annee")),
+    "year": Preset(
+        1900, 2100, "", 1, "years that records of people speak of", ("year", "jahr", "annee", "ano", "anno", "jaar")
+    ),
     "birth_year": Preset(1900, 2030, "", 1, "nobody born before 1900 lives", ("birth_year", "year_of_birth", "yob")),
     "pay": Preset(
         0,
@@ -78,14 +83,15 @@ OTHER_UNIT = 2.2  # Times what anyone has.
 # Names that the two columns of a place commonly have.
 LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng", "long", "x_lon")
 # Names of columns whose numbers commonly are codes, and count nothing.
-CODED = ("sex", "gender", "geschlecht", "sexe", "race", "region", "country", "marital_status", "zip", "postcode")
+CODED = tuple("sex gender geschlecht sexe sexo sesso geslacht race region country marital_status zip postcode".split())
 # Words in the names of columns that commonly hold dates.
 DATED = ("date", "day", "datum", "birthday", "dob", "timestamp")
 
 
 def tidy_name(name: str) -> str:
-    """A name in lower case, its words separated by underscores: "HoursPerWeek" and "hours-per.week" alike."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    """A name in lower case without accents, its words separated by underscores: "Âge" and "HoursPerWeek" alike."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain)
     return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 

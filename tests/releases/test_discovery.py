@@ -339,6 +339,7 @@ def test_bounds_that_everyone_knows_end_a_found_range_in_the_same_unit():
     assert within_reason("age", 16.0, 130.0) == (16.0, 120.0)
     assert within_reason("age", 0.0, 1_100.0) == (0.0, 1_100.0)  # in months
     assert within_reason("year", 500.0, 4_100.0) == (1900.0, 2100.0)
+    assert within_reason("Âge", 16.0, 130.0) == (16.0, 120.0)
     assert within_reason("age", -70.0, 70.0) == (0.0, 70.0)
     assert within_reason("discovery_year", 1000.0, 2050.0) == (1900.0, 2050.0)
     assert within_reason("cost a year", 0.0, 4_100.0) == (0.0, 4_100.0)

@@ -108,7 +108,7 @@ def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger
     columns = tuple(Numeric(name, -3, 3) for name in names)
     middle = np.random.default_rng(2).normal(size=(800, 12))
     at = with_total(visit(Domain(columns), frame=pd.DataFrame(middle, columns=names)))
-    at.select_slider(key="release-records-1").set_value(1_000)
+    at.select_slider(key="release-records-1").set_value(300)
     at.toggle(key="release-slack").set_value(True).run()
     which = at.segmented_control(key="release-pairs-1")
     assert which.label.startswith("Of 66 pairs of columns")
