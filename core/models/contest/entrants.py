@@ -55,6 +55,7 @@ MOST_ROWS = 4_096
 REHEARSED_ROWS = 1_024
 # Of a class's grid that may compete: a larger one of four columns and more is read for seconds, again and again.
 MOST_CELLS = 40_000
+TEACHING = 16  # Points a coordinate, from which on what bends is rehearsed as it is.
 CUTS = (1.0, 0.35)  # How long records may be for their means: their noise is as long.
 
 
@@ -241,8 +242,9 @@ class Trained(Settled):
         return cast(LinearModel, self.trainer.fit(source, self.budget, noise_source=noise_source))  # of classes
 
     def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
-        # What bends has more coordinates than so few points can teach: straight lines say what it is worth at least.
-        trainer = self.rehearsing or self.trainer
+        # What bends may have more coordinates than points can teach: straight lines say what it is worth at least.
+        taught = isinstance(self.trainer, Task) and self.trainer.width * TEACHING <= len(points)
+        trainer = self.trainer if taught or self.rehearsing is None else self.rehearsing
         units, codes = trainer.encoded(points, trainer.unit)
         share = Fraction(len(points), max(1, round(records)))
         return [

@@ -12,7 +12,7 @@ this is public.
 
 Only the sets that would be best with the whole promise for each are tried with its shares, which takes from all alike.
 
-Labelled populations that classifiers are tried on: public random points whose classes lie in seven ways.
+Labelled populations that classifiers are tried on: public random points whose classes lie in eight ways.
 
 Nobody may look at the private records to see how their classes lie. Shapes stand for what they may be like. In some all
 columns follow a few hidden directions, as those of pictures do; in others each has much or all of its values for

@@ -12,7 +12,16 @@ from core.models.class_counts import SAME_FOR_ALL
 from core.models.contest import prospects
 from core.models.contest.choice import Choice, choose_classifier, chosen_among
 from core.models.contest.contest import Contestant, Way, contest
-from core.models.contest.entrants import Counts, KernelSums, Logistic, NearestMeans, domain_of, said, usual_entrants
+from core.models.contest.entrants import (
+    MOST_CELLS,
+    Counts,
+    KernelSums,
+    Logistic,
+    NearestMeans,
+    domain_of,
+    said,
+    usual_entrants,
+)
 from core.models.contest.prospects import SHAPES, labelled_populations
 from core.models.linear_models import LinearModel, load_model
 from core.privacy.accounting import Cost
@@ -243,3 +252,18 @@ def test_populations_have_every_class_in_every_shape():
     for points in found:
         assert points[:, -3:].argmax(axis=1).tolist() and (points[:, -3:] > 0).sum(axis=0).min() > 50
         assert np.all(points >= low - 1e-9) and np.all(points <= high + 1e-9)
+
+
+def test_kernel_sums_take_no_promise_from_a_regression_that_bends_as_well_as_they_do():
+    """As covertypes, where sharing cost three points: what bends is rehearsed as it is made, so it is made alone."""
+    domain = Domain.of(**{f"x{place}": (-1, 1) for place in range(10)}, kind=["no", "yes"])
+    regression = Logistic(domain, "kind")
+    assert regression.settled(Budget(1), 18_000).trainer.curves
+    together = [KernelSums(domain, "kind", 0.25), KernelSums(domain, "kind", 0.5), regression]
+    assert prospects.prospect(together, Budget(1), 18_000, 0.16).entrants == (regression,)
+
+
+def test_no_grid_of_five_columns_competes_that_takes_seconds_to_be_read():
+    domain = Domain.of(**{f"x{place}": (-1, 1) for place in range(5)}, kind=["no", "yes"])
+    made = KernelSums(domain, "kind", 0.25, 0.16).settled(Budget(1), 1_800, seed=0)
+    assert np.prod(made.kind.sketch.inner.shape) <= MOST_CELLS
