@@ -120,8 +120,9 @@ def test_a_value_that_one_person_alone_has_and_that_may_be_shown_is_found(monkey
     ids=lambda fault: fault.__name__,
 )
 def test_a_fault_in_finding_out_is_found(monkeypatch, fault):
+    """As above: a draw may find no two values of a column to be in an order, so one audit may see nothing."""
     fault(monkeypatch)
-    assert not examine(trial(), turned=True).passed
+    assert any(not examine(trial(), turned=True).passed for _ in range(9))
 
 
 @pytest.mark.deep
