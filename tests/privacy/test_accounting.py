@@ -26,6 +26,7 @@ from core.privacy.accounting import (
     admits,
     admits_each,
     epsilon_spent,
+    first_entry,
     largest_pure_admitted,
     spent,
 )
@@ -415,3 +416,21 @@ def test_promises_add_up_where_the_first_entry_settled_it_and_to_the_last_cent()
         assert not admits_each([], costs, *total)
     many = [Cost((PureParts(Fraction(1, 1000)),), Decimal("0.001"))] * 1100  # little by zCDP, too much added up
     assert not admits([settled, *many], first, *total) and admits(many, first, *total)
+
+
+def test_beside_a_first_entry_that_adds_up_neither_its_delta_nor_its_epsilon_is_forgotten():
+    """The deltas of later ones add up as well, and pure ones after it are no sum of their own."""
+    settled, total = added_up(pure("0.5")), (Decimal(1), MILLIONTH)
+    assert settled.events == (Alone(Fraction(1, 2), Fraction(0)),)
+    assert admits([settled], gaussian("0.01"), *total)
+    assert not admits([settled, gaussian("0.01")], gaussian("0.01", Decimal("1e-12")), *total)
+    assert not admits([added_up(gaussian("0.5"))], gaussian("0.01", Decimal("1e-12")), *total)
+    assert admits([settled], pure("0.5"), *total) and not admits([settled], pure("0.50001"), *total)
+    assert largest_pure_admitted([settled, pure("0.3")], *total) == Decimal("0.2")
+
+
+def test_a_price_is_added_up_only_where_it_has_no_room_as_it_is():
+    first, rest = pure("0.5"), gaussian("0.4")
+    assert first_entry(lambda *costs: True, first, rest) is first
+    assert first_entry(lambda *costs: costs == (added_up(first), rest), first, rest) == added_up(first)
+    assert first_entry(lambda *costs: False, first, rest) is None

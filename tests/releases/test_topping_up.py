@@ -1,6 +1,7 @@
 """Topping up: two releases of the same records as one, about as good as one made at once, and both paid for."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.manifest import Averaged
 from core.releases.release import load
-from core.releases.topping_up import ToppingUp, averaged
+from core.releases.topping_up import ToppingUp, _Spent, averaged
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sketches.part import Part
@@ -122,8 +123,37 @@ def test_the_same_release_or_one_of_another_sketch_that_would_seem_to_be_better(
         averaged(first, other)
     with pytest.raises(RequestError, match="merged can only be topped up by each"):
         ToppingUp(first.merged(release(RACE, RECORDS, Budget(1))), Decimal(1))
+    with pytest.raises(RequestError, match="merged can only be topped up by each"):
+        averaged(first, first.merged(release(RACE, RECORDS, Budget(1))))
+    replaced = release(RACE, RECORDS, Budget(1, neighbours="replace_one"))
+    with pytest.raises(RequestError, match="whom they protect"):
+        averaged(first, replaced)
     with pytest.raises(RequestError):
         top_up(first, RECORDS, 0)
+
+
+def test_next_to_nothing_more_under_the_same_delta_is_promised_with_the_deltas_of_both():
+    """What is calibrated tightly leaves no room in zCDP, so there they add up, and none of the two is forgotten."""
+    first = release(RACE, RECORDS, Budget("0.3", "1e-6"))
+    wanted = ToppingUp(first, Decimal("0.001"))
+    assert (wanted.second, wanted.promise) == (Budget("0.001", "1e-6"), Budget("0.301", "2e-6"))
+    assert averaged(first, release(RACE, RECORDS, wanted.second)).privacy.budget == wanted.promise
+
+
+def test_noise_that_is_pure_beside_something_bought_under_the_delta_is_not_taken_for_a_pure_promise():
+    sketch = Histogram(DOMAIN, kernels.Gaussian(bandwidth=2), cells=(8,))
+    first = release(sketch, RECORDS, Budget("0.4", "1e-6"))
+    bought = replace(first, privacy=replace(first.privacy, rho=2 * first.privacy.rho))
+    assert _Spent.of(first).pure and not _Spent.of(bought).pure
+    assert not _Spent.of(release(RACE, RECORDS, Budget("0.4", "1e-6"))).pure
+
+
+def test_weights_follow_from_the_noise_alone_and_not_from_what_is_in_the_tables():
+    first, second = release(RACE, {"x": [0.5]}, Budget("0.2")), release(RACE, RECORDS, Budget("0.6"))
+    one, other = (np.asarray(made.counters).astype(int) for made in (first, second))
+    variances = [made.privacy.counter_variance for made in (first, second)]
+    share = variances[1] / sum(variances)
+    np.testing.assert_array_equal(averaged(first, second).counters, other + np.rint(share * (one - other)))
 
 
 def test_seeded_noise_that_passes_for_private_in_an_average():
