@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -77,8 +79,21 @@ def test_whatever_a_record_says_its_image_is_inside_the_bounds_and_others_do_not
         column = encoder({"scale": [1e50] * 4, "offset": [-1e50] * 4}, {"function": name}, MATRIX, {"function": name})
         points = Domain((column,)).encode(records)
         assert points.shape == (7, 2) and np.isfinite(points).all() and np.abs(points).max() <= 1.0
+        assert np.abs(column.images(np.full((4, 6), 1e20))).max() <= 1.0  # also where no domain looks after it
     neighbours = Domain((encoder(*HARD),)).encode(batch(50)), Domain((encoder(*HARD),)).encode(batch(50).slice(1))
     assert np.array_equal(neighbours[0][1:], neighbours[1])
+
+
+def test_long_vectors_and_functions_do_not_round_otherwise_when_they_are_alone():
+    """A library adds many squares pairwise where they lie beside one another, and has functions of its own."""
+    wide = encoder({"sphere": 1.0}, {"ball": 0.7}, length=50, reads=(Vector("v", 50, -9.0, 9.0),))
+    places = np.random.default_rng(3).normal(0, 3, (50, 40))
+    together = wide.images(places)
+    for place in range(40):
+        assert np.array_equal(wide.images(places[:, [place]]), together[:, [place]])
+    for name in ("tanh", "sin", "cos"):
+        one_by_one = [getattr(math, name)(x) for x in places.ravel().tolist()]
+        assert np.array_equal(FUNCTIONS[name](places), np.reshape(one_by_one, places.shape))
 
 
 def test_missing_values_are_left_out_or_refused():
@@ -191,6 +206,19 @@ def test_learned_maps_are_those_of_scikit_learn(kind):
     assert np.abs(ours) == pytest.approx(np.abs(expected), abs=1e-6)
     assert len(made.sample) == 64 and "300 public records" in made.origin
     assert made == learned_encoder(sample, kind, None if kind == "lda" else 2, label=label if kind == "lda" else None)
+
+
+def test_the_digest_of_a_public_sample_is_of_all_records_and_classes_and_tells_encoders_apart():
+    sample, label = rng.normal(0, 1, (60, 3)), np.arange(60) % 2
+    other, relabelled = sample.copy(), label.copy()
+    other[-1, -1] += 1e-9
+    relabelled[-1] = 0
+    made = [
+        learned_encoder(*one, label=classes) for one, classes in (((sample, "lda"), label), ((other, "lda"), label))
+    ]
+    made.append(learned_encoder(sample, "lda", label=relabelled))
+    assert len({one.sample for one in made}) == 3
+    assert replace(made[0], sample=made[1].sample) != made[0]
 
 
 def test_a_pipeline_becomes_plain_numbers_and_others_are_refused():

@@ -204,6 +204,21 @@ def test_the_gradient_of_several_classes_is_as_close_as_it_says(records, classes
         assert error < records * 2.0**-43 * (1 + spread)
 
 
+def test_the_bounds_for_several_classes_allow_for_cut_shares_and_for_products_that_cancel():
+    vectors, codes = several(200, 3, 4)
+    objective, place = Softmax(vectors, codes, 4, Fraction(3)), [Fraction(37 * one, 64) for one in range(12)]
+    within(objective, place, 1)
+    lengths = (1 << UNIT_BITS - 1) + np.random.default_rng(2).integers(0, 10**6, (100, 1))
+    objective = Softmax(np.repeat(lengths, 2, axis=1), codes[:100] % 3, 3, Fraction(1))
+    within(objective, [Fraction(one) for one in (1e9 + 1 / 3, -1e9 + 1 / 7, 0.0, 0.0, 0.0, 0.0)], 0)
+
+
+def within(objective, place, level):
+    """A gradient is as close to one with many more digits as both say."""
+    (rough, error), (fine, finer) = (objective.gradient(place, [Fraction(0)] * len(place), one) for one in (level, 4))
+    assert sum((a - b) ** 2 for a, b in zip(rough, fine, strict=True)) <= (error + finer) ** 2
+
+
 def test_shares_of_classes_in_whole_numbers_are_within_two_units():
     digits = module.digits_of(1)
     with mpmath.workprec(digits + 100):

@@ -7,14 +7,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.optimize import minimize
 
 from core import Budget, Domain, Numeric, train
-from core.domain import Categorical
+from core.domain import Categorical, PrivacyUnit
+from core.models.amp import READ_UNIT
 from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
-from core.models.number_objective import SHARPNESS, MeanAlone, PureFit
+from core.models.number_objective import SHARPNESS, MeanAlone, PureFit, perturbed_fit
 from core.models.training import offers
 from core.privacy.neighbours import Neighbours
+from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.solved_laws import PerturbedFit
 from core.sources import open_source
 
@@ -55,7 +58,26 @@ def test_half_the_rate_is_reached_and_a_smaller_curvature_passes_it():
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_the_rate_is_twice_the_share_of_each_record_that_may_change(relation):
     moves = 1 if relation is Neighbours.ADD_REMOVE else 2
-    assert PureFit(PLANE, "y").rate(Budget(3, 0, relation)) == Fraction(6, moves)
+    for records in (1, 3):
+        domain = Domain(PLANE.columns, unit=PrivacyUnit("who", records))
+        assert PureFit(domain, "y").rate(Budget(3, 0, relation)) == Fraction(6, moves * records)
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_the_two_sums_of_a_mean_move_as_far_as_is_said_by_all_records_of_a_person(relation):
+    """In units: a number of records and a sum of y; a replaced record takes y from one end to the other."""
+    for records in (1, 3):
+        reached = records * READ_UNIT * (np.array([1, 1]) if relation is Neighbours.ADD_REMOVE else np.array([0, 2]))
+        moved = MeanAlone(Domain(PLANE.columns, unit=PrivacyUnit("who", records)), "y").moved(Budget(1, 0, relation))
+        assert (moved.l1, moved.l2_squared) == (np.abs(reached).sum(), (reached**2).sum())
+
+
+def test_noise_and_curvature_of_what_is_released_are_those_of_the_rate():
+    """Of a record that says nothing, the released place is -b/k: as long as a Gamma variable, as 1/k is the rate."""
+    nothing, noises = np.zeros((1, 3), np.int64), SeededSource(4)
+    found = [perturbed_fit(nothing, nothing[:, 0], Fraction(1, 2), noises) for _ in range(100)]
+    lengths = np.linalg.norm(found, axis=1) / 2.0**GRID_BITS
+    assert stats.kstest(lengths, stats.gamma(3).cdf).pvalue > 1e-8
 
 
 def test_the_minimiser_with_offsets_is_that_of_scipy():

@@ -26,6 +26,7 @@ from core.models.objective_perturbation import (
     vectors_of,
 )
 from core.privacy.attacks import audit
+from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.solved_laws import PerturbedSoftmax
 from core.releases.payment import payer_of, spending
@@ -359,6 +360,17 @@ def test_an_added_record_of_several_classes_reaches_the_bound():
     assert 0.98 < loss <= 1.0
 
 
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_rate_and_curvature_spend_epsilon_for_replaced_records_and_for_all_of_a_person(relation):
+    moves = 1 if relation is Neighbours.ADD_REMOVE else 2
+    for classes, records in ((2, 1), (2, 3), (3, 1), (5, 3)):
+        unit, kinds = PrivacyUnit("who", records), [str(place) for place in range(classes)]
+        noise = PureLogistic(Domain.of(x=(-1, 1), kind=kinds, unit=unit), "kind").perturbation(Budget(3, 0, relation))
+        r, k, c = noise.rate, noise.curvature, Fraction(1, classes - 1)
+        lost = moves * r if classes == 2 else 2 * moves * r + (1 - c) / k
+        assert records * lost == 3 and k >= c / r
+
+
 def test_several_classes_are_told_apart_as_if_they_were_few():
     """Noise is that of two records a class: ten classes are as near to what there is to learn as three are."""
     random = np.random.default_rng(4)
@@ -388,6 +400,8 @@ def test_the_noise_of_every_class_has_the_law_it_should_have():
         shares = softmax(vectors @ rows.T, axis=1)
         found.append((np.eye(3)[codes] - shares).T @ vectors - float(plan.curvature) * rows)
     lengths = np.linalg.norm(found, axis=2).ravel()
+    apart = np.linalg.norm(np.array(found)[:, 0] - np.array(found)[:, 1], axis=1)
+    assert np.median(apart) > np.median(lengths) / 2  # no class has the noise of another
     assert stats.kstest(lengths, stats.gamma(3, scale=1 / float(plan.rate)).cdf).pvalue > FALSE_ALARM
 
 

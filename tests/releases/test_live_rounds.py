@@ -188,6 +188,29 @@ def test_a_coordinator_that_tells_two_stories_after_a_crash(tmp_path, folder):
     assert one.stage() == two.stage() == Stage.UNMASK and one.request() == two.request()
 
 
+def test_shares_that_are_closed_stay_closed_and_what_would_spoil_the_sum_is_refused(tmp_path, folder):
+    owners = Owners(tmp_path, count=5, said={"least": 4, "honest": 3})
+    with pytest.raises(RequestError):
+        Coordinator(owners.plan, folder).take("owner 0", "hello", _signed(owners, "hello"))
+    for name, hello in owners.hellos.items():
+        Coordinator(owners.plan, folder, wait=1_000).take(name, "hello", hello)
+    heard = Coordinator(owners.plan, folder, wait=1_000)
+    heard.stage()
+    for name in list(owners.keys)[:4]:
+        heard.take(name, "share", owners.share(name, hellos=heard.hellos()))
+    assert heard.stage() == Stage.SHARE and Coordinator(owners.plan, folder).stage() == Stage.UNMASK
+    patient = Coordinator(owners.plan, folder, wait=1_000)
+    assert patient.stage() == Stage.UNMASK
+    with pytest.raises(RequestError, match="does not take a share now"):
+        patient.take("owner 4", "share", owners.share("owner 4", hellos=patient.hellos()))
+    missing = owners.keys["owner 4"].message("unmask", owners.plan.digest, "owner 4", {}, b"")
+    with pytest.raises(RequestError, match="did not come, so nothing is asked"):
+        patient.take("owner 4", "unmask", missing)
+    with pytest.raises(RequestError):
+        patient.take("owner 0", "unmask", _signed(owners, "unmask"))
+    assert not list(folder.glob("*.unmask"))
+
+
 def test_a_coordinator_that_answers_too_much_or_of_another_round(tmp_path, folder):
     owners, others = Owners(tmp_path), Owners(tmp_path)
     client = called(others, Coordinator(others.plan, folder), "owner 0")

@@ -116,6 +116,11 @@ def test_no_neighbour_moves_the_rows_further_than_is_proved(weights, inner):
     moved = [one - other for one in tables for other in tables]
     assert max(np.abs(one).sum() for one in moved) <= replaced.l1
     assert max((one**2).sum() for one in moved) <= replaced.l2_squared
+    counts = [table_counts(sketch, pd.DataFrame({"day": [day], "x": [0.5]})) for day in sketch.names]
+    added, replaced = (sketch.count_sensitivity(relation) for relation in Neighbours)
+    assert max(np.abs(one).sum() for one in counts) == added.l1
+    assert max(np.abs(one - other).sum() for one in counts for other in counts) <= replaced.l1
+    assert max(((one - other) ** 2).sum() for one in counts for other in counts) <= replaced.l2_squared
 
 
 def test_the_longest_column_is_reached_by_one_record():
@@ -170,6 +175,8 @@ def test_of_each_person_the_earliest_records_are_kept_whatever_comes_later_and_i
     assert (
         whole.count_shape == (4,)
         and whole.sensitivity(Neighbours.ADD_REMOVE).l1 == 2 * living().sensitivity(Neighbours.ADD_REMOVE).l1
+        and whole.count_sensitivity(Neighbours.ADD_REMOVE).l1
+        == 2 * living().count_sensitivity(Neighbours.ADD_REMOVE).l1
     )
     for released in (1, 2, 3):
         past = records[records.day.map(order) < released]
