@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from core import Budget, release
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.releases.rounds import owner_steps, round_messages
@@ -229,6 +230,23 @@ def test_a_coordinator_that_answers_too_much_or_of_another_round(tmp_path, folde
     assert not Ledger(owners.ledger("owner 0")).names()
 
 
+def test_an_owner_is_told_that_another_release_is_this_round_or_that_it_goes_on_without_its_share(tmp_path):
+    owners = Owners(tmp_path)
+
+    def told(stage, answer):
+        state = json.dumps({"round": owners.plan.digest, "stage": stage}).encode()
+        answers = httpx.MockTransport(
+            lambda request: httpx.Response(200, content=state if request.url.path == "/" else answer)
+        )
+        return participant(owners, httpx.Client(base_url=URL, transport=answers), "owner 0")
+
+    other = release(owners.plan.sketch, owners.records("owner 0"), Budget(1)).to_bytes()
+    with pytest.raises(RequestError, match="no release of this round"):
+        told("done", other).step()
+    with pytest.raises(RequestError, match="which came too late"):
+        told("unmask", json.dumps({"came": ["owner 1", "owner 2", "owner 3"]}).encode()).step()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills real processes")
 def test_a_killed_coordinator_over_tls_that_is_resumed(tmp_path, folder):
     """A process that really serves, with a certificate of its own, killed between hellos and shares."""
@@ -245,6 +263,9 @@ def test_a_killed_coordinator_over_tls_that_is_resumed(tmp_path, folder):
     first = _serving(owners, folder, secret, port)
     try:
         assert [_patiently(one) for one in people.values()] == [None] * 3
+        strange = invite(owners.plan, tmp_path / "other", f"https://127.0.0.1:{port}", True)[1][0]
+        with pytest.raises(httpx.ConnectError):  # whoever trusts another certificate
+            Invitation.load(strange).client().get("/")
     finally:
         os.kill(first, signal.SIGKILL)
         os.waitpid(first, 0)
