@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from core import Budget, release
-from core.errors import RequestError
+from core.errors import BudgetError, RequestError
 from core.privacy.ledger.ledger import Ledger
 from core.releases.rounds import owner_steps, round_messages
 from core.releases.rounds.convenor_steps import put_round_together
@@ -228,6 +228,14 @@ def test_a_coordinator_that_answers_too_much_or_of_another_round(tmp_path, folde
         participant(owners, rude, "owner 0").step()
     assert "\x1b" not in str(refused.value) and len(str(refused.value)) < 400
     assert not Ledger(owners.ledger("owner 0")).names()
+
+
+def test_records_are_not_even_read_where_the_ledger_has_no_room_for_the_round(tmp_path):
+    owners = Owners(tmp_path)
+    Ledger(owners.ledger("owner 0")).register("owner 0", "0.1")
+    owners.records = None  # nobody calls it
+    with pytest.raises(BudgetError):
+        participant(owners, None, "owner 0")
 
 
 def test_an_owner_is_told_that_another_release_is_this_round_or_that_it_goes_on_without_its_share(tmp_path):

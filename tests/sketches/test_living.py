@@ -13,6 +13,7 @@ from core.geometry import kernels
 from core.privacy.budget import Budget
 from core.privacy.neighbours import Neighbours
 from core.releases.engine.building import TableBuilder
+from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sketches.living import Living
@@ -30,7 +31,9 @@ def race(domain):
 
 
 def living(domain=WEEKDAYS, **facts):
-    return Living(domain, "day", race(domain), **{"released": 4, "band": 3, "power": 40, "seed": 7, **facts})
+    return Living(
+        domain, "day", facts.pop("inner", race(domain)), **{"released": 4, "band": 3, "power": 40, "seed": 7, **facts}
+    )
 
 
 def table_of(sketch, records):
@@ -127,6 +130,13 @@ def test_the_longest_column_is_reached_by_one_record():
     sketch = living()
     moved = [(table_of(sketch, pd.DataFrame({"day": [day], "x": [0.5]})) ** 2).sum() for day in sketch.names]
     assert max(moved) == sketch.sensitivity(Neighbours.ADD_REMOVE).l2_squared
+
+
+def test_a_replaced_record_moves_blocks_of_counters_twice_as_far():
+    inner = Moments(WEEKDAYS.without("day"), count_weight=1000, square_weight=1000)
+    added, replaced = (living(inner=inner).record_sensitivity(relation).blocks_l2 for relation in Neighbours)
+    of_one = inner.record_sensitivity(Neighbours.ADD_REMOVE).blocks_l2
+    assert added == living(inner=inner).factor.l1 * of_one and replaced == 2 * added
 
 
 def test_it_is_written_and_read_again():
