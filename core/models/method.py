@@ -136,7 +136,7 @@ class Trained(Task, Fitted[Model]):
 
         Those that are longer keep their direction. Where bounds are wide of what they hold nothing changes for anybody.
         """
-        whole = self.radius >= math.sqrt(self.corner)
+        whole = self.reach >= math.sqrt(self.corner)
         return replace(self, radius=self.usual_length) if whole else self
 
     def curved_for(self, budget: Budget, records: float) -> Self:
