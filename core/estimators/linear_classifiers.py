@@ -257,9 +257,10 @@ class PrivateLogisticRegression(LinearClassifier):
     classes : object
         The public list of labels. More than two share epsilon.
     radius : float | None
-        A public distance from the middle of the bounds beyond which features are moved closer; None is that of the
-        farthest corner. A smaller one needs less noise for the same coefficients. Without bounds it is a length, such
-        as 1 for embeddings.
+        A public distance from the middle of the bounds beyond which features are moved closer, when it is fitted and
+        when it predicts; None is that of the farthest corner, or what is usual within the bounds where the method's
+        noise grows with it and no delta is spent. A smaller one needs less noise for the same coefficients. Without
+        bounds it is a length, such as 1 for embeddings.
     regularisation : float | None
         Strength per record; None is the least that the promise allows, which is seldom too little.
     records : int | None

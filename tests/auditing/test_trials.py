@@ -51,7 +51,8 @@ def texts():
 def test_who_takes_private_bits_puts_what_they_become_on_the_tape():
     """A file that opens a stream of random bits and knows no law of what it draws cannot be replayed."""
     for where, text in texts().items():
-        if ".stream()" in text and not where.startswith("privacy/replay/"):
+        drawing = text.replace("request.stream()", "")  # what comes over a network
+        if ".stream()" in drawing and not where.startswith("privacy/replay/"):
             assert "replay.tape import" in text, where
 
 

@@ -17,7 +17,7 @@ def test_a_total_is_promised_and_looked_at(visitor, width, theme):
     visit.click("button", "Register for ε = 4.0")
     visit.page.get_by_text(f"Budget of {name}").wait_for()
     visit.settle()
-    assert "left 4 of 4" in visit.text
+    assert "ε = 4 in all" in visit.text and "left 4" in visit.text
     slider = visit.page.get_by_role("slider", name="One more release at ε =")
     slider.press("ArrowLeft")
     visit.page.get_by_text("By itself it promises ε = 0.8, and it adds 0.8 to what is spent").first.wait_for()
