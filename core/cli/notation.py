@@ -161,6 +161,22 @@ def parse_places(texts: Sequence[str]) -> dict[str, str]:
     return places
 
 
+def parse_directions(texts: Sequence[str]) -> dict[str, int] | None:
+    """Columns that only raise or lower what is predicted, from texts such as ``age=1``; None where nothing is said.
+
+    >>> parse_directions(["age=1", "pay=-1"])
+    {'age': 1, 'pay': -1}
+    """
+    ways = {"1": 1, "-1": -1, "0": 0}
+    found = {}
+    for text in texts:
+        name, _, way = text.rpartition("=")
+        if not name or way not in ways or name in found:
+            raise RequestError(f"The direction {text!r} must be written as COLUMN=1 or COLUMN=-1, once for a column.")
+        found[name] = ways[way]
+    return found or None
+
+
 def parse_number(text: str, what: str) -> float:
     """A finite number."""
     try:

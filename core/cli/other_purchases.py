@@ -203,6 +203,14 @@ def train(
             "Without it auto takes what pays for so many records where it chooses curves too.",
         ),
     ] = None,
+    monotonic_cst: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN=1",
+            help="A column that only raises (1) or only lowers (-1) what is predicted, of classes the second one's "
+            "odds: its curve follows, and there are no waves. Repeat it for each.",
+        ),
+    ] = None,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
     """Train a model under a promise: it is a file of plain numbers that anyone may ask for ever.
@@ -219,6 +227,10 @@ def train(
     chosen = method == "choose"
     with billed() as bill:
         if chosen:
+            if monotonic_cst:
+                from ..errors import RequestError
+
+                raise RequestError("A direction is of a model's curves: leave --method choose or --monotonic-cst out.")
             check_places(out, overwrite)
         else:
             check_writable(out, overwrite)
@@ -231,7 +243,15 @@ def train(
             out = choose(opened, domain, target, budget, payer, records, out)
         else:
             plan = training_plan(
-                domain, target, budget, method, radius=feature_radius, records=records, curves=curves, waves=waves
+                domain,
+                target,
+                budget,
+                method,
+                radius=feature_radius,
+                records=records,
+                curves=curves,
+                waves=waves,
+                monotonic_cst=notation.parse_directions(monotonic_cst or ()),
             )
             with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:
                 model = train_by(plan, opened, payer, _announced)

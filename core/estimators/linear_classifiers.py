@@ -22,8 +22,9 @@ from ..domain import Domain, Vector
 from ..errors import RequestError
 from ..models.linear_models import LinearModel, Model
 from ..models.logistic_model import LogisticModel
+from ..models.monotone import Declared
 from ..models.objective_perturbation import ObjectivePerturbation
-from ..models.training import AUTO, Chosen, Trainer, train, train_by, trainer_of, training_plan
+from ..models.training import AUTO, Chosen, train, train_by, trainer_of, training_plan
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase
@@ -255,7 +256,8 @@ class PrivateLogisticRegression(LinearClassifier):
     epsilon, delta, neighbours, bounds, dataset, ledger : float, float, str, object, str | None, Ledger | str | None
         See `PrivateKernelDensity`.
     classes : object
-        The public list of labels. More than two share epsilon.
+        The public list of labels. More than two share epsilon with "amp", and with a regularisation or a radius that
+        is not in halves of the bounds; all other methods fit one multinomial model.
     radius : float | None
         A public distance from the middle of the bounds beyond which features are moved closer, when it is fitted and
         when it predicts; None is that of the farthest corner, or what is usual within the bounds where the method's
@@ -270,7 +272,11 @@ class PrivateLogisticRegression(LinearClassifier):
         "objective" perturbation (Chaudhuri, Monteleoni, Sarwate 2011), which needs no delta, and keeps the features'
         own units without one; "amp", approximate minima perturbation (Iyengar et al. 2019), "descent", noisy gradient
         descent, or "newton", noisy second-order steps, which need one and take no regularisation; "auto" for the best
-        by forecast, with features as shares of their bounds.
+        by forecast, with features as shares of their bounds. Of more than two classes "objective" has these as well.
+    monotonic_cst : Mapping[str, int] | Sequence[int] | None
+        As scikit-learn's `HistGradientBoostingClassifier` has it, of two classes: 1 for a feature that only raises the
+        odds of the second one, -1 for one that only lowers them, 0 for others; by name or in their order. Features are
+        compared as shares of their bounds then.
 
     Attributes
     ----------
@@ -293,6 +299,7 @@ class PrivateLogisticRegression(LinearClassifier):
     regularisation: float | None = None
     records: int | None = None
     method: str = AUTO
+    monotonic_cst: Declared = None
 
     def _learn(self, domain: Domain, points: np.ndarray, labels: np.ndarray) -> None:
         budget, source = self._budget(), open_source(as_table(domain, points, labels))
@@ -309,7 +316,10 @@ class PrivateLogisticRegression(LinearClassifier):
         """
         length = self._length(domain)
         own_units = self.regularisation is not None or (self.radius is not None and length is None)
-        if budget.pure and (self.method == "objective" or (self.method == AUTO and own_units)):
+        shares = self.monotonic_cst is not None or len(domain.categories_of(CLASS)) > 2
+        if budget.pure and (own_units or not shares) and self.method in ("objective", *([AUTO] if own_units else [])):
+            if self.monotonic_cst is not None:
+                raise RequestError("A direction is of features as shares of their bounds: leave what needs units out.")
             return ObjectivePerturbation(domain, CLASS, self.regularisation, self.records, self.radius)
         check_choice(self.method, "The method", (AUTO, "objective", "amp", "descent", "newton"))
         if self.regularisation is not None:
@@ -320,7 +330,15 @@ class PrivateLogisticRegression(LinearClassifier):
         """What is bought and trained; coefficients are of straight lines, as scikit-learn's are."""
         length = self._length(domain)
         return training_plan(
-            domain, CLASS, budget, self.method, radius=length, records=records, curves=0, composable=composable
+            domain,
+            CLASS,
+            budget,
+            self.method,
+            radius=length,
+            records=records,
+            curves=0,
+            monotonic_cst=self.monotonic_cst,
+            composable=composable,
         )
 
     def _length(self, domain: Domain) -> float | None:
@@ -331,12 +349,12 @@ class PrivateLogisticRegression(LinearClassifier):
         return 2.0 * self.radius / (column.high - column.low)
 
     def _fitting(self, domain: Domain, budget: Budget, records: float) -> Fitting:
-        trainer: ObjectivePerturbation | Trainer | None = self._solver(domain, budget)
-        if trainer is None:
-            plan = self._plan(domain, budget, self.records or records, composable=True)
-            trainer = plan.ordinary(plan.known).trainer
-        made = trainer
-        return Fitting(made.cost(budget), lambda source: self._take(made.fit(source, budget)))
+        solver = self._solver(domain, budget)
+        if solver is not None:
+            return Fitting(solver.cost(budget), lambda source: self._take(solver.fit(source, budget)))
+        plan = self._plan(domain, budget, self.records or records, composable=True)
+        chosen = plan.ordinary(plan.known)
+        return Fitting(chosen.cost, lambda source: self._take(chosen.fit(source)))
 
     def _take(self, made: LogisticModel | Model) -> None:
         model = self.model_ = cast(LogisticModel | LinearModel, made)  # as classes are predicted

@@ -30,6 +30,8 @@ WAVES = (
     "Beside what each column adds it has {:,} waves, cosines and sines of weighted sums of all columns at public "
     "random weights, for what columns say only together; a curve or a coefficient is the mean over all other columns."
 )
+DIRECTIONS = "monotonic_cst"  # The detail that says which columns were declared to raise (1) or lower (-1) it.
+DIRECTED = "Its owner declared what only raises it (1) and what only lowers it (-1), and so do its curves: {}."
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether anyone is among the records",
     Neighbours.REPLACE_ONE: "what anyone's record says",
@@ -194,6 +196,7 @@ class ModelFile(ABC):
             *kept,
             *self.about(),
             *([WAVES.format(self.task.waves)] if self.task.waves else []),
+            *([DIRECTED.format(self.details[DIRECTIONS])] if DIRECTIONS in self.details else []),
             "Its coefficients have noise: what a single one says of a column may be the noise's.",
             "Queries outside the public bounds are judged as if they were on them.",
             "It says how records like these tend to be, and must not alone decide about a person.",

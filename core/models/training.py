@@ -36,6 +36,7 @@ from ..runtime.parameters import Registry
 from ..sources import FileReading, Source, open_source
 from .linear_models import LinearModel, NumberModel
 from .method import LITTLE_LOST, Method, NumberMethod
+from .monotone import Declared, directions_of, monotone
 from .training_task import Task
 
 Trainer = Method | NumberMethod
@@ -107,10 +108,15 @@ class Chosen:
     trainer: Trainer
     budget: Budget
     offers: tuple[Offer, ...] = ()
+    directions: tuple[int, ...] = ()  # Of its curves, that were declared: `monotone.directions_of`.
 
     @property
     def cost(self) -> Cost:
         return self.trainer.cost(self.budget)
+
+    def fit(self, source: Source, spend: Callable[[Cost], object] | None = None) -> LinearModel | NumberModel:
+        """Pay, train, and bend curves the way that was declared."""
+        return monotone(self.trainer.fit(source, self.budget, spend=spend), self.directions)
 
 
 def trainer_of(
@@ -258,12 +264,15 @@ def training_plan(
     records: float | None = None,
     curves: int | None = None,
     waves: int | None = None,
+    monotonic_cst: Declared = None,
     composable: bool = True,
 ) -> PurchasePlan[Chosen]:
     """What is bought first, and what is trained: a count where the method follows from how many records there are.
 
     A method that is named takes its usual steps, and straight lines, where neither records nor curves are said.
     """
+    directions = directions_of(Task(domain, label, radius, waves=waves or 0), monotonic_cst)
+    waves = 0 if directions else waves
 
     def made(known: Known) -> Chosen:
         if method == AUTO:
@@ -279,9 +288,10 @@ def training_plan(
                     waves=waves,
                 )
             )
-            return Chosen(found[0].trainer, known.left, found)
+            return Chosen(found[0].trainer, known.left, found, directions)
         trainer = trainer_of(method, domain, label, radius, curves or 0, waves or 0)
-        return Chosen(trainer if records is None else trainer.for_records(known.left, records), known.left)
+        settled = trainer if records is None else trainer.for_records(known.left, records)
+        return Chosen(settled, known.left, directions=directions)
 
     stages = [Count(domain)] if method == AUTO and records is None else []
     return PurchasePlan(stages, Known(budget, records or ORDINARY), made)
@@ -314,7 +324,7 @@ def train_by(
     def trained(settled: Settled[Chosen]) -> LinearModel | NumberModel:
         chosen = settled.made
         say(chosen)
-        return chosen.trainer.fit(source, chosen.budget, spend=spending(payer, chosen.cost, chosen.trainer))
+        return chosen.fit(source, spending(payer, chosen.cost, chosen.trainer))
 
     return replace(plan.carried_out(source, payer, trained), budget=plan.known.left)
 
@@ -330,6 +340,7 @@ def train(
     records: int | None = None,
     curves: int | None = None,
     waves: int | None = None,
+    monotonic_cst: Declared = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     **reading: Unpack[FileReading],
@@ -357,6 +368,10 @@ def train(
     waves : int | None
         How many waves of all columns together stand beside them, for what columns say only together; None leaves it to
         the forecast of "auto" where that chooses curves too.
+    monotonic_cst : Mapping[str, int] | Sequence[int] | None
+        As scikit-learn has it: 1 for a column that only raises what is predicted (of classes the second one's odds), -1
+        for one that only lowers it, 0 for others; by name, or one for each in the order of the domain. There are no
+        waves then.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
     **reading : FileReading
@@ -372,6 +387,7 @@ def train(
         records=records,
         curves=curves,
         waves=waves,
+        monotonic_cst=monotonic_cst,
         composable=payer is not None,
     )
     return train_by(plan, open_source(data, **reading), payer)

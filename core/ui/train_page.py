@@ -19,7 +19,8 @@ from ..models.class_counts import SAME_FOR_ALL
 from ..models.contest.choice import Choice, choose_classifier, chosen_among
 from ..models.contest.entrants import File
 from ..models.linear_models import Model
-from ..models.training import USUAL_RECORDS, Offer, Trainer, forecast_curve, offers, yardsticks
+from ..models.monotone import directions_of
+from ..models.training import USUAL_RECORDS, Chosen, Offer, Trainer, forecast_curve, offers, yardsticks
 from ..models.training_task import Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
@@ -150,6 +151,7 @@ class Wish:
     budget: Budget
     account: Account
     ticket: str
+    directions: tuple[int, ...] = ()  # Of the curves of a model, as they were declared.
 
     @property
     def cost(self) -> Cost:
@@ -167,6 +169,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     st.header("1 · What should be predicted?", anchor=False)
     usual = [column.name for column in own.domain.columns if _predictable(column) and isinstance(column, Categorical)]
     target = st.selectbox("Column", targets, targets.index((usual or targets)[-1]), key="train-target", width=320)
+    declared = _directions(own.domain, str(target))
     st.header("2 · How much privacy?", anchor=False)
     epsilon, slack, records = _epsilon(), choose_slack(), choose_records()
     number = 0 if visitor.records is None else visitor.records.number
@@ -179,13 +182,15 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     try:
         with st.spinner("Trying methods on made-up records"):
             outlook(own.domain, str(target), budget, records)
-            found = offers(own.domain, str(target), budget, composable=True, records=records)
+            bends = {"waves": 0} if declared else {}
+            found = offers(own.domain, str(target), budget, composable=True, records=records, **bends)
             more = _with_slack(own.domain, str(target), budget, records, found[0])
         if more:
             note(more)
-        classes = bool(found[0].trainer.categories)
-        trainer = _method(found, Choice(own.domain, str(target), budget, records) if classes else None)
-        wish = Wish(trainer, budget, account, secrets.token_hex(16))
+        several = bool(found[0].trainer.categories) and not declared
+        trainer = _method(found, Choice(own.domain, str(target), budget, records) if several else None)
+        directions = directions_of(Task(own.domain, str(target)), declared)
+        wish = Wish(trainer, budget, account, secrets.token_hex(16), directions)
         refused = account.after(wish.cost).refusal
     except RequestError as error:
         st.error(in_markdown(error))
@@ -195,6 +200,22 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
         st.error(in_markdown(refused))
     if main_action(f"Train for {price(budget)}", ["budget that is left"] if refused else [], "train"):
         confirm(visitor, own, ledger, wish)
+
+
+def _directions(domain: Domain, target: str) -> dict[str, int]:
+    """The columns of which their owner knows that they only raise or only lower what is predicted."""
+    wanted = next(column for column in domain.columns if column.name == target)
+    classes = wanted.categories if isinstance(wanted, Categorical) else ()
+    able = [one.name for one in domain.columns if one is not wanted and not isinstance(one, Categorical)]
+    if len(classes) > 2 or not able:
+        return {}
+    above = f"the odds of “{classes[1]}”" if classes else f"“{target}”"
+    with st.expander("Columns whose direction is known"):
+        note("Say it where everybody knows it, whatever these records say: its curve follows, at no price.")
+        up = st.multiselect(in_markdown(f"Only raises {above}"), able, key="train-raises")
+        rest = [name for name in able if name not in up]
+        down = st.multiselect(in_markdown(f"Only lowers {above}"), rest, key="train-lowers")
+    return {name: 1 for name in up} | {name: -1 for name in down if name in rest}
 
 
 def _epsilon() -> Decimal:
@@ -318,4 +339,5 @@ def trained(own: OwnData, ledger: Ledger, wish: Wish) -> Model | File:
     if isinstance(wish.trainer, Choice):
         facts = wish.trainer
         return choose_classifier(own.source, facts.domain, facts.label, wish.budget, payer, facts.records)
-    return wish.trainer.fit(own.source, wish.budget, spend=spending(payer, wish.cost, wish.trainer))
+    wanted = Chosen(wish.trainer, wish.budget, directions=wish.directions)
+    return wanted.fit(own.source, spending(payer, wish.cost, wish.trainer))

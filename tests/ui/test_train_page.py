@@ -71,6 +71,17 @@ def test_one_column_alone_predicts_nothing_and_is_called_one(ledger):
     assert "from others, and there is only one here." in shown(app) and app.button(key="train").disabled
 
 
+def test_an_owner_declares_which_columns_raise_what_is_predicted(ledger):
+    app = page(**{KEY: owner()})
+    assert app.multiselect(key="train-raises").options == ["x", "y"]
+    app.multiselect(key="train-raises").set_value(["x"]).run()
+    assert app.multiselect(key="train-lowers").options == ["y"] and not app.exception
+    trainer = offers(PLANE, "kind", Budget(1), composable=True, waves=0, records=400)[0].trainer
+    account = Account("people", Budget(1), "record")
+    made = trained(owner().own, ledger, Wish(trainer, Budget(1), account, "ticket", (-1, 0)))
+    assert made.details["monotonic_cst"] == "x=-1" and max(made.coefficients().iloc[1:2, -1]) <= 0
+
+
 def test_an_owner_chooses_and_the_price_is_on_the_button(ledger):
     app = page(**{KEY: owner()})
     assert app.selectbox(key="train-target").value == "kind"
