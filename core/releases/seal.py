@@ -187,7 +187,9 @@ def covering_bounds(release: Release, costs: Iterable[Cost], promised: Budget | 
     epsilon = epsilon if promised is None else promised.epsilon
     later = exact_decimal(sum((Fraction(cost.delta) for cost in costs), Fraction(privacy.overlap_delta)), "The promise")
     rho = privacy.rho + total_rho(event for cost in costs for event in cost.events)
-    overlaps = replace(privacy, overlap_epsilon=overlap, overlap_delta=later)
+    # Who is in all parts loses no more than each release promises, which may be less than what was paid for it.
+    most = [exact_decimal(privacy.releases * Fraction(one), "The promise") for one in (epsilon, delta)]
+    overlaps = replace(privacy, overlap_epsilon=min(overlap, most[0]), overlap_delta=min(later, most[1]))
     return replace(release, privacy=replace(overlaps, epsilon=epsilon, delta=delta, rho=rho))
 
 

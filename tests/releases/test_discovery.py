@@ -41,7 +41,10 @@ from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ranges import Seen, all_ends, found_ranges, heaps_of, rounded_outward, step_of
+from core.releases.seal import showing
+from core.releases.stages import Known
 from core.sources import open_source
+from tests.releases_for_tests import manifest_in, with_manifest
 
 PROMISE = Budget(1, "1e-6")
 PEOPLE = 20_000
@@ -300,6 +303,20 @@ def test_a_release_after_what_was_found_by_itself_has_the_noise_that_its_ledger_
     made = release(Tables.of(found.domain, tables=mechanism), lists, found.left, ledger=ledger, dataset="people")
     assert {scale.distribution for scale in made.privacy.noise} == {"discrete_gaussian"}
     assert len(ledger.status("people").releases) == 2
+
+
+def test_a_file_of_what_was_found_within_a_promise_settled_before_opens_again(people, tmp_path):
+    """It said of who is in all parts what the purchases add up to, which is more than the promise, and was refused."""
+    ledger, lists = Ledger(str(tmp_path / "ledger.sqlite")), people.loc[:2000, ["town", "sex"]]
+    found = discover(lists, PROMISE, ledger=ledger, dataset="people")
+    made = release(Tables.of(found.domain), lists, found.left, ledger=ledger, dataset="people")
+    paid, own = (one.cost for one in ledger.status("people").releases)
+    kept = showing(made, Known.having_paid(found.left, [paid], 1.0, PROMISE, found), own).to_bytes()
+    again = load(kept).privacy
+    assert (again.epsilon, again.delta) == (again.overlap_epsilon, again.overlap_delta) == (1, PROMISE.delta)
+    manifest = manifest_in(kept)
+    manifest["privacy"] |= {"overlap_epsilon": str(paid.epsilon + own.epsilon), "overlap_delta": "0.0000015"}
+    assert load(with_manifest(kept, manifest)).privacy == again, "as such files were written once"
 
 
 def votes_of(values, kind="number"):
