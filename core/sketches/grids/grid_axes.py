@@ -206,7 +206,7 @@ class AxisFit:
         `coarse`: the same on the coarse grid, where there is one. `halvings`: how often its pitch is halved to give
         this one's.
         """
-        queries = self._middle_values(halvings) if self.axis.apart else self._middle_places()
+        queries = self._middle_places(halvings)
         weights = self.factor(queries)
         rough, smooth = weights, weights
         if coarse is not None:
@@ -217,26 +217,27 @@ class AxisFit:
             for one, other in ((weights, weights), (weights, smooth), (smooth, smooth), (rough, rough))
         )
         if not self.axis.apart:
-            return Profile(square, mixed, refined, on_coarse, *self._missed(queries, weights))
+            queries = self._middle_places(0)
+            return Profile(square, mixed, refined, on_coarse, *self._missed(queries, self.factor(queries)))
         spread = 1.0
         if self.axis.values or self.axis.radius:
             spread = square / float(weights.sum(axis=1).mean()) ** 2
         return Profile(square, mixed, refined, on_coarse, 0.0, spread, 0.0, 1.0, float(weights.mean()))
 
-    def _middle_values(self, halvings: int) -> np.ndarray:
-        """Queries at categories or values around the middle, as they lie beside a coarser grid."""
+    def _middle_places(self, halvings: int) -> np.ndarray:
+        """Queries around the middle: half a cell, which the other half mirrors, or a whole one of a coarser grid.
+
+        What a fine grid adds to a coarse one is little at some places of the coarse cell and much at others.
+        """
         axis = self.axis
         if axis.categories:
             return self.middle[None]
-        queries = np.tile(self.middle, (3, 1))
-        ahead = np.rint(min(2.0**halvings, axis.values / 8) * np.array([0.0, 0.25, 0.5]))
-        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.values // 2 + ahead)
-        return queries
-
-    def _middle_places(self) -> np.ndarray:
-        axis = self.axis
-        queries = np.tile(self.middle, (3, 1))
-        queries[:, axis.coordinate] = axis.low + axis.pitch * (axis.cells // 2 + np.array([0.0, 0.25, 0.5]))
+        within = (np.arange(8) + 0.5) / 8.0 if halvings else np.array([0.0, 0.25, 0.5])
+        ahead, first = 2.0**halvings * within, axis.cells // 2
+        if axis.values:
+            ahead, first = np.rint(min(1.0, axis.values / 2.0 ** (halvings + 2)) * ahead), axis.values // 2
+        queries = np.tile(self.middle, (len(within), 1))
+        queries[:, axis.coordinate] = axis.low + axis.pitch * (first + ahead)
         return queries
 
     def _missed(self, queries: np.ndarray, weights: np.ndarray) -> tuple[float, float, float, float, float]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain import Domain
+from core.domain import Domain, Numeric
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Laplacian, Manhattan, Mixture, Smooth, SmoothSquared
 from core.sketches.grids import smoothing
 from core.sketches.grids.grid_axes import Axis
@@ -158,3 +158,20 @@ def test_estimates_of_several_tables_are_those_of_each_and_no_error_is_worked_ou
     for errors in ("_misfit", "_gains_of_factors", "_gains_of"):
         monkeypatch.setattr(smoothing.Smoothing, errors, None)
     assert sketch.estimates(tables, 40, queries, 1.0) == pytest.approx(np.array(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("cells", [(16, 16), (48, 48), (0, 48)])
+def test_noise_of_two_grids_is_that_of_all_places_in_a_coarse_cell(cells):
+    """Sizes are chosen by it. Places in one fine cell alone had half of it, and grids with twice the noise were taken.
+
+    The reference asks at places all over the middle of the bounds, where no end of a grid is near.
+    """
+    domain = Domain((Numeric("x", 0, 90, step=1), Numeric("y", 0, 50)), scale="box")
+    for halvings in (1, 3):
+        made = Histogram(domain, Gaussian(0.1), cells, halvings, 0.1)
+        expected = sum(
+            gain / scale**2 for gain, scale in zip(made.smoothing.gains_along_axes, made.scales, strict=True)
+        )
+        places = np.random.default_rng(1).uniform(0.25, 0.75, (3_000, 2))
+        places[:, 0] = np.rint(places[:, 0] * 90) / 90
+        assert expected / made.smoothing.noise_gains(places).mean() == pytest.approx(1.0, rel=0.12)
