@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import RequestError
+from ..formatting.numbers import bound
 from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
 from .columns import Column, check_apart
@@ -60,6 +61,7 @@ PRESETS = {
     "hours_per_week": Preset(
         0, 168, "hours", 1, "a week has 168 hours", ("hours_per_week", "hoursperweek", "weekly_hours")
     ),
+    "hour_of_day": Preset(0, 24, "", 1, "a day has 24 hours", ("hour", "stunde", "heure", "hora", "ora", "uur")),
     "hours_per_day": Preset(
         0, 24, "hours", 0, "a day has 24 hours", ("hours_per_day", "hours_of_sleep", "sleep_hours")
     ),
@@ -146,7 +148,7 @@ def preset_sentence(name: str, preset: str) -> str:
     """Where bounds came from that a preset filled in."""
     known = PRESETS[preset]
     unit = f" {known.unit}" if known.unit else ""
-    return f"{name}: {known.low:,g} to {known.high:,g}{unit} by common knowledge, as {known.because}."
+    return f"{name}: {bound(known.low)} to {bound(known.high)}{unit} by common knowledge, as {known.because}."
 
 
 MISSING = "missing"  # What a category of missing values is called where nothing else is said.

@@ -108,6 +108,8 @@ def sample_figure(points: pd.DataFrame, columns: tuple[Column, ...]) -> go.Figur
     `points`: a column of values for each of ``columns``; the first `MAX_DRAWN` are drawn over two columns.
     """
     axes = tuple(_axis(column) for column in columns)
+    # A record that misses a date or a number lies nowhere along its axis.
+    points = points.dropna(subset=[axis.name for axis in axes if not axis.categories])
     if len(axes) == 1:
         figure = _histogram(points[axes[0].name], axes[0])
     else:

@@ -53,7 +53,7 @@ def doors(visitor: Session) -> None:
         if st.button("Start with your data", type="primary", key="door-own"):
             st.switch_page(DATA.path)
     with released:
-        door("Explore a released sketch", "You were given a released file. It is all you need.", Visibility.PUBLIC)
+        door("Explore a released file", "You were given a released file. It is all you need.", Visibility.PUBLIC)
         open_released_file(visitor)
     with sample:
         door("Try it on sample data", "You want to see what it does first, with records that are nobody's secret.")

@@ -23,7 +23,7 @@ def test_home_fits_and_shows_its_doors(visitor, width, theme):
     visit = visitor(width, theme)
     visit.go()
     assert "See the shape, not the people." in visit.text
-    for door in ("Release a data set", "Explore a released sketch", "Try it on sample data", "Learn by touching"):
+    for door in ("Release a data set", "Explore a released file", "Try it on sample data", "Learn by touching"):
         assert visit.page.get_by_role("heading", name=door).is_visible()
     assert visit.overflow() <= 0 and visit.illegible() == [] and visit.barriers() == [] and visit.errors == []
 

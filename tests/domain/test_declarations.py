@@ -173,6 +173,8 @@ def test_presets_fill_bounds_and_say_so():
     declared = Declaration.of("columns: {a: {kind: number, preset: age, high: 99}}")
     assert declared.domain.columns == (Numeric("a", 0, 99, "years", Reading(), 1),)
     assert declared.presets == ("a: 0 to 120 years by common knowledge, as hardly anyone was ever older than 120.",)
+    years = Declaration.of("columns: {jahr: {kind: number, preset: year}}")
+    assert years.presets[0].startswith("jahr: 1900 to 2100 by common"), "years have no separators"
     for name, preset in PRESETS.items():
         assert Declaration.of(f"columns: {{x: {{kind: number, preset: {name}}}}}").domain.columns[0].unit == preset.unit
     assert [kind_for(name) for name in ("Age", "sex", "lng", "date_of_visit", "village")] == [

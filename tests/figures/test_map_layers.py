@@ -10,7 +10,7 @@ import pytest
 
 from core.analysis.decision_map import DecisionMap
 from core.analysis.density import Heatmap, Volume
-from core.domain import Categorical, Domain, Numeric
+from core.domain import Categorical, Dates, Domain, Numeric
 from core.figures.figure_axes import Axis
 from core.figures.map_layers import (
     JITTER,
@@ -134,6 +134,15 @@ def test_points_of_a_category_are_strewn_around_its_place(points):
     codes = points["city"].cat.codes[:MAX_DRAWN]
     away = np.array(drawn.x) - codes
     assert np.abs(away).max() <= JITTER and away.std() > JITTER / 3
+
+
+def test_points_that_miss_a_date_or_a_number_are_left_out_of_the_picture():
+    """Explore's Sample said that a value must be a date, and showed none, of a table with a gap among its dates."""
+    days = Dates("since", "2020-01-01", "2024-12-31")
+    since = pd.Series(pd.to_datetime(["2021-05-01", None, "2022-06-01"]))
+    drawn = sample_figure(pd.DataFrame({"since": since, "age": [30.0, 40.0, np.nan]}), (days, AGE)).data[0]
+    assert list(drawn.y) == [30.0] and len(drawn.x) == 1
+    assert sum(sample_figure(pd.DataFrame({"since": since}), (days,)).data[0].y) == 2
 
 
 def test_along_one_column_every_point_is_counted(points):

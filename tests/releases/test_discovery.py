@@ -358,6 +358,7 @@ def test_bounds_that_everyone_knows_end_a_found_range_in_the_same_unit():
     assert within_reason("year", 500.0, 4_100.0) == (1900.0, 2100.0)
     assert within_reason("Âge", 16.0, 130.0) == (16.0, 120.0)
     assert within_reason("age", -70.0, 70.0) == (0.0, 70.0)
+    assert within_reason("Stunde", 8.0, 31.0) == (8.0, 24.0)
     assert within_reason("discovery_year", 1000.0, 2050.0) == (1900.0, 2050.0)
     assert within_reason("cost a year", 0.0, 4_100.0) == (0.0, 4_100.0)
     assert within_reason("height", 40.0, 90.0) == (40.0, 90.0)  # in inches

@@ -502,6 +502,14 @@ def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     assert [one.cost for one in app.session_state[KEY].own.bought] == [ledger.status("people").releases[0].cost]
 
 
+def test_what_a_guesser_could_gain_is_of_the_file_which_shows_what_was_found_too(ledger):
+    """70.5% stood beside the button, and 73.1% in the file that it made."""
+    app = found(with_file(MANY))
+    main_button(app).click().run()
+    app.switch_page("pages/release.py").run()
+    assert not app.exception and "73.1%" in shown(app) and "70.5%" not in shown(app)
+
+
 def test_a_click_that_comes_twice_finds_out_once(ledger):
     app = with_file(MANY)
     found(app)

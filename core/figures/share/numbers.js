@@ -32,6 +32,8 @@ export const significant = (value, digits) => {
 };
 
 export const percent = (share) => `${significant(100 * share, 2)}%`;
+/** Digits are set apart from ten thousand on, so that years read as years. */
+const asYear = (text, value) => (Math.abs(value) < 10000 ? text.replaceAll(",", "") : text);
 export const listed = (names) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
@@ -41,7 +43,7 @@ export const placeWords = (column, value) => {
   if (column.kind === "date") return dateWords(column, value);
   if (column.kind === "amount") return amountWords(column, value);
   const text = digitsOf(value, (column.high - column.low) / 500, Math.round);
-  return `${Math.abs(value) < 10000 ? text.replaceAll(",", "") : text} ${column.unit}`.trim();
+  return `${asYear(text, value)} ${column.unit}`.trim();
 };
 
 const amountWords = (column, place) => `${significant(amountAt(column, place), 3)} ${column.unit}`.trim();
@@ -137,7 +139,7 @@ export const valueWords = (axis, value, error = null) => {
   }
   const fine = axis.drawn ? Math.max(axis.gap, Math.abs(value) / 200, 1e-9) : axis.gap || (axis.high - axis.low) / 500;
   const text = digitsOf(value, error === null ? fine : Math.max(error, 1e-12), Math.round);
-  return Math.abs(value) < 10000 ? text.replaceAll(",", "") : text;
+  return asYear(text, value);
 };
 
 /** A number about a column with its band, in the digits that the band supports. */
@@ -145,7 +147,7 @@ export const bandWords = (axis, { est, low, high }, whole = false) => {
   if (!Number.isFinite(est)) return "too few";
   if (axis.kind === "date") return axis.seconds === 86400 ? `${valueWords(axis, est)} (${daysWords(...[low, high].map((one) => secondsAt(axis, Math.round(one))))})` : `${valueWords(axis, est)} (${valueWords(axis, low)} to ${valueWords(axis, high)})`;
   const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
-  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(low, high, error);
+  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(low, high, error).map((text, end) => asYear(text, [low, high][end]));
   return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
 };
 

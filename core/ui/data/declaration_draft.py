@@ -259,8 +259,8 @@ class Declaration:
         if self.each_row:
             lines.append(("Who is protected", "each row by itself"))
         elif self.unit_column is not None:
-            most = f"at most {self.unit_records:,} rows each" if self.unit_records else "rows each: not typed yet"
-            lines.append(("Who is protected", f"each person, named by {self.unit_column}, with {most}"))
+            rows = f", with at most {count(self.unit_records, 'row')} each" if self.unit_records else ""
+            lines.append(("Who is protected", f"each person, named by {self.unit_column}{rows}"))
         moved = "moved to the nearest bound" if self.outside == "clamp" else "left out"
         left = {"drop": "left out", "category": "counted as a group of their own, where it can be"}.get(
             self.missing, "not accepted"

@@ -14,7 +14,7 @@ from ...domain.drafts import drafted
 from ...domain.written import DECIMALS
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
-from ...formatting.numbers import count, listed
+from ...formatting.numbers import bound, count, listed
 from ...sources import ColumnInfo, Upload, open_source
 from ...sources.public_tables import public_facts
 from ...sources.samples import Sample
@@ -94,7 +94,7 @@ def offer_common_knowledge(records: Records, declared: Declaration) -> None:
         for draft in declared.to_find
         if draft.kind in ("", "number")
         and not {"low", "high"} & set(draft.entry)
-        and (preset := preset_for(draft.name))
+        and (preset := preset_for(draft.name)) not in (None, "year")  # a few of two centuries are found out better
     }
     if not known:
         return
@@ -106,7 +106,7 @@ def offer_common_knowledge(records: Records, declared: Declaration) -> None:
 
 def _bounds_of(name: str, preset: str) -> str:
     facts = PRESETS[preset]
-    return f"{name} {facts.low:,g} to {facts.high:,g} {facts.unit}".rstrip() + f", as {facts.because}"
+    return f"{name} {bound(facts.low)} to {bound(facts.high)} {facts.unit}".rstrip() + f", as {facts.because}"
 
 
 def _fill_presets(records: Records, known: Mapping[str, str]) -> None:

@@ -38,7 +38,11 @@ def ask_view(opened: Opened) -> None:
             "of its 95% interval beside it; where the low end is 0 or less, it cannot be told from none."
         )
     found = ask_sql(opened.release, question, LEVEL)
-    st.dataframe(readable(found), hide_index=True, key="explore-asked")
+    shown = readable(found)
+    if way == by_lists:
+        shown = possible(shown)
+        note("At least and at most: with 95% probability the true number lies between them.")
+    st.dataframe(shown, hide_index=True, key="explore-asked", column_config=_headings(shown))
     offer("Answers (CSV)", lambda: found.to_csv(index=False).encode(), f"{opened.stem}-answers.csv", "explore-ask-csv")
 
 
@@ -112,6 +116,20 @@ def _placed(axis: Axis) -> bool:
 def _quoted(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
+
+
+def possible(shown: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of people as there can be: noise may say less than none, and nobody reads that."""
+    counts = [name for name in ("people", "people_low", "people_high") if name in shown]
+    return shown.assign(**{name: shown[name].clip(lower=0) for name in counts})
+
+
+def _headings(shown: pd.DataFrame) -> dict[str, object]:
+    """Numbers as the reader's country writes them, and the ends of intervals in words."""
+    ends = {"_low": "at least", "_high": "at most"}
+    numbers = [name for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
+    words = {name: next((said for end, said in ends.items() if name.endswith(end)), name) for name in numbers}
+    return {name: st.column_config.NumberColumn(said, format="localized") for name, said in words.items()}
 
 
 def readable(found: pd.DataFrame) -> pd.DataFrame:

@@ -42,7 +42,7 @@ DATA = Page(
 RELEASE = Page(
     "pages/release.py",
     "Release",
-    "Release a sketch",
+    "Release one small file",
     "Choose what people should be able to ask, and how much privacy each person keeps.",
     Visibility.PRIVATE,
     PRIVATE_PROMISE + ", until you release it",
@@ -66,7 +66,7 @@ LEDGER = Page(
 EXPLORE = Page(
     "pages/explore.py",
     "Explore",
-    "Explore a released sketch",
+    "Explore a released file",
     "Ask the released file anything, as often as you like: no answer costs anyone any more privacy.",
     Visibility.PUBLIC,
     PUBLIC_PROMISE,
@@ -119,7 +119,7 @@ APPROVE = Page(
 
 GROUPS: tuple[tuple[str, tuple[Page, ...]], ...] = (
     ("Own data", (DATA, RELEASE, LEDGER)),
-    ("Released sketches", (EXPLORE,)),
+    ("Released files", (EXPLORE,)),
     ("Understand", (LEARN,)),
     ("For experts", (TRAIN, CLASSIFY, COMPARE, LOCAL, COMBINE)),
 )

@@ -51,9 +51,9 @@ def release_desk() -> ReleaseSession:
 def confirm(desk: ReleaseSession, order: ReleaseRequest, draft: Draft) -> None:
     """Ask once more, in words; the ticket of the order counts once, however often the button is pressed."""
     budget = order.budget
-    odds = odds_sentence(float(budget.epsilon), float(budget.delta), draft.protected)
+    odds = odds_sentence(float(order.promised.epsilon), float(order.promised.delta), draft.protected)
     # Names are data set names as the owner typed them: as text, in which nothing is Markdown.
-    st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**. {odds}")
+    st.markdown(f"You hand out one file, for ever, at the price of **{price(budget)}**.")
     st.text(f"It is paid from the budget of “{order.dataset}”.")
     if priced := [(name, cost) for name, cost in draft.first if cost is not None]:
         parts = " and ".join(f"{FINDS[name]} (ε = {amount(cost.epsilon)} of it)" for name, cost in priced)
@@ -64,6 +64,7 @@ def confirm(desk: ReleaseSession, order: ReleaseRequest, draft: Draft) -> None:
             f"The file also shows what was found out and paid for before, so what it promises is "
             f"**{price(order.promised)}**."
         )
+    st.markdown(odds)
     if order.total is not None:
         st.markdown(f"Its total of **{price(order.total)}** is promised by this, for all releases there will ever be.")
     left = left_in_words(draft.left, f"ε = {amount(draft.left)}")

@@ -133,8 +133,11 @@ def _stopped_by(key: str, _sketch: LinearSketch, _budget: Budget, _guessed: Gues
         return sized_rows(_sketch, _budget, *_guessed).stopped_by
 
 
-def side_panel(draft: Draft) -> DeltaGenerator:
-    """Everything that moves with the controls; the place of the error curve, which takes longer to work out."""
+def side_panel(draft: Draft, promised: Budget | None) -> DeltaGenerator:
+    """Everything that moves with the controls; the place of the error curve, which takes longer to work out.
+
+    `promised`: by the file, which may show what was paid for before; None before there is a budget.
+    """
     account, after = draft.account, draft.after
     with rail(Visibility.PUBLIC, "forecast", "What people will get"):
         if draft.way is None:
@@ -145,10 +148,10 @@ def side_panel(draft: Draft) -> DeltaGenerator:
         if draft.way is not None:
             note(_made(draft))
     with rail(Visibility.PUBLIC, "risk", "What a guesser could gain"):
-        if draft.budget is None:
+        if promised is None:
             note("It depends on ε.")
         else:
-            odds(float(draft.total.epsilon), float(draft.total.delta), draft.protected)
+            odds(float(promised.epsilon), float(promised.delta), draft.protected)
     with rail(Visibility.PRIVATE, "budget", "Privacy budget" if account is None else f"Budget of {account.name}"):
         if account is None or after is None:
             note("It appears when the data set has a total.")

@@ -17,6 +17,7 @@ from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.nearness import radius_of
 from ...releases.payment import unit_words
+from ...releases.seal import promised_with
 from ...sources.samples import Sample, sample
 from ..frame.charts import live_view
 from ..frame.marks import note, side
@@ -39,7 +40,7 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
     with main:
         draft, gain, outcomes = _choose(visitor, ledger)
     with aside, side("release"):
-        curve = side_panel(draft)
+        curve = side_panel(draft, _promised(draft, visitor.own))
     if draft.way is not None:
         if draft.several is None:  # what ε and slack gain is said of one question
             if draft.has_places:
@@ -52,6 +53,13 @@ def release_steps(visitor: Session, ledger: Ledger) -> Draft:
                 st.header("What could come out", anchor=False)
                 possible_outcomes(draft)
     return draft
+
+
+def _promised(draft: Draft, own: OwnData) -> Budget | None:
+    """What the file promises, which shows what was found out before as well; None before there is a budget."""
+    if draft.budget is None or draft.way is None or not own.costs:
+        return None if draft.budget is None else draft.total
+    return promised_with(draft.total, own.costs, own.within, draft.cost)
 
 
 def order_of(draft: Draft, own: OwnData, ledger: Ledger, looked: Collection[str]) -> ReleaseRequest:

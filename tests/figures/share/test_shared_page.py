@@ -43,6 +43,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)">'
 CATEGORIES = ["<b>'\"&amp;</b>", "=HYPERLINK(1)", "-->"]
 
 
+NODE = str(compute_driver_executable()[0])
 VOID = {"meta", "br", "img", "hr", "input"}
 
 
@@ -246,9 +247,18 @@ def test_the_form_of_a_model_predicts_as_in_python_with_curves_and_waves(label, 
         "console.log(JSON.stringify(facts.kind === 'model' ? probabilities(facts, values)"
         " : [predicted(facts.targets[0], facts.fields, values)]))"
     )
-    command = [str(compute_driver_executable()[0]), "--input-type=module", "-e", code]
+    command = [NODE, "--input-type=module", "-e", code]
     run = subprocess.run(command, input=json.dumps([facts, asked]), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     queries = pd.DataFrame(named)
     expected = made.probabilities(queries)[0] if label == "kind" else made.numbers(queries)
     assert json.loads(run.stdout) == pytest.approx(expected, abs=2e-4)  # Python rounds numbers before they bend
+
+
+def test_years_read_as_years_in_the_bands_of_means_too():
+    code = f"""import {{ bandWords }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
+    const axis = {{ kind: "number", low: 1900, high: 2100, gap: 1 }};
+    const said = (est) => bandWords(axis, {{ est, low: est - 1.9, high: est + 1.9 }});
+    console.log(JSON.stringify([said(2021.2), said(12021.2)]));"""
+    run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
+    assert json.loads(run.stdout) == ["2021.2 (2019.3 to 2023.1)", "12,021.2 (12,019.3 to 12,023.1)"], run.stderr

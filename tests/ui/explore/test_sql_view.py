@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from core.ui.explore.sql_view import first_question, readable
+from core.ui.explore.sql_view import first_question, possible, readable
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, view
 
@@ -29,6 +29,7 @@ def test_four_lists_ask_without_sql_and_dates_are_neither_summed_nor_averaged_un
     app = view(explore(table_release().to_bytes(teaching=True)), "Ask")
     assert not app.exception and not app.text_area
     assert list(app.dataframe[0].value.columns) == ["town", "people", "people_low", "people_high"]
+    assert min(possible(pd.DataFrame({"people": [-47], "people_low": [-104], "people_high": [11]})).iloc[0]) == 0
     assert all(pd.api.types.is_integer_dtype(app.dataframe[0].value[name]) for name in ("people", "people_low"))
     lists = {one.label: one for one in app.selectbox}
     lists["What"].set_value("The total of").run()
