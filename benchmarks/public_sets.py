@@ -74,6 +74,7 @@ def public_sets(folder: Path | None) -> Iterator[PublicSet]:
         if path is not None and path.is_file():
             yield from read(pd.read_parquet(path), np.random.default_rng(7))
     yield from _corners(np.random.default_rng(7))
+    yield from _samples()
 
 
 def of_numbers(

@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.forecasts import Row, Setting, kept, regret, settings
 from benchmarks.public_sets import TUNED_ON, of_numbers, public_sets
+from core.sources.samples import samples
 
 SETTING = Setting("made up", "gaussian", 0.4, 1.0, 0.0, 2000)
 
@@ -40,6 +41,7 @@ def test_sets_lie_inside_their_bounds_and_those_tuned_on_exist():
     assert TUNED_ON - set(sets) == {"skin", "pulsars", "occupancy", "airfoil", "adult numbers, steps"}, (
         "which are files"
     )
+    assert {one.name for one in samples() if not one.domain.holds_sets} <= set(sets) - TUNED_ON
     for one in (sets["spikes, steps"], sets["houses"]):
         points = one.encoded(0, 500)
         assert points.min() >= 0 and points.max() <= 1

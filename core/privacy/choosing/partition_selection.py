@@ -39,7 +39,7 @@ without their value as one does.
 **Why not the optimal thresholds of one column.** Desfontaines, Voss, Gipson, Mandayam (2022) show which rule shows a
 value of one column with the largest probability under (ε, δ). As d columns and what follows them share a promise, what
 counts is its ρ, and there their rule with ε = √(2ρ) needs about log(1/δ)/ε records where this one needs
-√(2 log(1/δ))/ε, for one column as for many: `least_without_gaussian` is theirs, for comparison.
+√(2 log(1/δ))/ε, for one column as for many.
 """
 
 from __future__ import annotations
@@ -155,14 +155,6 @@ def least_threshold(sigma2: Fraction, masses: Sequence[tuple[int, int]], records
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
-
-
-def least_without_gaussian(epsilon: float, failure: float) -> float:
-    """About how many records a value of one column needs by the optimal rule under (ε, δ), to be shown half the time.
-
-    Chances grow from δ by a factor of e^ε and δ more each record, up to a half: δ (e^(kε) - 1)/(e^ε - 1) = 1/2.
-    """
-    return math.log1p(math.expm1(epsilon) / (2.0 * failure)) / epsilon
 
 
 def shown_values(
