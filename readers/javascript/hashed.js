@@ -378,6 +378,13 @@ const drawFrequencies = (kernel, widths, rows, groups, seed, family) => {
   });
 };
 
+/** The same in turns a unit, as files mean them. */
+const wavesOf = (kernel, widths, rows, groups, seed) =>
+  drawFrequencies(kernel, widths, rows, groups, seed, countingFrom(2_000_001)).map((row) => row.map((one) => significantly(one / (2 * Math.PI))));
+
+/** Those of a Gaussian kernel with the first public seed, which models have: turns a unit of each coordinate. */
+export const gaussianWaves = (bandwidth, dimensions, rows) => wavesOf({ name: "gaussian", bandwidth }, [dimensions], rows, 1, 0);
+
 /** Walsh-Hadamard transform in place. */
 const walshHadamard = (values) => {
   for (let half = 1; half < values.length; half *= 2) {
@@ -405,9 +412,7 @@ export class Features extends Grouped {
     const shifts = new PublicRandom(this.seed, 2_000_000).uniforms(this.groups);
     this.phases = Float64Array.from(this.sizes.flatMap((size, g) => Array.from({ length: size }, (_, turn) => (shifts[g] + turn * GOLDEN) % 1)));
     this.shape = [this.rows, 2];
-    this.waves = transform === "fast" ? this.structured()
-      : drawFrequencies(this.kernel, domain.widths, this.rows, this.groups, this.seed, countingFrom(2_000_001))
-        .map((row) => row.map((one) => significantly(one / (2 * Math.PI))));
+    this.waves = transform === "fast" ? this.structured() : wavesOf(this.kernel, domain.widths, this.rows, this.groups, this.seed);
   }
 
   /** How far the entry of a step points along its own direction. */

@@ -2,11 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { Comparison, open, ReaderError } = await import(pathToFileURL(process.argv[2]));
+const { Comparison, open, openModel, ReaderError } = await import(pathToFileURL(process.argv[2]));
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, part, group, bandwidth, queries, sums, other, compared }) => {
+const answered = async ({ file, model, part, group, bandwidth, queries, sums, other, compared }) => {
+  if (model) {
+    const made = openModel(new Uint8Array(readFileSync(file)));
+    return made.categories.length ? made.probabilities(queries) : made.predicted(queries).map((one) => plain([one.predicted, one.low, one.high]));
+  }
   if (!opened.has(file)) opened.set(file, open(new Uint8Array(readFileSync(file))));
   let release = await opened.get(file);
   if (part) release = release.part(part);

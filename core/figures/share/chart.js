@@ -293,7 +293,7 @@ export class Chart {
     }
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    const marks = this.isMap ? marksOf(this.up, this.window.y, height / 45) : this.shown.colourOf ? [] : roundMarks(...this.values, height / 55);
+    const marks = this.isMap ? marksOf(this.up, this.window.y, height / 45) : this.shown.colourOf ? [] : roundMarks(...this.values, height / 55).map(([place]) => [place, significant(place, 6)]);
     for (const [place, words] of marks) {
       const y = this.toPixels(place, "y");
       this.line(pen, left - 5, y, left, y);

@@ -1,10 +1,9 @@
 // Models: their coefficients with intervals, and a form that predicts.
 import { element } from "./canvas.js";
-import { percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { dateWords, percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
 import { drawing, rectangle, tenth } from "./pictures.js";
 import { dot } from "../../../readers/javascript/arrays.js";
-
-const expit = (score) => 1 / (1 + Math.exp(-score));
+import { Between } from "../../../readers/javascript/models.js";
 
 /** Bars to either side of zero, with intervals where they are known, as a table that is read without seeing it too. */
 const coefficientTable = (rows, name, most = 60) => {
@@ -34,31 +33,32 @@ const stroke = (share, ends) => {
     drawing("path", { class: "base", d: "M160 0v32" }), ...(ends ? [drawing("path", { class: "whisker", d: `M${tenth(at(ends[0]))} 16H${tenth(at(ends[1]))}` })] : []));
 };
 
+/** A date of a column as fields have it. */
+const isoDate = (column, steps) => dateWords({ origin: column.start, step: column.seconds }, steps).replace(" ", "T");
+
+/** Where one value of a column is chosen or typed, and what stands in it. */
+const fieldOf = (column, attributes) => {
+  const [low, high] = [column.low, column.high];
+  if (column.categories) return element("select", attributes, ...column.categories.map((one) => element("option", {}, one)));
+  if (column.kind === "date") {
+    const [min, max, value] = [low, high, (low + high) / 2].map((one) => isoDate(column, one));
+    return element("input", { ...attributes, type: value.length > 10 ? "datetime-local" : "date", min, max, value });
+  }
+  return element("input", { ...attributes, type: "number", min: low, max: high, step: "any", value: Number(((low + high) / 2).toPrecision(6)) });
+};
+
 /** Fields for one record; calls `changed` with its values by column. */
-const recordForm = (fields, changed) => {
-  const form = element("form", { class: "fields", onsubmit: (event) => event.preventDefault() });
+const recordForm = (columns, changed) => {
   const values = {};
-  fields.forEach((field, place) => {
-    const id = `record-${place}`;
-    let input;
-    if (field.kind === "category") {
-      input = element("select", { id }, ...field.categories.map((one, i) => element("option", { value: i }, one)));
-      values[field.name] = 0;
-    } else {
-      const middle = (field.low + field.high) / 2;
-      input = element("input", { id, type: "number", min: field.low, max: field.high, step: "any", value: Number(middle.toPrecision(6)) });
-      values[field.name] = middle;
-    }
-    input.addEventListener("input", () => {
-      const value = Number(input.value);
-      if (input.value === "" || !Number.isFinite(value)) return;
-      values[field.name] = value;
-      changed(values);
-    });
-    form.append(element("div", {}, element("label", { for: id }, titleOf({ ...field, unit: field.unit ?? "" })), input));
+  const fields = columns.map((column, place) => {
+    const input = fieldOf(column, { id: `record-${place}` });
+    const take = () => (input.value !== "" && input.validity.badInput !== true && (values[column.name] = input.value));
+    input.addEventListener("input", () => take() && changed(values));
+    take();
+    return element("div", {}, element("label", { for: input.id }, titleOf({ ...column, unit: column.unit ?? "" })), input);
   });
   queueMicrotask(() => changed(values));
-  return form;
+  return element("form", { class: "fields", onsubmit: (event) => event.preventDefault() }, ...fields);
 };
 
 /** Curves on one scale, side by side, with their bands where they are known; what is drawn is said as a text too. */
@@ -82,56 +82,26 @@ const curvePictures = (curves, moved) => {
       + (curves.some(({ reach }) => reach) ? " Bands hold, with about 95%, what there would be without noise, for these records only." : ""))];
 };
 
-/** What a record has of a term, in its column's own unit: 1 or 0 of a category, and of a knot the share it is near. */
-const termValue = (fields, values, column, category, knot = {}) => {
-  const field = fields.find((one) => one.name === column);
-  if (knot.step) {
-    const number = field.kind === "category" ? field.places[values[column]] : Math.min(Math.max(values[column], field.low), field.high);
-    return Math.max(0, 1 - Math.abs(number - knot.place) / knot.step);
-  }
-  if (category !== "") return Number(field.categories[values[column]] === category);
-  if (field.kind === "category") return field.places[values[column]];
-  return Math.min(Math.max(values[column], field.low), field.high);
+/** What is predicted of a column, as it is read. */
+const valueOf = (column, value) => (column.kind === "date" ? isoDate(column, value).replace("T", " ") : significant(value, 3));
+
+/** What sums of products predict of a record, inside the bounds of what is predicted. */
+export const byRegression = (weights, between, { low, high }, values) => {
+  const [z] = between.of(values);
+  return (low + high) / 2 + ((high - low) / 2) * Math.min(1, Math.max(-1, dot(weights, [1, ...z])));
 };
 
-/** What waves of all columns together add to each score: cosines and sines at public frequencies. */
-const wavesOf = (waves, fields, values) => {
-  const places = waves.terms.map((term) => Math.min(1, Math.max(-1, (termValue(fields, values, term.column, term.category) - term.middle) / term.half)));
-  const angles = waves.speeds.map((speeds) => 2 * Math.PI * dot(speeds, places));
-  const heights = [...angles.map(Math.cos), ...angles.map(Math.sin)];
-  return waves.weights.map((row) => dot(row, heights));
-};
+/** Whether a form can ask for every column. */
+const hasFields = ({ columns }, ...without) => !columns.some(({ kind }) => kind === "vector" || without.includes(kind));
 
-/** Probabilities of the classes that a linear model gives a record. */
-export const probabilities = (model, values) => {
-  let coordinates = model.terms.map((term) =>
-    Math.min(1, Math.max(-1, (termValue(model.fields, values, term.column, term.category, term) - term.middle) / term.half)));
-  const length = Math.hypot(...coordinates);
-  const factor = model.radius === null ? 1 : Math.min(1, model.radius / Math.max(length, 1e-300));
-  coordinates = [1, ...coordinates.map((one) => one * factor)];
-  const together = model.waves ? wavesOf(model.waves, model.fields, values) : [];
-  const scores = model.rows.map((row, place) => dot(row, coordinates) + (together[place] ?? 0));
-  if (scores.length === 1) return [expit(-scores[0]), expit(scores[0])];
-  const logs = model.link === "multinomial" ? scores : scores.map((score) => Math.log(Math.max(expit(score), 2.2250738585072014e-308)));
-  const most = Math.max(...logs);
-  const odds = logs.map((one) => Math.exp(one - most));
-  return odds.map((one) => one / odds.reduce((a, b) => a + b, 0));
-};
-
-/** What a regression predicts of a record, inside the bounds of what is predicted. */
-export const predicted = (target, fields, values) => {
-  const moved = target.terms.reduce((sum, [column, category], place) =>
-    sum + target.moves[place] * termValue(fields, values, column, category, target.knots?.[place]), target.intercept + (target.waves ? wavesOf(target.waves, fields, values)[0] : 0));
-  return Math.min(Math.max(target.link === "count" ? Math.exp(moved) : moved, target.low), target.high);
-};
-
-export const modelView = (model) => {
+/** Of a trained model what carries each class (`facts`), and a form that it answers. */
+export const modelView = (facts, model) => {
   const said = element("p", { class: "odds", role: "status" });
   const parts = [];
-  if (model.fields.length) {
+  if (hasFields(model.domain)) {
     const bars = element("dl", { class: "classes" });
-    const form = recordForm(model.fields, (values) => {
-      const found = probabilities(model, values);
+    const form = recordForm(model.domain.columns, (values) => {
+      const [found] = model.probabilities(values);
       const best = found.indexOf(Math.max(...found));
       said.replaceChildren("Most likely ", element("strong", {}, model.categories[best]), `, with a probability of ${percent(found[best])}.`);
       bars.replaceChildren(...found.map((share, i) => element("div", {}, element("dt", {}, model.categories[i]), element("dd", {}, percent(share)))));
@@ -139,44 +109,48 @@ export const modelView = (model) => {
     parts.push(element("h2", {}, "For one record"), form, said, bars,
       element("p", { class: "note" }, "It says how records like these tend to be, and must not alone decide about a person."));
   }
-  for (const { name, rows, curves } of model.coefficients) {
+  for (const { name, rows, curves } of facts.coefficients) {
     parts.push(element("h2", {}, `What carries ${name}`));
     if (curves.length) parts.push(...curvePictures(curves, "the score"));
     if (rows.length) parts.push(coefficientTable(rows, name));
   }
-  parts.push(element("p", { class: "note" }, model.banded
+  parts.push(element("p", { class: "note" }, facts.banded
     ? "How far a column moves the score over its range, and where the same training of these records only would have it without noise, with about 95%."
     : "How far a column moves the score over its range. Small ones may be noise."));
   return parts;
 };
 
-export const regressionsView = (facts) => {
+/** Numbers predicted from all other columns: by a trained model, or by released sums of products (`asked` is either). */
+export const regressionsView = ({ targets }, asked) => {
   const view = element("div");
-  const choice = element("select", { id: "target" }, ...facts.targets.map(({ name }, i) => element("option", { value: i }, name)));
+  const choice = element("select", { id: "target" }, ...targets.map(({ name }, i) => element("option", { value: i }, name)));
   const show = () => {
-    const target = facts.targets[Number(choice.value)];
+    const { name, link, explained, deviation, mean_off: meanOff, weights, rows, curves = [] } = targets[Number(choice.value)];
     const parts = [];
-    if (target.explained !== null) {
-      parts.push(element("p", {}, `The others explain ${percent(target.explained)} of how it varies; a record is about ${significant(target.deviation, 2)} away from what is predicted.`));
-    } else if (target.deviation !== null) {
-      parts.push(element("p", {}, `A record is about ${significant(target.deviation, 2)} away from what is predicted${
-        target.mean_off ? `, where always guessing the mean would be ${significant(target.mean_off, 2)} off` : ""}.`));
+    if (explained !== null) {
+      parts.push(element("p", {}, `The others explain ${percent(explained)} of how it varies; a record is about ${significant(deviation, 2)} away from what is predicted.`));
+    } else if (deviation !== null) {
+      parts.push(element("p", {}, `A record is about ${significant(deviation, 2)} away from what is predicted${
+        meanOff ? `, where always guessing the mean would be ${significant(meanOff, 2)} off` : ""}.`));
     }
-    const fields = facts.fields.filter(({ name }) => target.terms.some(([column]) => column === name));
-    if (fields.length) {
+    const within = weights ? asked.domain.without(name) : asked.domain;
+    if (hasFields(within, ...(weights ? ["cyclic"] : []))) {
       const said = element("p", { class: "odds", role: "status" });
-      parts.push(recordForm(fields, (values) => {
-        said.replaceChildren("Predicted: ", element("strong", {}, significant(predicted(target, fields, values), 3)), ".");
+      const goal = asked.target ?? asked.domain.columns.find((column) => column.name === name);
+      const between = weights && new Between(within);
+      parts.push(recordForm(within.columns, (values) => {
+        const value = weights ? byRegression(weights, between, goal, values) : asked.predicted(values)[0].predicted;
+        said.replaceChildren("Predicted: ", element("strong", {}, valueOf(goal, value)), ".");
       }), said);
     }
-    if (target.curves?.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(target.curves, target.link === "count" ? "the logarithm of what is expected" : "what is predicted"));
-    if (target.rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(target.rows, target.name));
+    if (curves.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(curves, link === "count" ? "the logarithm of what is expected" : "what is predicted"));
+    if (rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(rows, name));
     view.replaceChildren(...parts,
-      element("p", { class: "note" }, target.link === "count"
+      element("p", { class: "note" }, link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
         : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only."));
   };
   choice.addEventListener("change", show);
   show();
-  return [element("div", { class: "fields" }, element("div", {}, element("label", { for: "target" }, "Predict"), choice)), view];
+  return targets.length < 2 ? [view] : [element("div", { class: "fields" }, element("div", {}, element("label", { for: "target" }, "Predict"), choice)), view];
 };

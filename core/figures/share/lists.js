@@ -33,7 +33,7 @@ const queriesOf = (text, columns) => {
 };
 
 /** A field for a list, and what is said of each line: how much is close to it, or how far all are. */
-export const listView = (release, stem) => {
+export const listView = (release, stem, alone) => {
   const columns = release.sketch.domain.asked;
   const near = release.sketch.answers === "closeness";
   const input = element("textarea", { id: "list", rows: 5, spellcheck: "false" });
@@ -52,8 +52,8 @@ export const listView = (release, stem) => {
       const heads = [...columns.map(({ name }) => name), near ? "close by" : "average distance", "low", "high", ...(near ? ["may be alone"] : [])];
       const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => (near ? 1 : -1) * (answers.estimate[a] - answers.estimate[b]));
       const rows = order.map(line);
-      const alone = near ? answers.low.filter((low) => low <= 0).length : 0;
-      said.textContent = near ? `${alone} of ${count} are where the noise hides whether anyone is. The most unusual come first.` : `${count} places; the farthest come first.`;
+      const hidden = near ? answers.low.filter((low) => low <= 0).length : 0;
+      said.textContent = near ? `${hidden} of ${count} are where the noise hides whether anyone is. The most unusual come first.` : `${count} places; the farthest come first.`;
       const words = (value) => (typeof value === "number" ? significant(value, 3) : String(value));
       found.replaceChildren(
         element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Answers to the list" },
@@ -65,7 +65,7 @@ export const listView = (release, stem) => {
       found.replaceChildren();
     }
   };
-  return element("details", { class: "list" }, element("summary", {}, near ? "Ask a list: how unusual is each line?" : "Ask a list"),
+  return element("details", { class: "list", open: alone }, element("summary", {}, near ? "Ask a list: how unusual is each line?" : "Ask a list"),
     element("p", {}, element("label", { for: "list" }, columns[0].kind === "items" ? "One set a line, items between commas." : `A line each with ${names}. It stays on this page.`)),
     input, element("p", {}, element("button", { type: "button", onclick: ask }, "Ask")), said, found);
 };
@@ -159,11 +159,12 @@ export const markTops = (chart) => {
   const [width, height] = [shown.shape[shown.shape.length - 1], shown.shape[0]];
   pen.strokeStyle = chart.colours.amber;
   pen.lineWidth = 2;
+  const ring = Math.min(9, chart.plot.width / 60); // on a phone they would cover each other
   for (const [i, j] of tops) {
     const x = up ? shown.rect[0][0] + ((i + 0.5) * (shown.rect[0][1] - shown.rect[0][0])) / width : shown.values[i];
     const y = up ? shown.rect[1][0] + ((j + 0.5) * (shown.rect[1][1] - shown.rect[1][0])) / height : shown.est[i];
     pen.beginPath();
-    pen.arc(chart.toPixels(x, "x"), chart.toPixels(y, "y"), 9, 0, 2 * Math.PI);
+    pen.arc(chart.toPixels(x, "x"), chart.toPixels(y, "y"), ring, 0, 2 * Math.PI);
     pen.stroke();
   }
   return tops.length;

@@ -91,12 +91,10 @@ export const roundMarks = (low, high, most) => {
   const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((one) => one * power >= rough * 0.999);
-  const large = Math.max(Math.abs(low), Math.abs(high)) >= 10000;
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const marks = [];
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9 * step; place++) {
-    const text = grouped(place * step, Math.min(20, digits));
-    marks.push([place * step, large ? text : text.replaceAll(",", "")]);
+    marks.push([place * step, asYear(grouped(place * step, Math.min(20, digits)), Math.max(Math.abs(low), Math.abs(high)))]);
   }
   return marks;
 };
@@ -155,7 +153,7 @@ export const bandWords = (axis, { est, low, high }, whole = false) => {
 export const beginning = (axis, cell) => {
   if (axis.kind === "category" || cell >= axis.valued) return axis.words[cell];
   if (axis.kind === "date") return dateWords({ origin: axis.origin, step: axis.seconds }, axis.edges[cell]).slice(0, 10);
-  return valueWords(axis, axis.edges[cell]);
+  return valueWords(axis, axis.edges[cell]).replace(/\.0+$/, "");
 };
 
 /** A share in the digits that its error supports, for the end of a row. */

@@ -357,8 +357,8 @@ export class Overview {
     this.explain(reason, kind, part.places, "This is everyone. ");
     const most = seen.est.reduce((best, one, i) => (one > seen.est[best] ? i : best), 0);
     const [x, y] = [most % this.axes[across].cells, Math.floor(most / this.axes[across].cells)];
-    const words = picture.map ? "around " : "";
-    put(says, `Most are ${words}${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.`);
+    const words = picture.map ? "Densest around" : seen.est[most] > 0.5 ? "Most are" : "Most often";
+    put(says, `${words} ${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.`);
     picture.place.setAttribute("aria-label", `${this.axes[across].name} and ${this.axes[up].name}: ${says.textContent}`);
     return seen;
   }

@@ -8,6 +8,7 @@ import { modelView, regressionsView } from "./forms.js";
 import { groupsView, listView, samplesButton } from "./lists.js";
 import { Overview, pick } from "./overview.js";
 import { tableOf, takeAlong } from "./take.js";
+import { openModel } from "../../../readers/javascript/models.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
 /** What may be asked besides the picture: lists, made-up records, and which group it is like somewhere. */
@@ -21,7 +22,7 @@ const furtherViews = (release, explorer, stem) => {
     explorer.canvas.addEventListener("drawn", () => view.show());
     found.push(view);
   }
-  if (!parts.length) found.push(listView(release, stem));
+  if (!parts.length) found.push(listView(release, stem, !explorer));
   if (decoders.length && decoders.every(({ exact, answers, own }) => exact && answers === "closeness" && own.names.length === own.sketch.domain.names.length)
     && decoders[0].columns.length === decoders[0].own.names.length) found.push(element("p", {}, samplesButton(explorer.controls, stem)));
   return found;
@@ -35,7 +36,10 @@ const start = async () => {
   const pictured = payload.subjects.filter(({ kind }) => kind === "live" || kind === "lattice");
   const views = [];
   const tabled = payload.subjects.filter(({ kind }) => kind === "tables");
-  const opened = payload.asked || tabled.length ? await openRelease(file) : null;
+  const modelled = payload.mime === "application/json" && payload.subjects.some(({ kind }) => kind === "model" || kind === "regressions");
+  const isAsked = payload.asked || payload.subjects.some(({ kind }) => kind === "tables" || kind === "regressions");
+  /** @type {any} */
+  const opened = modelled ? openModel(file) : isAsked ? await openRelease(file) : null;
   const asked = payload.asked ? opened : null;
   const stem = payload.name.replace(/\.(npz|json)$/, "");
   let [explorer, overview] = [null, null];
@@ -57,12 +61,12 @@ const start = async () => {
     views.push(...explorer.parts);
   }
   views.push(...(asked ? furtherViews(asked, explorer, stem) : []));
-  if (opened && (overview || (explorer && explorer.controls.subjects.every(({ exact }) => exact)))) {
+  if (opened && !modelled && (overview || (explorer && explorer.controls.subjects.every(({ exact }) => exact)))) {
     views.push(compareView(opened, () => ({ overview, explorer, part: (overview?.facts ?? explorer.controls.decoder).part, group: overview ? "" : explorer.controls.decoder.group })));
   }
   for (const facts of payload.subjects) {
-    if (facts.kind === "model") views.push(...modelView(facts));
-    if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts));
+    if (facts.kind === "model") views.push(...modelView(facts, opened));
+    if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts, facts.part ? opened.part(facts.part) : opened));
   }
   const stills = [...document.querySelectorAll("figure.still")].map((figure, place) => new Still(figure, payload.stills[place]));
   if (!views.length && !stills.length) views.push(element("p", {}, "This file has no picture that a page can draw: save it below, and ask it with Frostglass."));

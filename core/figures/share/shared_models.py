@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...analysis.product_sums import Sums, Term, terms_of
+from ...analysis.product_sums import Sums
 from ...analysis.regression import Regression, regression
-from ...domain import Categorical, Column, Cyclic, Domain, Ordered, Vector
+from ...domain import Categorical, Vector
 from ...errors import RequestError
-from ...models.bending import height
 from ...models.linear_models import LinearModel, NumberModel
-from ...models.training_task import Task
 from ...releases.release import Release
 from ..model_figures import reaches
 
@@ -21,24 +19,11 @@ MOST_TARGETS = 30
 
 
 def model_facts(model: LinearModel) -> dict[str, Any]:
-    """A trained model: without fields where it asks for what a form has none for."""
-    terms, rows, bent = model.task.terms, model.weights, model.task.curves + model.task.waves > 0
-    if bent:  # a knot has a share of its own in a record, and everything adds up
-        halves, middles = (np.array([getattr(term, name) for term in terms]) for name in ("half", "middle"))
-        slopes, intercepts = model.without_waves
-        rows = np.column_stack((intercepts + slopes @ middles, slopes * halves))
+    """A trained model: what carries each class; the page predicts by what the file itself says."""
     named = model.categories[1:] if len(model.rows) == 1 else model.categories
     tables = [reaches(model, row) for row in range(len(named))]
     return {
         "kind": "model",
-        "link": model.kind,
-        "label": model.task.label,
-        "categories": list(model.categories),
-        "radius": None if bent else model.task.radius,
-        "fields": [] if bent and _shortens(model) else _fields(model.features),
-        "waves": _waves(model),
-        "terms": [_term(term) | knot for term, knot in zip(terms, _knots(model), strict=True)],
-        "rows": rows.tolist(),
         "banded": model.bands is not None,
         "coefficients": [
             {"name": name, "rows": _carrying(table), "curves": _curves(model, row)}
@@ -58,30 +43,6 @@ def _carrying(table: pd.DataFrame) -> list[list[Any]]:
     ]
 
 
-def _shortens(model: LinearModel | NumberModel) -> bool:
-    """Whether records are shortened to a radius that was chosen, so that what columns add does not add up."""
-    return model.task.radius < Task(model.task.domain, model.task.label).radius
-
-
-def _waves(model: LinearModel | NumberModel) -> dict[str, Any] | None:
-    """Of each wave its turns a unit of each coordinate, and what its cosine and sine weigh in each row of scores."""
-    task = model.task
-    if not task.waves:
-        return None
-    weights = model.weights[:, task.lines + 1 :] * (height(task.waves, task.corner) * model.to_natural)
-    inputs = [_term(term) for term in terms_of(task.flat)]
-    return {"terms": inputs, "speeds": task.frequencies.tolist(), "weights": weights.tolist()}
-
-
-def _knots(model: LinearModel | NumberModel) -> list[dict[str, Any]]:
-    """Of each term where the knot of a curve is, and how far it is from the next ones; nothing of others."""
-    found: list[dict[str, Any]] = [{} for _ in model.task.terms]
-    for terms, places in model.task.curves_of.values():
-        for term, place in zip(terms, places.tolist(), strict=True):
-            found[term] = {"place": place, "step": float(places[1] - places[0])}
-    return found
-
-
 def _curves(model: LinearModel | NumberModel, row: int) -> list[dict[str, Any]]:
     """The curves of a row of scores, with bands where they are known."""
     return [
@@ -96,31 +57,26 @@ def _curves(model: LinearModel | NumberModel, row: int) -> list[dict[str, Any]]:
 
 
 def number_facts(model: NumberModel) -> dict[str, Any]:
-    """A trained model of numbers, as one regression: without fields where a form could not ask or would be wrong."""
-    table, goal = model.coefficients(), model.goal
-    slopes, intercepts = (one[0] * model.to_natural for one in model.without_waves)
-    every = table.iloc[1:]
-    bent = [place for places, _ in model.task.curves_of.values() for place in places]
-    straight = every.drop(every.index[bent])
-    names = [f"{row.column} = {row.category}" if row.category else row.column for row in straight.itertuples()]
-    ends = [[None if np.isnan(one) else one for one in (row.low, row.high)] for row in straight.itertuples()]
+    """A trained model of numbers, as one regression."""
+    every = model.coefficients().iloc[1:]
+    straight = every.drop(every.index[[place for places, _ in model.task.curves_of.values() for place in places]])
     target = {
         "name": model.named,
-        "intercept": float(intercepts) + (0.0 if model.counts else goal.middle),
-        "low": goal.middle - goal.half,
-        "high": goal.middle + goal.half,
         "link": model.kind,
         "explained": None,
         "deviation": model.residual_deviation,
-        "mean_off": None if model.of_mean is None else goal.half * model.of_mean,
-        "terms": [[row.column, row.category] for row in every.itertuples()],
-        "knots": _knots(model),
-        "moves": slopes.tolist(),
-        "waves": _waves(model),
-        "rows": [[name, row.estimate, *end] for name, row, end in zip(names, straight.itertuples(), ends, strict=True)],
+        "mean_off": None if model.of_mean is None else model.goal.half * model.of_mean,
+        "rows": _estimates(straight),
         "curves": _curves(model, 0),
     }
-    return {"kind": "regressions", "fields": [] if _shortens(model) else _fields(model.features), "targets": [target]}
+    return {"kind": "regressions", "targets": [target]}
+
+
+def _estimates(table: pd.DataFrame) -> list[list[Any]]:
+    """Of each coefficient its name, the estimate and the ends of its interval; None where nothing says them."""
+    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
+    ends = [[None if np.isnan(end) else end for end in (row.low, row.high)] for row in table.itertuples()]
+    return [[name, row.estimate, *end] for name, row, end in zip(names, table.itertuples(), ends, strict=True)]
 
 
 def regression_facts(release: Release) -> dict[str, Any] | None:
@@ -133,45 +89,17 @@ def regression_facts(release: Release) -> dict[str, Any] | None:
     found = []
     for target in targets:
         try:
-            found.append(_regression(regression(sums, target), sums))
+            found.append(_regression(regression(sums, target)))
         except RequestError:
             continue
-    return {"kind": "regressions", "fields": _fields(domain), "targets": found} if found else None
+    return {"kind": "regressions", "targets": found} if found else None
 
 
-def _regression(fitted: Regression, sums: Sums) -> dict[str, Any]:
-    table = fitted.coefficients()
-    names = [f"{row.column} = {row.category}" if row.category else row.column for row in table.itertuples()]
-    goal = cast(Term, sums.terms[fitted.target])
+def _regression(fitted: Regression) -> dict[str, Any]:
     return {
         "name": fitted.name,
-        "intercept": fitted.intercept,
-        "low": goal.middle - goal.half,
-        "high": goal.middle + goal.half,
         "explained": fitted.explained,
         "deviation": fitted.residual_deviation,
-        "terms": [[row.column, row.category] for row in table.itertuples()],
-        "moves": table.estimate.tolist(),
-        "rows": [[name, row.estimate, row.low, row.high] for name, row in zip(names, table.itertuples(), strict=True)],
+        "weights": fitted.weights.tolist(),  # of what lies between -1 and 1, in the order of the columns
+        "rows": _estimates(fitted.coefficients()),
     }
-
-
-def _fields(domain: Domain) -> list[dict[str, Any]]:
-    """What a form asks for; nothing where a column has no field."""
-    if any(isinstance(column, (Cyclic, Vector)) for column in domain.columns):
-        return []
-    return [_field(column) for column in domain.columns]
-
-
-def _field(column: Column) -> dict[str, Any]:
-    if isinstance(column, Ordered):
-        facts = {"kind": "category", "categories": list(column.categories), "places": column.places.tolist()}
-        return {"name": column.name} | facts
-    if isinstance(column, Categorical):
-        return {"name": column.name, "kind": "category", "categories": list(column.categories)}
-    low, high = column.bounds(1.0)
-    return {"name": column.name, "kind": "number", "low": low, "high": high, "unit": getattr(column, "unit", "")}
-
-
-def _term(term: Term) -> dict[str, Any]:
-    return {"column": term.column, "category": term.category, "middle": term.middle, "half": term.half}

@@ -25,7 +25,7 @@ from scipy.special import ndtri
 from ...domain import Dates
 from ...errors import RequestError
 from ...formatting.escapes import in_html
-from ...formatting.numbers import day, listed, percent, shown, significant
+from ...formatting.numbers import day, listed, percent, shortened, shown, significant
 from ...geometry.kernels import Bandwidth
 from ...local.local_answers import LocalAnswers
 from ...models.linear_models import LinearModel, NumberModel
@@ -289,7 +289,7 @@ def short_title(release: Release, name: str) -> str:
     words = " ".join(re.split(r"[\s_-]+", stem)).strip()
     years = _years(release)
     if not PLAIN_NAME.fullmatch(stem) or words.lower() in NO_NAMES or re.fullmatch(r"[0-9a-f]{8,}", stem):
-        names = [shown(column.name) for column in release.domain.columns]
+        names = [shortened(shown(column.name), 40) for column in release.domain.columns]
         words = listed(names) if len(names) < 4 else f"{names[0]}, {names[1]} and {len(names) - 2:,} more columns"
     title = f"{words[:1].upper()}{words[1:]}"
     return title if not years or years in title else f"{title}, {years}"

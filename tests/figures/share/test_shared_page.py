@@ -11,23 +11,21 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import playwright
 import pytest
 from playwright._impl._driver import compute_driver_executable
 
-from core import Budget, Domain, RequestError
+from core import Budget, Domain, RequestError, load
 from core.analysis.beyond_records import for_population
+from core.analysis.regression import regression
 from core.domain import Dates, Numeric
 from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
 from core.figures.passport.described import read_public
 from core.figures.report.exploration import Modes
 from core.figures.share.page_sections import steps_html
-from core.figures.share.shared_models import model_facts, number_facts
-from core.figures.share.shared_page import FOLDER, script, share_html, short_title
+from core.figures.share.shared_models import regression_facts
+from core.figures.share.shared_page import FOLDER, READER, script, share_html, short_title
 from core.geometry import kernels
-from core.models.linear_models import LinearModel, NumberModel
-from core.models.training_task import Task
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
@@ -37,6 +35,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_releases
 from tests.depth import deep
+from tests.known_releases.make import FOLDER as KNOWN
 from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
@@ -229,30 +228,31 @@ def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     assert done.returncode == 0, done.stderr[-800:]
 
 
-@pytest.mark.parametrize("waves", [0, 5])
-@pytest.mark.parametrize("label", ["kind", "x"])
-def test_the_form_of_a_model_predicts_as_in_python_with_curves_and_waves(label, waves):
-    random, domain = np.random.default_rng(3), Domain.of(x=(-2, 6), y=(0, 9), town=["Bern", "Basel"], kind=list("abc"))
-    task = Task(domain, label, curves=2, waves=waves)
-    rows = random.integers(-(2**20), 2**20, (task.rows, task.width + 1))
-    kind = LinearModel if label == "kind" else NumberModel
-    made = kind(task, "multinomial" if label == "kind" else "number", 1.0, rows, Budget(1), "a method", "A theorem.")
-    facts = model_facts(made) if label == "kind" else number_facts(made)
-    asked = {"x": 4.7, "y": 1.25, "town": 1} if label == "kind" else {"y": 1.25, "town": 1, "kind": 2}
-    named = {name: [domain.categories_of(name)[one] if isinstance(one, int) else one] for name, one in asked.items()}
+def test_the_form_of_sums_of_products_predicts_as_in_python_to_nine_digits():
+    data = (KNOWN / "products-1.npz").read_bytes()
+    made = load(data)
+    targets = regression_facts(made)["targets"]
+    domain = made.domain
+    numbers = {one.name: 0.75 * one.low + 0.25 * one.high for one in domain.columns if one.kind == "numeric"}
+    asked = numbers | {name: domain.categories_of(name)[-1] for name in domain.names if name not in numbers}
     code = (
-        f"import {{ probabilities, predicted }} from '{(FOLDER / 'forms.js').as_uri()}';"
+        f"import {{ byRegression }} from '{(FOLDER / 'forms.js').as_uri()}';"
+        f"import {{ Between }} from '{(READER / 'models.js').as_uri()}';"
+        f"import {{ open }} from '{(READER / 'index.js').as_uri()}';"
         "import { readFileSync } from 'fs';"
-        "const [facts, values] = JSON.parse(readFileSync(0, 'utf8'));"
-        "console.log(JSON.stringify(facts.kind === 'model' ? probabilities(facts, values)"
-        " : [predicted(facts.targets[0], facts.fields, values)]))"
+        "const [file, targets, values] = JSON.parse(readFileSync(0, 'utf8'));"
+        "const { domain } = await open(Uint8Array.from(Buffer.from(file, 'base64')));"
+        "const column = (name) => domain.columns.find((one) => one.name === name);"
+        "console.log(JSON.stringify(targets.map(({ name, weights }) =>"
+        " byRegression(weights, new Between(domain.without(name)), column(name), values))))"
     )
     command = [NODE, "--input-type=module", "-e", code]
-    run = subprocess.run(command, input=json.dumps([facts, asked]), capture_output=True, text=True)
+    given = json.dumps([base64.b64encode(data).decode(), targets, asked])
+    run = subprocess.run(command, input=given, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    queries = pd.DataFrame(named)
-    expected = made.probabilities(queries)[0] if label == "kind" else made.numbers(queries)
-    assert json.loads(run.stdout) == pytest.approx(expected, abs=2e-4)  # Python rounds numbers before they bend
+    queries = {name: [value] for name, value in asked.items()}
+    expected = [float(regression(made, target["name"]).predict(queries).estimate[0]) for target in targets]
+    assert targets and json.loads(run.stdout) == pytest.approx(expected, rel=1e-9)
 
 
 def test_years_read_as_years_in_the_bands_of_means_too():
