@@ -29,6 +29,7 @@ from ..geometry.kernels import KERNELS
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.job import release
+from ..releases.topping_up import top_up
 from ..sketches.hashed.race import Race
 from ..sources import open_source
 from . import local_trials, training_trials
@@ -236,6 +237,24 @@ def _fit(fitted: Any, records: pd.DataFrame, labelled: bool) -> None:
         fitted.fit(points)
 
 
+def topped_up(budget: Budget) -> Iterator[Trial]:
+    """A pure release that is topped up twice, out of what was kept with it: in part, and then wholly."""
+    first, *more = (budget.epsilon * part / 10 for part in (3, 2, 5))
+
+    def made(records: pd.DataFrame, world: World) -> object:
+        book = Ledger(str(world.ledger))
+        book.register(NAME, budget.epsilon, budget.delta, budget.neighbours)
+        found = release(_race(), records, replace(budget, epsilon=first), ledger=book, dataset=NAME)
+        found.save(world.out / "first.npz")
+        for place, epsilon in enumerate(more):
+            found = top_up(found, records, epsilon, ledger=book, dataset=NAME)
+            found.save(world.out / f"topped up {place}.npz")
+        return found.manifest
+
+    if budget.pure:
+        yield Trial(said("topping up", budget), POINTS, budget, made)
+
+
 def doors(main: Main | None, budgets: Sequence[Budget] = BUDGETS) -> Iterator[Trial]:
     """Every door; the command line where it is given, as it lies above an audit."""
     for budget in budgets:
@@ -243,6 +262,7 @@ def doors(main: Main | None, budgets: Sequence[Budget] = BUDGETS) -> Iterator[Tr
         yield from exported(budget)
         yield from page(budget)
         yield from estimators(budget)
+        yield from topped_up(budget)
         if main is not None:
             yield from commands(main, budget)
 

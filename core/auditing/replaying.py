@@ -318,7 +318,8 @@ def _unlike(tape: Tape) -> Iterator[str]:
         share = draw.law.share if isinstance(draw.law, NoisePart) else Fraction(1)
         pure = draw.law.distribution == "discrete_laplace"
         parameter = float(draw.law.parameter) if pure else float(draw.law.parameter * share)
-        noise = np.ravel(draw.outcome).astype(float) - np.ravel(draw.hidden).astype(float)
+        shown = draw.outcome[0] if isinstance(draw.outcome, tuple) else draw.outcome
+        noise = np.ravel(shown).astype(float) - np.ravel(draw.hidden).astype(float)
         if pure and share < 1:
             waves += _waves_over(noise, parameter, float(share))
             waving += len(noise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,29 +109,34 @@ def top_up(
         bool, Option("--forecast", help="Only say how much noise would be left; nothing is read or spent.")
     ] = False,
 ) -> None:
-    """Spend more on a release of the same records: a second one is made, and the file is the average of both.
+    """Spend more on a release of the same records, and have one file of both.
 
-    With a δ nearly nothing is lost beside spending all at once; without, little, as long as one of both was small.
-    Stopped in between, the second one lies beside the ledger: see `merge --same-records`.
+    Without a δ, and in a data set whose total has none, the file is as good as if all had been spent at once: what it
+    shows was kept beside the ledger when the first was made, and the records are not read again. Elsewhere a second
+    release is made, and the file is the average of both; with a δ nearly nothing is lost by that. Stopped in between,
+    the second one lies beside the ledger: see `merge --same-records`.
     """
     from ..privacy.budget import Budget
+    from ..releases.less_noise_later import kept_for
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.release import load
-    from ..releases.topping_up import ToppingUp, averaged
+    from ..releases.topping_up import ToppingUp
 
     with billed() as bill:
-        wanted = ToppingUp(load(release), Budget(epsilon).epsilon)
+        first, ledger = load(release), books.open()
+        name = dataset or dataset_name(source, ledger.names())
+        wanted = ToppingUp(first, Budget(epsilon).epsilon, kept_for(first, ledger, name))
         if forecast:
             say(wanted.sentence)
             return
         check_writable(out, overwrite)
-        opened, ledger = file.open(source), books.open()
-        name = dataset or dataset_name(source, ledger.names())
         payer = bill.payer = LedgerAccount(ledger, name, wanted.second, unit_words(wanted.first.domain.unit))
-        with reading("Reading records", opened.rows_total()) as show:
-            made = averaged(wanted.first, wanted.job(opened, payer).run(show), wanted.promise)
+        opened = cache(lambda: file.open(source))
+        rows = None if wanted.less_noise is not None else opened().rows_total()
+        with reading("Reading records", rows) as show:
+            made = wanted.made(opened, payer, show)
         made.save(out, teaching=not made.private)
-    say(f"Spent {bill.price} on the second one. {wanted.sentence}")
+    say(f"Spent {bill.price} more. {wanted.sentence}")
     say(f"Wrote {out}, which promises ε = {made.privacy.epsilon:f}. {made.combined.sentence if made.combined else ''}")
 
 

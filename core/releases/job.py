@@ -30,6 +30,7 @@ from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
 from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
+from .less_noise_later import keeping
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
 from .planning import kind_of, priced, warn_of_wide_columns
@@ -221,9 +222,10 @@ class Job:
         try:
             with self._taken.pop_all() if self._secured else ExitStack() as room:
                 place = self._place_taken if self._secured else room.enter_context(self._place(self.kind))
+                keep_for_later = keeping(self.kind, exact, self._payer, place)
                 held = paid_for(exact, self.kind.cost, self._spend)
-                noised = self.kind.noised(held, self._reader, self._noise_source)
-                made = showing(noised, self._known, self.kind.cost)
+                made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known, self.kind.cost)
+                keep_for_later(made)
                 if place is not None:
                     place.put(made)
             self.kept = None if place is None else place.path

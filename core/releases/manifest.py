@@ -40,14 +40,9 @@ FIELDS = (
 )
 
 
-# The field of a number of records that was bought before the table; files have it only where one was.
-BOUGHT = "counted_before"
-# The field of what was found out of the columns before it, likewise.
-FOUND = "found_before"
-# The field that says how several owners made it together, likewise.
-COMBINED = "combined"
-RUN_OF = "run_of"
-
+# Fields that files have only where there is something to say: a number of records that was bought before the table,
+# what was found out of the columns before it, how it was made of others, of which living release it adds up periods.
+BOUGHT, FOUND, COMBINED, RUN_OF = "counted_before", "found_before", "combined", "run_of"
 
 MOST_FOUND = 1_000_000  # Values that a file says were found.
 CHANGED = 4.0
@@ -227,9 +222,11 @@ class Combined:
 
 @dataclass(frozen=True)
 class Averaged:
-    """Of which releases of the same records a release is the average; see `core.releases.topping_up`."""
+    """Of which releases of the same records a release is made; see `core.releases.topping_up`."""
 
     releases: tuple[tuple[str, str, str], ...]  # When each was made, with its ε and δ.
+    parts: tuple[str, ...] = ()  # Digests of all that is in it, hexadecimal; files of earlier versions have none.
+    way: str = "average"  # Or "less_noise", where the last has less noise, and says all that those before it said.
 
     @property
     def sentence(self) -> str:
@@ -238,26 +235,37 @@ class Averaged:
             f"one of {day(created)} for epsilon {epsilon}" + (f" and delta {delta}" if delta != "0" else "")
             for created, epsilon, delta in self.releases
         ]
+        if self.way == "less_noise":
+            more = made[-1].removeprefix("one of ")
+            return f"It is {listed(made[:-1])} with less noise since {more} more; whoever has all has its promise."
         return f"It is the average of {listed(made)}, weighted by how exact each is."
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON."""
-        return {"releases": [list(one) for one in self.releases]}
+        later = ({"parts": list(self.parts)} if self.parts else {}) | (
+            {} if self.way == "average" else {"way": self.way}
+        )
+        return {"releases": [list(one) for one in self.releases]} | later
 
     @classmethod
     def from_dict(cls, value: object) -> Averaged:
         """What `to_dict` wrote; ReleaseFileError on anything else."""
         try:
-            made = exact_fields(value, "average", ("releases",))["releases"]
-            if not isinstance(made, list) or not 2 <= len(made) <= MOST_FOUND:
-                raise ValueError("no list of releases")
+            later = {"parts": [], "way": "average"} | (value if isinstance(value, dict) else {})
+            facts = exact_fields(later, "average", ("releases", "parts", "way"))
+            made, parts = facts["releases"], facts["parts"]
+            check_choice(facts["way"], "A way", ("average", "less_noise"))
+            if not (isinstance(made, list) and isinstance(parts, list) and 2 <= len(made) <= MOST_FOUND >= len(parts)):
+                raise ValueError("no list of releases or of parts")
+            if any(len(bytes.fromhex(part)) != 32 for part in parts):
+                raise ValueError("no digest")
             for created, epsilon, delta in made:
                 if datetime.fromisoformat(created).tzinfo is None:
                     raise ValueError("no time with its zone")
                 Budget(epsilon, delta)
         except (RequestError, ValueError, TypeError):
             raise ReleaseFileError("What the file says it is the average of makes no sense.") from None
-        return cls(tuple((created, str(epsilon), str(delta)) for created, epsilon, delta in made))
+        return cls(tuple((one, str(epsilon), str(delta)) for one, epsilon, delta in made), tuple(parts), facts["way"])
 
 
 def _combined(value: object) -> Combined | Averaged:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,7 +16,7 @@ from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..privacy.record import BoughtCount, PrivacyRecord
 from ..runtime import environment
-from ..runtime.counter_tables import Counters, added, same, sum_of_slabs
+from ..runtime.counter_tables import Counters, added, pieces, same, sum_of_slabs
 from ..runtime.environment import SOFTWARE
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
@@ -436,6 +437,15 @@ def same_map(one: LinearSketch, other: LinearSketch) -> bool:
     """Whether two sketches are the same function of records: mechanism, domain and all parameters, seeds included."""
     facts = [(type(sketch), sketch.domain, sketch.parameters()) for sketch in (one, other)]
     return facts[0] == facts[1]
+
+
+def digest_of(release: Release) -> str:
+    """SHA-256 of the noisy numbers of a release, which tells it from every other."""
+    digest = sha256()
+    counted = () if release.counted is None else (np.asarray(release.counted, np.int64).reshape(-1),)
+    for piece in (*pieces(release.counters), *counted):
+        digest.update(np.ascontiguousarray(piece, "<i8"))
+    return digest.hexdigest()
 
 
 def now() -> str:

@@ -262,6 +262,7 @@ class Shelf:
         path = self.path(name)
         path.unlink()
         path.with_suffix(DESCRIBED).unlink(missing_ok=True)
+        path.with_name(finer_name(name)).unlink(missing_ok=True)
 
     def put(self, stem: str, ending: str, content: bytes) -> Path:
         """Keep a file that was opened, as what is made here is kept; one that is here already stays as it is."""
@@ -348,6 +349,11 @@ def public_name(name: str) -> str:
     if not NAMED.fullmatch(name):
         return name
     return "-".join(["release", *name.rsplit("-", 2)[1:]])
+
+
+def finer_name(name: str) -> str:
+    """The name of what is kept for topping up a release of this name, its own or the public one."""
+    return f"{Path(public_name(name)).stem}.finer"
 
 
 def said_in_names(dataset: str) -> str:

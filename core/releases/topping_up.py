@@ -12,14 +12,12 @@ of the error. Pure noise of ε1 and then ε2 has an inverse variance in proporti
 the error is (ε1 + ε2)/√(ε1² + ε2²) times as large, which is at most 1.1 while the smaller part is below a tenth of
 the total, and √2 for two equal parts.
 
-*Why the noise of the second does not follow from that of the first.* Laplace noise of ε1 can be made less noisy at no
-loss: given y1 = x + n1, draw y2 so that y2 - x has the law p of ε = ε1 + ε2, and y1 follows from y2 by public noise of
-density q (Koufogiannis, Han, Pappas 2015, "Gradual release of sensitive data under differential privacy"). The joint
-density p1(y1 - x) · p(y2 - x) q(y1 - y2)/p1(y1 - x) has no p1 left. But the second drawing reads the records again, and
-where somebody else's record was corrected in between it has x', not x: p1(y1 - x)/p1(y1 - x') stays, moves by up to
-e^(2 ε1) between neighbours, and both together cost 3 ε1 + ε2. Whether records are the same to the last value nobody can
-check without keeping something that is told by them, so it is not built on. Independent noise composes whatever
-happened to the records in between.
+So pure noise is made less another way where it can be: `less_noise_later` draws what may be shown later with the first
+release, and keeps it. What tops up then follows from that and not from the records, has the noise of one release made
+at once, and needs no average. Drawing it from the records only when it is asked for would not do: where somebody's
+record was corrected in between, both together cost up to 3 ε1 + ε2, as the density of the first noise, p1(y1 - x),
+does not cancel against that by which the second is drawn given the first, p1(y1 - x'), and nobody can see that it is so
+without keeping something that tells of the records. Averages of independent noise compose whatever happened to them.
 """
 
 from __future__ import annotations
@@ -42,19 +40,20 @@ from ..privacy.calibration import NoiseScale, round_up, weighed
 from ..privacy.composition import event_of, pure_sum, total_rho
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.neighbours import Neighbours
+from ..privacy.noise.noise import is_private
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
-from ..runtime.counter_tables import same
 from ..runtime.environment import SOFTWARE
 from ..sketches.linear import LinearSketch
-from ..sketches.plan import planned_for
+from ..sketches.plan import Planned, planned_for
 from ..sources import FileReading, Source, open_source
 from .job import Job
 from .kind import Plain
+from .less_noise_later import Kept, kept_for
 from .manifest import Averaged
 from .payment import LedgerAccount, payer_of
 from .planning import priced
-from .release import Release, now, same_map
+from .release import Release, digest_of, now, same_map
 
 STEPS = 16  # Halvings of what is left open of a promise.
 
@@ -117,9 +116,19 @@ class ToppingUp:
 
     first: Release  # Of one sketch, all there at once; neither merged nor made in a round.
     more: Decimal  # Ε that is added to the promise.
+    kept: Kept | None = None  # What was kept for it beside the ledger, if anything was.
 
     def __post_init__(self) -> None:
         check_alone(self.first)
+
+    @cached_property
+    def less_noise(self) -> Planned | None:
+        """The noise that what was kept is shown with; None where both are averaged."""
+        if self.kept is None or not self.first.privacy.pure:
+            return None
+        whole = replace(self.first.privacy.budget, epsilon=self.kept.epsilon + self.more)
+        planned = planned_for(self.first.sketch, whole)
+        return planned if self.kept.allows(planned) else None
 
     @cached_property
     def promise(self) -> Budget:
@@ -151,8 +160,11 @@ class ToppingUp:
     def errors(self) -> tuple[float, float, float]:
         """Standard deviations of the noise in a counter of the first table: now, then, and of one made at once."""
         noise, sketch = self.first.privacy.noise[0], self.first.sketch
-        then, _ = _both(noise, planned_for(sketch, self.second).noises[0])
-        once = planned_for(sketch, self.promise).noises[0]
+        if self.less_noise is not None:
+            once = then = self.less_noise.noises[0]
+        else:
+            then, _ = _both(noise, planned_for(sketch, self.second).noises[0])
+            once = planned_for(sketch, self.promise).noises[0]
         return math.sqrt(noise.variance), math.sqrt(then.variance), math.sqrt(once.variance)
 
     @property
@@ -164,11 +176,41 @@ class ToppingUp:
             f"±{once}."
         )
 
-    def job(self, source: Source, payer: LedgerAccount | None, noise_source: NoiseSource | None = None) -> Job:
-        """The second release, as a job like any other; its ledger entry says what it tops up."""
+    def made(
+        self,
+        source: Callable[[], Source],
+        payer: LedgerAccount | None,
+        progress: Callable[[int], object] | None = None,
+        noise_source: NoiseSource | None = None,
+    ) -> Release:
+        """Pay, and make one release of both; its ledger entry says what it tops up.
+
+        `source`: Opens the records, where both are averaged.
+        """
         if payer is not None:
             payer.note = payer.note | {"tops_up": self.first.created}
-        return Job(priced(Plain(self.first.sketch, self.second)), source, payer, noise_source=noise_source)
+            if self.kept is not None and self.less_noise is not None:
+                return self.kept.pay_and_show(self._begun(self.less_noise), self.less_noise, self.more, payer)
+        second = Job(priced(Plain(self.first.sketch, self.second)), source(), payer, noise_source=noise_source)
+        return averaged(self.first, second.run(progress), self.promise)
+
+    def _begun(self, planned: Planned) -> Release:
+        """The first release with the promise, the noise and the origin of both."""
+        first, promise, sketch = self.first.privacy, self.promise, self.first.sketch
+        moved = sketch.sensitivities(first.neighbours), sketch.count_sensitivities(first.neighbours)
+        noises = zip((*moved[0], *moved[1]), (*first.noise, *first.count_noise), strict=False)
+        before = first.rho - total_rho([event_of(*one) for one in noises])  # what was bought before the table
+        privacy = replace(
+            first,
+            epsilon=promise.epsilon,
+            noise=planned.noises,
+            count_noise=tuple(noise for noise in planned.count_noises if noise is not None),
+            rho=round_up(planned.cost.rho + max(before, Fraction(0))),
+            overlap_epsilon=promise.epsilon,
+        )
+        releases = (*_made(self.first, "less_noise"), (now(), decimal_text(self.more), "0"))
+        combined = Averaged(releases, tuple(sorted(_parts(self.first))), "less_noise")
+        return replace(self.first, privacy=privacy, created=now(), software=SOFTWARE, combined=combined)
 
 
 def check_alone(release: Release) -> None:
@@ -199,7 +241,7 @@ def top_up(
     release : Release
         What was released before.
     data : object
-        The records, whatever `core.sources.open_source` opens.
+        The records, whatever `core.sources.open_source` opens; not looked at where something was kept for it.
     epsilon : Number
         ε that is added to its promise, of the same δ.
     ledger, dataset : Ledger | str | None, str | None
@@ -220,10 +262,11 @@ def top_up(
     --------
     >>> better = top_up(first, "people.csv", 0.9, dataset="people")  # doctest: +SKIP
     """
-    wanted = ToppingUp(release, Budget(epsilon).epsilon)
-    payer = payer_of(ledger, dataset, wanted.second, release.domain.unit)
-    second = wanted.job(open_source(data, **reading), payer, noise_source).run(progress)
-    return averaged(release, second, wanted.promise)
+    book = None if dataset is None else ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    kept = None if book is None or dataset is None else kept_for(release, book, dataset)
+    wanted = ToppingUp(release, Budget(epsilon).epsilon, kept if is_private(noise_source) else None)
+    payer = payer_of(book, dataset, wanted.second, release.domain.unit)
+    return wanted.made(lambda: open_source(data, **reading), payer, progress, noise_source)
 
 
 def averaged(first: Release, second: Release, promise: Budget | None = None) -> Release:
@@ -241,8 +284,11 @@ def averaged(first: Release, second: Release, promise: Budget | None = None) -> 
             "Two releases are averaged only where mechanism, domain, all public parameters, hash seed included, and "
             "whom they protect are the same; 'top-up' makes the second one so."
         )
-    if same(first.counters, second.counters):
-        raise RequestError("These are the same release, and averaged with itself it would only seem to be better.")
+    if _parts(first) & _parts(second):
+        raise RequestError(
+            "One of these is the same release as the other, or a part of it, and averaged with itself it would only "
+            "seem to be better."
+        )
     tables = zip(one.noise, other.noise, strict=True)
     noise, shares = zip(*(_both(*pair) for pair in tables), strict=True)
     counters = np.zeros(sketch.shape, np.int64)
@@ -280,7 +326,7 @@ def averaged(first: Release, second: Release, promise: Budget | None = None) -> 
         private=first.private and second.private,
         created=now(),
         software=SOFTWARE,
-        combined=Averaged(_made(first) + _made(second)),
+        combined=Averaged(_made(first) + _made(second), tuple(sorted(_parts(first) | _parts(second)))),
     )
 
 
@@ -296,9 +342,15 @@ def _average(out: np.ndarray, one: np.ndarray, other: np.ndarray, share: float) 
     out[...] = other + np.rint(share * (one.astype(np.int64) - other)).astype(np.int64)
 
 
-def _made(release: Release) -> tuple[tuple[str, str, str], ...]:
-    """When a release was made and what for; of an average, those of each."""
-    if isinstance(release.combined, Averaged):
+def _made(release: Release, way: str = "average") -> tuple[tuple[str, str, str], ...]:
+    """When a release was made and what for; of one that was made of others that way, those of each."""
+    if isinstance(release.combined, Averaged) and release.combined.way == way:
         return release.combined.releases
     budget = release.privacy.budget
     return ((release.created, decimal_text(budget.epsilon), decimal_text(budget.delta)),)
+
+
+def _parts(release: Release) -> set[str]:
+    """Digests of a release and of all that it was made of, whose noise is in it."""
+    before = release.combined.parts if isinstance(release.combined, Averaged) else ()
+    return {digest_of(release), *before}

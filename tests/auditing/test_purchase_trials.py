@@ -13,6 +13,7 @@ import core.cli.output
 import core.releases.bounds_and_centre
 import core.releases.fitting
 import core.releases.job
+import core.releases.less_noise_later
 import core.releases.living_release
 import core.releases.seal
 import core.sketches.tables.chosen
@@ -381,3 +382,32 @@ def test_a_page_whose_remark_names_a_number_of_rows_is_found(monkeypatch):
 
     monkeypatch.setattr(ReleaseTask, "finish", finish)
     assert found(first(page(PURE)))
+
+
+def test_topping_up_is_replayed_and_uses_all_of_its_promise():
+    (trial,) = door_trials.topped_up(PURE)
+    verdict = examine(trial, QUICK)
+    assert verdict.passed, verdict.sentence
+    assert verdict.reached > CLOSE
+
+
+def test_topping_up_without_a_price_is_found(monkeypatch):
+    honest = LedgerAccount.spend
+
+    def nothing_more(payer, cost, released):
+        return None if "tops_up" in payer.note else honest(payer, cost, released)
+
+    monkeypatch.setattr(LedgerAccount, "spend", nothing_more)
+    (trial,) = door_trials.topped_up(PURE)
+    assert any("paid" in one for one in found(trial))
+
+
+def test_noise_that_is_made_less_than_was_paid_for_is_found(monkeypatch):
+    honest = core.releases.less_noise_later.less_noise
+    monkeypatch.setattr(
+        core.releases.less_noise_later,
+        "less_noise",
+        lambda kept, shown, wanted, finest: honest(kept, shown, finest, finest),
+    )
+    (trial,) = door_trials.topped_up(PURE)
+    assert any("paid" in one for one in found(trial))

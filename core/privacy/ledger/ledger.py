@@ -35,6 +35,7 @@ from .ledger_records import (
     append_dataset,
     append_release,
     canonical,
+    check_first,
     check_new,
     checked_name,
     read_datasets,
@@ -219,6 +220,7 @@ class Ledger:
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
             _check_allowed(history, cost, neighbours, unit)
+            check_first(history, noted)
             self._admit(connection, history, cost, noted)
             end = last(connection)
             written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})

@@ -261,6 +261,18 @@ def look_alike(one: str, other: str) -> bool:
     )
 
 
+FOLLOWS = "follows"  # The note of what an entry shows that was kept: one entry of each, as two would tell more.
+
+
+def check_first(history: History, note: dict[str, Any]) -> None:
+    """Refuse what follows from something kept that another entry has used."""
+    if FOLLOWS in note and any(entry.note.get(FOLLOWS) == note[FOLLOWS] for entry in history.entries):
+        raise RequestError(
+            "This release was topped up already, which uses up what was kept for it; top up what came of that, so "
+            "nothing was spent."
+        )
+
+
 def check_new(name: str, known: Iterable[str]) -> None:
     """Refuse a name that is not known and looks like one that is."""
     names = list(known)

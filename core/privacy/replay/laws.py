@@ -54,6 +54,38 @@ class CounterNoise:
 
 
 @dataclass(frozen=True)
+class KeptNoise:
+    """Noise of a smaller scale on a table that was shown with Laplace noise, which is kept and shown by nobody yet."""
+
+    # b of what was shown and of what is kept.
+    shown: Fraction
+    kept: Fraction
+    shape: tuple[int, ...]
+
+    described = "noise that may be shown later"
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
+        """None, as nothing is shown."""
+        return Loss()
+
+
+@dataclass(frozen=True)
+class FinerNoise(CounterNoise):
+    """A table with less Laplace noise than was shown of it before, where that follows from this by public noise.
+
+    Both together lose what this loses by itself, so it adds what it loses more than the one before.
+    """
+
+    before: Fraction = Fraction(1)  # b of what was shown before.
+    last: bool = False  # Whether it is all that was kept, so that nothing is drawn any more.
+
+    def loss(self, hidden: np.ndarray, other: np.ndarray, outcome: object, sampled: float = 1.0) -> Loss:
+        """Σ|d| (1/b - 1/b before), exact suprema."""
+        moved = np.ravel(hidden).astype(object) - np.ravel(other).astype(object)
+        return Loss(float(sum(map(abs, moved.tolist())) * (1 / self.parameter - 1 / self.before)))
+
+
+@dataclass(frozen=True)
 class NoisePart:
     """One owner's part of noise on every counter of a table that nobody sees but in a sum with the others' parts.
 
