@@ -15,6 +15,7 @@ import { ReaderError } from "./archive.js";
  * @property {Float64Array} edges Where cells of values begin and the last one ends.
  * @property {Float64Array} fineEdges
  * @property {number} gap Between neighbouring values; 0 where any may be.
+ * @property {boolean} dated Whether its numbers are dates, which heap at no round numbers.
  * @property {readonly string[]} categories None of numbers.
  * @property {number} low
  * @property {number} high
@@ -115,7 +116,7 @@ const numberAxis = (column, name, bins, often, byValues) => {
   };
   const own = (values) => Float64Array.from(values, (value) => steps.low + steps.step * value);
   const [edges, fineEdges] = starts ? [own(starts), own(halvedCells(starts, halvings, column, steps))] : [even(valued), even(valued << halvings)];
-  return { name, valued, cells: valued + Number(Boolean(column.missing_category)), halvings, edges, fineEdges, gap: steps?.step ?? 0, categories: [], low: column.low, high: column.high };
+  return { name, valued, cells: valued + Number(Boolean(column.missing_category)), halvings, edges, fineEdges, gap: steps?.step ?? 0, dated: column.kind === "date", categories: [], low: column.low, high: column.high };
 };
 
 /**
@@ -130,7 +131,7 @@ export const axesOf = (columns, { bins, halvings, edges = "even" }) => {
     if (column.categories) {
       const count = column.categories.length;
       const places = Float64Array.from({ length: count + 1 }, (_, i) => i);
-      return [{ name: column.name, cells: count, valued: count, halvings: 0, edges: places, fineEdges: places, gap: 0, categories: column.categories, low: 0, high: count }];
+      return [{ name: column.name, cells: count, valued: count, halvings: 0, edges: places, fineEdges: places, gap: 0, dated: false, categories: column.categories, low: 0, high: count }];
     }
     return Array.from({ length: column.width }, (_, k) =>
       numberAxis(column, column.width === 1 ? column.name : `${column.name}[${k}]`, bins[next], halvings[next++], edges === "values"));

@@ -88,8 +88,38 @@ const rising = (below) => {
   return highest.map((one, i) => (one + lowest[i]) / 2);
 };
 
+/** Whether a cell holds a heap of equal values for certain: see `heaps`. */
+const heaped = (counts, cell, doubt) => {
+  const own = counts[cell];
+  if (own <= 2 * doubt || total(counts) - own < own / 9) return false;
+  const smooth = (beside) => {
+    for (let wide = 1; 2 * wide <= beside.length; wide *= 2) {
+      const [near, far] = [total(beside.slice(0, wide)), total(beside.slice(wide, 2 * wide))];
+      if (near > 2 * doubt) return (near / wide) * Math.max(1, near / Math.max(far, doubt, 1e-9)) ** (1 + 1 / wide);
+    }
+    return total(beside) / Math.max(beside.length, 1);
+  };
+  return own - doubt > 3 * Math.max(smooth(counts.slice(0, cell).reverse()), smooth(counts.slice(cell + 1)));
+};
+
+/** The roundest number from low to below high, of some as round the nearest to one: see `heaps`. */
+const roundest = (low, high, nearest, step) => {
+  const occurs = (number) => !step || Math.abs((number - low) / step - Math.floor((number - low) / step + 0.5)) < 1e-6;
+  if (low <= 0 && high > 0 && occurs(0)) return 0;
+  const power = Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high)))) + 1;
+  for (let digits = 0; digits < 15; digits++) {
+    for (const leading of [5, 2, 1]) {
+      const size = leading * 10 ** (power - digits);
+      const [first, last] = [Math.ceil(low / size - 1e-9), Math.ceil(high / size - 1e-9) - 1];
+      const number = size * Math.min(Math.max(Math.floor(nearest / size + 0.5), first), last);
+      if (first <= last && occurs(number)) return number;
+    }
+  }
+  return nearest;
+};
+
 /** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
-const crossing = (edges, step, below, reach) => {
+const crossing = (edges, step, byNumbers, below, reach) => {
   const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
   let [first, end] = [0, 0];
   while (first < last && below[first] + reach[first] < -near) first++;
@@ -104,6 +134,10 @@ const crossing = (edges, step, below, reach) => {
   if (step) {
     found = Math.max(edges[place - 1] + step * (Math.ceil((found - edges[place - 1]) / step - 1e-9) - 1), edges[place - 1]);
     most -= step;
+  }
+  const counts = Array.from({ length: last }, (_, i) => course[i + 1] - course[i]);
+  if (byNumbers && edges[place] - edges[place - 1] > step && heaped(counts, place - 1, reach[place - 1] + reach[place])) {
+    found = roundest(edges[place - 1], edges[place], found, step);
   }
   [least, most] = [Math.min(least, most), Math.max(least, most)];
   return [Math.min(Math.max(found, least), most), least, most];
@@ -606,7 +640,7 @@ export class Tables {
       const squares = this.squaresBelow(place, share, conditions, fine);
       reaches = reaches.map((one, i) => Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], below[i], this.people)));
     }
-    const [est, low, high] = crossing(edges, axis.gap, below, reaches);
+    const [est, low, high] = crossing(edges, axis.gap, !axis.dated, below, reaches);
     return { est, low, high };
   }
 

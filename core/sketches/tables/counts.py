@@ -24,6 +24,7 @@ from ...errors import RequestError
 from ...formatting.numbers import listed, shown
 from ...runtime.parameters import check_number
 from ..answers import check_level
+from .heaps import heaped, roundest
 from .reading import Reading
 from .table_axes import Axis, Steps
 from .table_layout import Columns
@@ -338,7 +339,8 @@ def quantiles(
         squares = weighted(reading, groups, conditions | {place: weights**2}, fine)[0].reshape(below.shape)
         reach = reading.luck.reach(reach, reading.luck.variance(squares, below, reading.people), level)
     step = 0.0 if steps is None else steps.step
-    rows = [_one(edges, step, *row) for row in zip(below, below - reach, below + reach, strict=True)]
+    by_numbers = not isinstance(axes[place].column, Dates)
+    rows = [_one(edges, step, by_numbers, *row) for row in zip(below, below - reach, below + reach, strict=True)]
     estimate, low, high = (in_natural_units(axes[place], ends) for ends in np.array(rows).T)
     return pd.DataFrame(cell_keys([axes[i] for i in groups]) | {"estimate": estimate, "low": low, "high": high})
 
@@ -351,9 +353,12 @@ def rising(below: np.ndarray) -> np.ndarray:
 
 
 def _one(
-    edges: np.ndarray, step: float, below: np.ndarray, low: np.ndarray, high: np.ndarray
+    edges: np.ndarray, step: float, by_numbers: bool, below: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[float, float, float]:
-    """The quantile and the ends of its interval, by T and its band at every edge; a value where there are steps."""
+    """The quantile and the ends of its interval, by T and its band at every edge; a value where there are steps.
+
+    `by_numbers`: whether values heap at round numbers, as dates do not.
+    """
     near = 1e-9 * float(np.abs(below).max())  # sums that are 0 but for rounding
     under, over = high < -near, low > near
     first = int(np.argmin(under)) if not under.all() else len(edges) - 1
@@ -367,5 +372,8 @@ def _one(
     if step:  # the last value that begins before it, as a cell ends where the next value is
         found = edges[place - 1] + step * (np.ceil((found - edges[place - 1]) / step - 1e-9) - 1.0)
         found, most = max(found, edges[place - 1]), most - step
+    doubt = float((high - low)[place - 1 : place + 1].sum()) / 2.0
+    if by_numbers and edges[place] - edges[place - 1] > step and heaped(np.diff(course), place - 1, doubt):
+        found = roundest(float(edges[place - 1]), float(edges[place]), float(found), step)
     least, most = min(least, most), max(least, most)
     return float(np.clip(found, least, most)), float(least), float(most)

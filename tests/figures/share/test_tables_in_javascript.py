@@ -179,6 +179,16 @@ def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
     same_as_in_python(release(Tables.of(Domain(columns), 8, halvings=2), rows, Budget(2)))
 
 
+def test_quantiles_in_heaps_of_equal_values_are_answered_as_in_python():
+    random, count = np.random.default_rng(3), 4_000
+    rows = inhabitants(count)
+    rows["pay"] = np.where(random.random(count) < 0.6, 500.0, random.lognormal(6.0, 1.0, count).clip(0, 10_000))
+    columns = (Numeric("pay", 0, 10_000), Categorical("town", ("Lyon", "Nice", "Paris")))
+    made = release(Tables.of(Domain(columns), 24, halvings=4), rows, Budget(2))
+    assert made.asked().quantile("pay").estimate[0] == 500.0
+    same_as_in_python(made)
+
+
 def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monkeypatch):
     made = table_release()
     plain = made.asked().reading
