@@ -17,7 +17,7 @@ from .local_surveys import places, public_texts, records, texts
 from .output import check_table, check_writable, print_table, progress, say, write_table
 
 if TYPE_CHECKING:
-    from ..local.local_answers import LocalAnswers
+    from ..local.local_answers import FoundRelease, LocalAnswers
     from ..local.oracles.counting import Tally
     from ..local.survey import AnySurvey, OpenSurvey, Survey, TextSurvey
 
@@ -48,7 +48,9 @@ def survey(
         str | None, Option(metavar="CHARACTERS", help="Answers are texts of these characters, and frequent ones found.")
     ] = None,
     length: Annotated[int, Option(help="Of texts; longer ones are cut.")] = 6,
-    step: Annotated[int, Option(help="Characters by which a search for texts goes on.")] = 2,
+    step: Annotated[
+        int | None, Option(help="Characters by which a search for texts goes on; the best by --alphabet without it.")
+    ] = None,
     oracle: Annotated[
         str, Option(metavar="NAME|auto", help="How answers are reported; of texts, pem, treehist or sfp.")
     ] = "auto",
@@ -58,7 +60,7 @@ def survey(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write a survey file: everything that a device needs to report, and a collector to count."""
-    from ..local.hitters.finder import Alphabet
+    from ..local.hitters.finder import Alphabet, step_for
     from ..local.oracle_choice import outlook, outlooks, recommended, sentence
     from ..local.survey import FINDERS, Survey, TextSurvey
 
@@ -69,7 +71,8 @@ def survey(
         finder = FINDERS.get("pem" if oracle == "auto" else oracle)
         if finder is None:
             raise RequestError(f"Texts are searched for by {' or '.join(FINDERS)}.")
-        search = finder(Alphabet(alphabet, length), Decimal(str(epsilon)), step)
+        written = Alphabet(alphabet, length)
+        search = finder(written, Decimal(str(epsilon)), step_for(written) if step is None else step)
         out.write_text(TextSurvey(question, search).text, encoding="utf-8")
         return
     answers = public_texts(str(values), column)
@@ -229,12 +232,16 @@ def _searched(asked: TextSurvey, reports: list[Path], top: int | None, liars: fl
     every, refused = _fitting(asked, reports)
     made = FoundRelease.of(asked, every, refused, top)
     made.save(out)
-    say(
-        f"{made.people:,} reports were searched, and {refused:,} that no device sends were left out. "
+    say(_came_up(made))
+    _say_of_liars(made, liars)
+
+
+def _came_up(made: FoundRelease) -> str:
+    return (
+        f"{made.people:,} reports were searched, and {made.refused:,} that no device sends were left out. "
         f"{count(len(made.found), 'text')} came up; one that fewer than about {significant(made.needed, 2)} people "
         "sent cannot be told from noise."
     )
-    _say_of_liars(made, liars)
 
 
 def _fitting(asked: TextSurvey, reports: list[Path]) -> tuple[Any, int]:
@@ -304,13 +311,17 @@ def estimate(
 def find(
     survey: SurveyArgument,
     reports: ReportsArgument,
-    top: Annotated[int, Option(min=1, max=10_000, help="Texts to find at most.")] = 20,
+    top: Annotated[
+        int | None,
+        Option(min=1, max=10_000, help="List so many, noise or not; without it those that stand out of the noise."),
+    ] = None,
     level: Annotated[float, Option("--level", help="Probability with which an interval holds a count.")] = 0.95,
     out: TableOption = None,
 ) -> None:
     """Find the texts that most people reported: value, estimate, low, high. `aggregate` makes a release of them."""
     import pyarrow as pa
 
+    from ..local.local_answers import FoundRelease
     from ..local.survey import TextSurvey, read_survey
 
     check_table(out)
@@ -320,9 +331,9 @@ def find(
     every, refused = _fitting(asked, reports)
     if not len(every):
         raise RequestError("There are no reports in these files that fit the survey.")
-    found = asked.oracle.find(every, top, level)
-    write_table(pa.Table.from_pandas(found, preserve_index=False), out)
-    say(f"{len(every):,} reports were searched, and {refused:,} that no device sends were left out.")
+    made = FoundRelease.of(asked, every, refused, top, level)
+    write_table(pa.Table.from_pandas(made.found, preserve_index=False), out)
+    say(_came_up(made))
 
 
 @commands.command()

@@ -23,7 +23,8 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
-from ..local.hitters.finder import Alphabet
+from ..local.hitters.finder import Alphabet, step_for
+from ..local.local_answers import FoundRelease
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease
 from ..local.oracle_choice import outlooks, recommended
@@ -186,8 +187,8 @@ class LocalFrequentTexts(LocalEstimator):
         The promise to whoever reports once.
     search : str
         "pem", "treehist" or "sfp".
-    step : int
-        Characters by which the search goes on.
+    step : int | None
+        Characters by which the search goes on; None for the best by the alphabet.
     random_state : int
         Public seed of the keys.
 
@@ -210,7 +211,7 @@ class LocalFrequentTexts(LocalEstimator):
     length: int = 6
     epsilon: Number = 1
     search: str = "pem"
-    step: int = 2
+    step: int | None = None
     random_state: int = 0
 
     @property
@@ -219,9 +220,8 @@ class LocalFrequentTexts(LocalEstimator):
         if self.search not in FINDERS:
             raise RequestError(f"Texts are searched for by {' or '.join(FINDERS)}.")
         kind: Any = FINDERS[self.search]
-        return TextSurvey(
-            QUESTION, kind(Alphabet(self.alphabet, self.length, self.random_state), self.epsilon, self.step)
-        )
+        texts = Alphabet(self.alphabet, self.length, self.random_state)
+        return TextSurvey(QUESTION, kind(texts, self.epsilon, step_for(texts) if self.step is None else self.step))
 
     def privatise(self, texts: Sequence[str]) -> np.ndarray:
         """The reports of people with these texts: what their devices send."""
@@ -235,16 +235,18 @@ class LocalFrequentTexts(LocalEstimator):
         self.n_reports_ = len(self.reports_)
         return self
 
-    def find(self, top: int = 20, level: float = 0.95) -> pd.DataFrame:
+    def find(self, top: int | None = None, level: float = 0.95) -> pd.DataFrame:
         """The most frequent texts: value, estimate, low and high.
 
         Parameters
         ----------
+        top : int | None
+            So many, noise or not; None for those that stand out of the noise. RequestError where none does.
         level : float
             Probability with which an interval holds a count.
         """
         check_is_fitted(self)
-        return self.survey.oracle.find(self.reports_, top, level)
+        return FoundRelease.of(self.survey, self.reports_, self.n_refused_, top, level).found
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.local.hitters.finder import Alphabet
+from core.local.hitters.finder import Alphabet, step_for
 from core.local.local_answers import FoundRelease
 from core.local.survey import FINDERS, TextSurvey
 from core.privacy.noise.randomness import SeededSource
@@ -37,3 +37,9 @@ def test_as_many_as_are_asked_for_are_listed_noise_or_not():
 def test_nothing_but_noise_is_refused():
     with pytest.raises(RequestError, match="noise hides all texts"):
         made(0.2, 2_000, 4)
+
+
+@pytest.mark.parametrize(("signs", "length", "step"), [("abcdefghijklmnopqrstuvwxyz", 6, 2), ("0123456789", 6, 3)])
+def test_the_step_is_that_of_the_fewest_rounds_that_take_seconds(signs, length, step):
+    assert step_for(Alphabet(signs, length)) == step
+    assert step_for(Alphabet(signs, 2)) == 2, "one round, and no longer step than texts are"

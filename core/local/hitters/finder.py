@@ -131,6 +131,17 @@ def _with_gap(endings: Integers, base: int, further: int) -> np.ndarray:
 
 
 MOST_CANDIDATES = 1 << 20
+IN_SECONDS = 100_000  # Candidates that a collector looks at in seconds.
+USUALLY_KEPT = 60  # Prefixes that are extended where twenty texts are wanted.
+
+
+def step_for(alphabet: Alphabet) -> int:
+    """By how many characters a search goes on best: in the fewest rounds, each of which has the more people for it.
+
+    Only steps whose continuations a collector looks at in seconds: 3 for digits, 2 for the letters of a language.
+    """
+    longest = next((k for k in range(8, 1, -1) if USUALLY_KEPT * alphabet.base**k <= IN_SECONDS), 1)
+    return min(range(1, longest + 1), key=lambda step: (-(-alphabet.length // step), step))
 
 
 @dataclass(frozen=True)
