@@ -7,6 +7,7 @@ import { centred, dot, halfEven, inOrder, outer, productOf, subsets, summed, tot
 import { ReaderError } from "./archive.js";
 import { axesOf } from "./axes.js";
 import { Guesses } from "./guesses.js";
+import { endsOfMean } from "./parts.js";
 import { normalQuantile } from "./special.js";
 
 /** @import { TableAxis } from "./axes.js" */
@@ -119,13 +120,12 @@ const roundest = (low, high, nearest, step) => {
 };
 
 /** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
-const crossing = (edges, step, byNumbers, below, reach) => {
+const crossing = (edges, step, byNumbers, below, reach, course) => {
   const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
   let [first, end] = [0, 0];
   while (first < last && below[first] + reach[first] < -near) first++;
   while (end < last && below[last - end] - reach[last - end] > near) end++;
   let [least, most] = [edges[Math.max(first - 1, 0)], edges[Math.min(last + 1 - end, last)]];
-  const course = rising(below);
   let place = course.findIndex((one) => one >= -near);
   place = Math.min(Math.max(place < 0 ? last : place, 1), last);
   const [before, after] = [course[place - 1], course[place]];
@@ -141,6 +141,14 @@ const crossing = (edges, step, byNumbers, below, reach) => {
   }
   [least, most] = [Math.min(least, most), Math.max(least, most)];
   return [Math.min(Math.max(found, least), most), least, most];
+};
+
+/** How many of some counts lie below each edge, less their share of all. */
+const belowEdges = (counts, share) => {
+  const found = new Float64Array(counts.length + 1);
+  const all = total(counts);
+  for (let edge = 0, before = 0; edge <= counts.length; before += counts[edge++]) found[edge] = before - share * all;
+  return found;
 };
 
 /** The contrasts of an axis: see `table_layout.Contrasts`. */
@@ -510,7 +518,8 @@ export class Tables {
     const found = withEnds(est, wider, luck
       ? (i) => luckEnds(luck, est[i], reach * error[i], divisor, 1 / divisor)
       : (i) => [est[i] - reach * error[i], est[i] + reach * error[i]]);
-    return { ...found, est: nearestBetween(est, found.low.map((one) => Math.max(one, 0)), found.high.map((one) => Math.max(one, 0)), 1) };
+    const [low, high] = [found.low, found.high].map((ends) => ends.map((one) => Math.min(Math.max(one, 0), 1)));
+    return { ...found, low, high, est: nearestBetween(est, low, high, 1) };
   }
 
   /** Where in each cell of a column records lie on average, as its fine cells have them; the middle without any. */
@@ -561,48 +570,73 @@ export class Tables {
     const all = sum(own);
     const count = all.est.map((one, i) => (one > TOLD * all.error[i] ? one : NaN));
     const over = (numbers) => sum(numbers.map((one, i) => one * own[i])).est.map((one, i) => one / count[i]);
-    const [est, least, most] = [middles, low, high].map(over);
+    const unbiased = over(middles);
     const [first, last] = [axis.edges[0], axis.edges[axis.valued] - axis.gap];
-    const unit = last - first;
-    const variances = [0, 1, -1].map((shift) => est.map((mean, i) => {
-      const around = middles.map((one, cell) => (one - mean - unit * shift) * own[cell]);
+    const aroundMean = (shift) => unbiased.map((mean, i) => {
+      const around = middles.map((one, cell) => (one - mean - shift) * own[cell]);
       return sum(around).error[i] ** 2;
-    }));
-    const error = variances[0].map((one, i) => Math.sqrt(one) / count[i]);
-    /** How far below (1) and above (-1) its estimate a mean may lie: Fieller's rule, as `ratios` has it. */
-    const fieller = (sign) => est.map((mean, i) => {
+    });
+    const error = aroundMean(0).map((one, i) => Math.sqrt(one) / count[i]);
+    const { est, least, most, below, above } = fine
+      ? this.meanOfAll(unbiased, count, [low, high].map(over), aroundMean, last - first)
+      : this.meanOfPart(place, kept, conditions, { own, middles, lengths: high.map((one, i) => one - low[i]), count, unbiased });
+    const squares = luck ? over(middles.map((one) => one ** 2)) : null;
+    const byLuck = luck ? est.map((mean, i) => luckVariance(luck, squares[i], mean, 1) / count[i]) : null;
+    const [under, beyond] = [below, above].map((one) => one.map((far, i) => (luck ? Math.sqrt(far ** 2 + luck.square * byLuck[i]) : far)));
+    const within = (value) => Math.min(Math.max(value, first), last);
+    const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + byLuck[i]) : one));
+    return withEnds(est.map(within), wider, (i) => [within(least[i] - under[i]), within(most[i] + beyond[i])]);
+  }
+
+  /** The mean of all, and how far below and above it may lie, by Fieller's rule as `ratios` has it. */
+  meanOfAll(est, count, [least, most], aroundMean, unit) {
+    const variances = [0, unit, -unit].map(aroundMean);
+    const [below, above] = [1, -1].map((sign) => est.map((mean, i) => {
       const [a, plus, minus] = variances.map((one) => one[i]);
       const [b, c] = [(minus - plus) / 4, Math.max((plus + minus) / 2 - a, 0)];
-      const [square, leading] = [reach ** 2, (unit * count[i]) ** 2 - reach ** 2 * c];
+      const square = this.facts.reach ** 2;
+      const leading = (unit * count[i]) ** 2 - square * c;
       if (Number.isNaN(mean)) return NaN;
       const root = Math.sqrt(Math.max((square * b) ** 2 + leading * square * a, 0));
       return leading > 0 ? ((root + sign * square * b) / leading) * unit : Infinity;
-    });
-    const squares = luck ? over(middles.map((one) => one ** 2)) : null;
-    const [below, above] = [1, -1].map((sign) => fieller(sign).map((one, i) => (luck
-      ? Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], est[i], 1) / count[i]) : one)));
-    const within = (value) => Math.min(Math.max(value, first), last);
-    const wider = error.map((one, i) => (luck ? Math.sqrt(one ** 2 + luckVariance(luck, squares[i], est[i], 1) / count[i]) : one));
-    const found = withEnds(est.map(within), wider, (i) => [within(least[i] - below[i]), within(most[i] + above[i])]);
-    if (!fine) {
-      const course = this.meanOfCourse(place, kept, conditions, middles, count);
-      found.est.forEach((_, i) => { found.est[i] = Math.min(Math.max(course[i], found.low[i]), found.high[i]); });
-    }
-    return found;
+    }));
+    return { est, least, most, below, above };
   }
 
-  /** The mean of each group by the most likely rising course of its counts, as quantiles are told; see `ratios`. */
-  meanOfCourse(place, kept, conditions, middles, count) {
-    const { cells, valued } = this.axes[place];
+  /** The mean of each part by the best guess, and how far it may lie from it; see `ratios`. */
+  meanOfPart(place, kept, conditions, { own, middles, lengths, count, unbiased }) {
+    const everyone = this.guesses.of([place]).map((one, i) => one * own[i]);
+    const people = Math.max(total(everyone), 1);
+    const middle = dot(everyone, middles) / people;
+    const inside = dot(everyone, lengths.map((one) => one ** 2)) / people / 12;
+    const whole = dot(everyone, middles.map((one) => (one - middle) ** 2)) / people + inside;
+    const guess = this.guesses.counted([...kept, place], conditions);
     const counts = kept.length ? this.weighted([...kept, place], conditions).est : this.along(place, conditions).counts;
-    return count.map((all, group) => {
-      const below = new Float64Array(valued + 1);
-      for (let i = 0; i < valued; i++) below[i + 1] = below[i] + counts[group * cells + i];
-      const course = rising(below).map((one) => Math.min(Math.max(one, 0), all));
-      let sum = 0;
-      for (let i = 0; i < valued; i++) sum += (course[i + 1] - course[i]) * middles[i];
-      return sum / all;
+    const { cells } = this.axes[place];
+    const of = Object.entries(conditions).map(([at, weights]) => [Number(at), total(weights) / weights.length, this.axisVariance(Number(at), weights), this.aloneVariance(Number(at), weights)]);
+    const sides = kept.map((at) => this.axes[at].cells);
+    const found = { est: unbiased.slice(), least: null, most: null, below: unbiased.slice(), above: unbiased.slice() };
+    unbiased.forEach((mean, group) => {
+      if (Number.isNaN(count[group])) return;
+      const guessed = guess ? guess.subarray(group * cells, (group + 1) * cells).map((one, i) => one * own[i]) : null;
+      const many = guessed ? total(guessed) : 0;
+      const est = many > 0 ? dot(guessed, middles) / many : mean;
+      const part = counts.subarray(group * cells, (group + 1) * cells);
+      const size = Math.min(count[group] / people, 1);
+      const chance = part.reduce((sum, one, i) => sum + Math.max(one, 0) * own[i] * lengths[i] ** 2, 0) * (1 - size) / 12;
+      let left = group;
+      const at = sides.map((side, i) => productOf(sides.slice(i + 1))).map((after) => { const cell = Math.floor(left / after); left %= after; return cell; });
+      const others = [...of, ...kept.map((one, i) => [one, 1 / sides[i], this.axisSpread(one)[at[i]], this.aloneSpread(one)[at[i]]])];
+      const facts = { x: middles, own, part, every: this.counts([place]), guess: this.guesses.of([place]), size, chance };
+      const [low, high] = endsOfMean(this, place, others, facts, this.facts.reach);
+      found.est[group] = est;
+      found.below[group] = Math.max(est - low, 0);
+      found.above[group] = Math.max(high - est, 0);
     });
+    const off = found.est.map((mean) => (2 * Math.abs(mean - middle) * inside) / Math.max(whole, 1e-300));
+    found.least = found.est.map((mean, i) => mean - off[i]);
+    found.most = found.est.map((mean, i) => mean + off[i]);
+    return found;
   }
 
   /** The variance of a sum of the fine cells of one column with weights. */
@@ -640,7 +674,9 @@ export class Tables {
       const squares = this.squaresBelow(place, share, conditions, fine);
       reaches = reaches.map((one, i) => Math.sqrt(one ** 2 + luck.square * luckVariance(luck, squares[i], below[i], this.people)));
     }
-    const [est, low, high] = crossing(edges, axis.gap, !axis.dated, below, reaches);
+    const guess = fine ? null : this.guesses.counted([place], conditions);
+    const course = guess ? belowEdges(guess.subarray(0, axis.valued), share) : rising(below);
+    const [est, low, high] = crossing(edges, axis.gap, !axis.dated, below, reaches, course);
     return { est, low, high };
   }
 

@@ -68,6 +68,7 @@ ROUNDS = 15  # Of moving cells to their margins.
 FITTINGS = 60  # Rounds of fitting a table that was not measured, at most.
 CLOSE = 1e-6  # Of the records: margins that are this near count as met.
 MOST_CELLS = 1 << 24
+MOST_GUESSED = 1 << 20  # Cells of a table that is guessed for a mean or quantile.
 # Columns that are looked at together, at least, and their cells, at most, as the work grows with the cube of these.
 FEWEST_TOGETHER, MOST_TOGETHER = 3, 800
 BEYOND_NOISE = 1.1  # Of the square of the largest eigenvalue that noise has, as chance may make it a little larger.
@@ -212,6 +213,23 @@ class BestGuess:
             if off <= CLOSE * self.records:
                 break
         return fitted
+
+
+def best_guess(reading: Reading) -> BestGuess:
+    """The one of a reading, whose tables are made once."""
+    return reading.kept.setdefault("guess", BestGuess(reading))
+
+
+def guessed(reading: Reading, kept: Columns, weights: dict[int, np.ndarray]) -> np.ndarray:
+    """The guessed counts of the cells of some columns in a part, float64, a side each; NaN where cells are too many.
+
+    `weights`: by further columns, what of each of their cells is in the part.
+    """
+    table = tuple(sorted((*kept, *weights)))
+    axes = reading.layout.axes
+    if math.prod(axes[place].cells for place in table) > MOST_GUESSED:
+        return np.full([axes[place].cells for place in kept], np.nan)
+    return over_cells(best_guess(reading).counts(table), table, kept, weights)
 
 
 def towards(

@@ -1,15 +1,15 @@
-"""Shares, means and sums: quotients of counts, with errors to first order.
+"""Shares, means and sums: quotients of counts.
 
-The error of a quotient N / D is that of (N - r D) / D at r = N / D. For shares, D is a sum of cells of which N is one:
-only residuals that hold none of the columns that are added up are in both, so that cov(N, D) = var(D) / cells. For a
-mean, N - r D counts every cell by its place less the mean r; all but its average lies in contrasts, where the mean
-plays no part.
+The error of a quotient N / D is that of (N - r D) / D at r = N / D, to first order. For shares, D is a sum of cells of
+which N is one: only residuals that hold none of the columns that are added up are in both, so that cov(N, D) =
+var(D) / cells. For a mean, N - r D counts every cell by its place less the mean r; all but its average lies in
+contrasts, where the mean plays no part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,8 @@ from ...domain import Dates
 from ...errors import RequestError
 from ...geometry.simplex import nearest_between
 from ..answers import check_level
-from .best_guess import BestGuess
+from .best_guess import best_guess, guessed
+from .bounded_means import NoiseOfParts, Part
 from .counts import (
     Chosen,
     Where,
@@ -31,7 +32,6 @@ from .counts import (
     in_natural_units,
     measured,
     places_of,
-    rising,
     spread,
     weighted,
 )
@@ -71,7 +71,8 @@ def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Wh
         luck = reading.luck.variance(share, share, 1.0) / divisor
         ends = reading.luck.ends(share, reading.noise.reach(level) * error, level, divisor, 1.0 / divisor)
         frame = _frame(share, np.sqrt(error**2 + luck), ends)
-    low, high = (np.maximum(np.reshape(frame[end], (-1, int(cells))), 0.0) for end in ("low", "high"))
+    frame |= {end: np.clip(frame[end], 0.0, 1.0) for end in ("low", "high")}
+    low, high = (np.reshape(frame[end], (-1, int(cells))) for end in ("low", "high"))
     frame["estimate"] = nearest_between(share.reshape(low.shape), low, high, 1.0).reshape(-1)
     keys = cell_keys([axes[place] for place in (*groups, *parts)])
     return pd.DataFrame(keys | frame)
@@ -80,30 +81,75 @@ def shares(reading: Reading, of: Sequence[str], within: Sequence[str], where: Wh
 def means(reading: Reading, column: str, by: Sequence[str], where: Where, level: float) -> pd.DataFrame:
     """The mean of a column of numbers in each group.
 
-    Inside a cell records are taken to lie where those of the column by itself do; the interval allows for any place in
-    the cell. Neither lies outside what was asked for, where no mean can be. In a part or group, whose cells the noise
-    may make negative, the estimate is the mean of that rising course of counts whose quantiles are told, within the
-    interval: a mean of 0 does not stand beside a median of 21,000.
+    Inside a cell records are taken to lie where those of the column by itself do. By itself, the interval allows for
+    any place in the cell; in a part or group for chance, and for what `_off_cells` says. Neither lies outside what was
+    asked for, where no mean can be. In a part or group the estimate is that of the best guess, as quantiles are, within
+    the interval.
     """
     check_level(level)
     asked = _asked(reading, column, by, where)
     count = asked.count()
     mean = asked.total(asked.middles * asked.share) / count
     spread = np.sqrt(asked.variance(asked.middles, mean)) / count
-    below, above = _quotient_reaches(asked, mean, count, reading.noise.reach(level))
+    reach = reading.noise.reach(level)
+    if asked.fine:
+        below, above = _quotient_reaches(asked, mean, count, reach)
+        least, most = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
+    else:
+        guess = asked.guessed_mean()
+        mean = np.where(np.isnan(mean) | np.isnan(guess), mean, guess)
+        ends = _ends_of_part(asked, count, reach)
+        below, above = (np.maximum(sign * (end - mean), 0.0) for sign, end in zip((-1.0, 1.0), ends, strict=True))
+        least, most = (mean + sign * _off_cells(asked, mean) for sign in (-1.0, 1.0))
     if reading.luck is not None:
         squares = asked.total(asked.middles**2 * asked.share) / count
         luck = reading.luck.variance(squares, mean, 1.0) / count
         spread = np.sqrt(spread**2 + luck)
         below, above = (reading.luck.reach(reach, luck, level) for reach in (below, above))
-    low, high = (asked.total(values * kept) / asked.count(kept) for values, kept in asked.mean_ends)
+    found = {"estimate": mean, "low": least - below, "high": most + above}
     axis = reading.layout.axes[asked.place]
-    found = {"estimate": mean, "low": low - below, "high": high + above}
     within = {name: np.clip(values, asked.ends[0], asked.greatest) for name, values in found.items()}
-    if not asked.fine:
-        within["estimate"] = np.clip(asked.mean_of_course(count), within["low"], within["high"])
     columns = {name: in_natural_units(axis, values) for name, values in within.items()} | {"standard_error": spread}
     return pd.DataFrame(asked.keys | {name: values.reshape(-1) for name, values in columns.items()})
+
+
+def _off_cells(asked: _Asked, mean: np.ndarray) -> np.ndarray:
+    """How far the mean of each part may be off by where in cells its records lie, and by conditions that cut a cell.
+
+    A part that is chosen by what hangs together with x has more of its records on one side of each cell too. Where it
+    does so evenly, its mean lies away from that of all by so much more as the spread within cells is of the whole
+    spread (Sheppard 1898); twice that is allowed for. A cell that a condition cuts may have its records with none of
+    what it means, or with all: the interval reaches to both.
+    """
+    guess = best_guess(asked.reading).counts((asked.place,)) * asked.share
+    people = max(float(guess.sum()), 1.0)
+    middle = float(guess @ asked.middles) / people
+    within = float(guess @ asked.lengths**2) / people / 12.0
+    whole = float(guess @ (asked.middles - middle) ** 2) / people + within
+    off = 2.0 * np.abs(mean - middle) * within / max(whole, 1e-300)
+    if not all(one.whole for one in (asked.own, *asked.cut.values())):
+        ends = [asked.guessed_mean(end) for end in ("least", "most")]
+        off = off + np.max([np.nan_to_num(np.abs(one - mean)) for one in ends], axis=0)
+    return np.asarray(off)
+
+
+def _ends_of_part(asked: _Asked, count: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the mean of each part by noise, and by chance in cells: that of all sets K of a stretch of cells."""
+    guess = best_guess(asked.reading).counts((asked.place,))
+    cells, every = asked.cells(), asked.reading.counts((asked.place,))
+    others = {place: one.share for place, one in asked.cut.items()} | dict.fromkeys(asked.groups)
+    noises = NoiseOfParts(asked.reading, asked.place, others)
+    found = np.full((2, *count.shape), np.nan)
+    for group in np.ndindex(count.shape):
+        if np.isnan(count[group]):
+            continue
+        size = min(float(count[group]) / max(float(guess @ asked.share), 1.0), 1.0)
+        chance = float(np.maximum(cells[group], 0.0) @ (asked.share * asked.lengths**2)) * (1.0 - size) / 12.0
+        for end, sign in enumerate((-1.0, 1.0)):
+            part = Part(sign * asked.middles, asked.share, cells[group], every, guess, size, chance)
+            noise = noises.at(dict(zip(asked.groups, group, strict=True)))
+            found[(end, *group)] = sign * part.largest_mean(noise, reach)
+    return found[0], found[1]
 
 
 def _quotient_reaches(
@@ -155,7 +201,7 @@ class _Asked:
     reading: Reading
     place: int
     groups: Columns  # Columns that make the groups.
-    conditions: dict[int, np.ndarray]  # Weights of the cells of further columns.
+    cut: dict[int, Chosen]  # Conditions on further columns.
     own: Chosen  # The condition on the column itself: all of it, or a range.
     ends: tuple[float, float]  # Of that range, within the bounds.
     fine: bool  # Whether the column is asked for by itself, so that its fine cells tell.
@@ -165,6 +211,11 @@ class _Asked:
         """The largest value that is meant: the last step of the range, where the column has steps."""
         steps = self.reading.layout.axes[self.place].steps
         return self.ends[1] - (0.0 if steps is None else steps.step)
+
+    @property
+    def conditions(self) -> dict[int, np.ndarray]:
+        """Weights of the cells of further columns."""
+        return {place: one.share for place, one in self.cut.items()}
 
     @property
     def keys(self) -> dict[str, object]:
@@ -220,12 +271,26 @@ class _Asked:
         found = self.total(weights)
         return np.where(found > TOLD * error, found, np.nan)
 
-    def mean_of_course(self, count: np.ndarray) -> np.ndarray:
-        """The mean of each group by the most likely rising course of its counts, from nobody to all, as `quantiles`."""
-        cells = weighted(self.reading, (*self.groups, self.place), self.conditions)[0] * self.share
-        course = rising(np.concatenate([np.zeros((*cells.shape[:-1], 1)), cells.cumsum(axis=-1)], axis=-1))
-        mean: np.ndarray = np.diff(np.clip(course, 0.0, count[..., None])) @ self.middles / count
-        return mean
+    def cells(self) -> np.ndarray:
+        """The counts of each cell of the column in each part, float64 (groups ..., cells)."""
+        return weighted(self.reading, (*self.groups, self.place), self.conditions)[0]
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Of what is meant of each cell."""
+        low, high = self.sides
+        return high - low
+
+    def guessed_mean(self, cells: str = "share") -> np.ndarray:
+        """The mean of each part by the best guess, NaN where there is none; of cells that are cut with their share, or
+        with all ("most") or none of them ("least").
+        """
+        meant = {place: getattr(one, cells) for place, one in self.cut.items()}
+        counts = guessed(self.reading, (*self.groups, self.place), meant)
+        found = counts * getattr(self.own, cells)
+        people = found.sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(people > 0.0, found @ self.middles / people, np.nan)
 
     def variance(self, values: np.ndarray, mean: np.ndarray) -> np.ndarray:
         """Of the sum over a group of the values less the group's mean."""
@@ -248,14 +313,26 @@ def _asked(reading: Reading, column: str, by: Sequence[str], where: Where) -> _A
     check_apart(groups, (place, *asked))
     fine = not groups and set(asked) <= {place}
     own = chosen_values(axis, where, fine)
-    conditions = {one: chosen(axes[one], where[axes[one].name]).share for one in asked if one != place}
-    return _Asked(reading, place, groups, conditions, own, ends_of(axis, where.get(column)), fine)
+    cut = {one: _as_fine_cells_say(reading, one, where[axes[one].name]) for one in asked if one != place}
+    return _Asked(reading, place, groups, cut, own, ends_of(axis, where.get(column)), fine)
+
+
+def _as_fine_cells_say(reading: Reading, place: int, condition: object) -> Chosen:
+    """A condition, of which a cell that is cut counts by the share that its fine cells have of it."""
+    axis = reading.layout.axes[place]
+    one = chosen(axis, condition)
+    if one.whole:
+        return one
+    fine = best_guess(reading).fine_counts(place).reshape(axis.cells, -1)
+    inside = (chosen(axis, condition, fine=True).share.reshape(fine.shape) * fine).sum(axis=1)
+    told = (one.least < one.most) & (fine.sum(axis=1) > 0.0)
+    return replace(one, share=np.where(told, inside / np.where(told, fine.sum(axis=1), 1.0), one.share))
 
 
 def _usual_places(reading: Reading, place: int) -> np.ndarray:
     """Where in each cell of a column records lie on average, as its fine cells have them; the middle without any."""
     axis = reading.layout.axes[place]
-    fine = BestGuess(reading).fine_counts(place).reshape(axis.cells, -1)
+    fine = best_guess(reading).fine_counts(place).reshape(axis.cells, -1)
     low, high = axis.sides(fine=True)
     middles = axis.beside_missing((low + high) / 2.0, fine=True).reshape(fine.shape)
     totals = fine.sum(axis=1)

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, ndtri
@@ -229,6 +230,7 @@ class Reading:
     total: float | None = None
     luck: SamplingLuck | None = None
     _residuals: dict[Columns, np.ndarray] = field(default_factory=dict, init=False, repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # What others made of it, by a name.
 
     @property
     def layout(self) -> Layout:

@@ -22,7 +22,8 @@ import pandas as pd
 
 from ...errors import RequestError
 from .best_guess import BestGuess
-from .counts import Where, cell_keys, check_apart, chosen, counts, over_cells, places_of, quantiles
+from .counts import Where, cell_keys, check_apart, chosen, counts, over_cells, places_of
+from .quantiles import quantiles
 from .ratios import means, shares, sums
 from .reading import Reading
 from .table_axes import Axis
@@ -191,9 +192,10 @@ class TableAnswers:
     def mean(self, column: str, by: Sequence[str] = (), where: Where | None = None) -> pd.DataFrame:
         """The mean of a column of numbers, one row a group.
 
-        The interval holds the mean wherever in its cell each record lies, so it is at least as wide as a cell; the
-        standard error is that of the noise alone. Cells are fine where neither groups nor conditions are asked for; the
-        mean of a part or group goes with its quantiles, and so is not quite unbiased where noise decides.
+        Where neither groups nor conditions are asked for, cells are fine and the interval holds the mean wherever in
+        its cell each record lies; the standard error is that of the noise alone. Of a part or group the mean, and its
+        quantiles, are those of the best guess, and the interval takes records to lie in cells as they do as a whole, or
+        as what hangs together evenly would have them.
         """
         return means(self.reading, column, by, where or {}, self.level)
 

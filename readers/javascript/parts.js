@@ -1,0 +1,78 @@
+// How large the mean of a part of the records may be, by what is counted of the part and of all; see `bounded_means`.
+
+import { dot, subsets, total } from "./arrays.js";
+/** @import { Tables } from "./tables.js" */
+
+/**
+ * The noise of a part: its share of the other columns' cells, and the variance of sums over a column's cells with weights,
+ * of the part and of all.
+ * @param {Tables} tables
+ * @param {[number, number, number, number][]} others By further column: its place, mean weight, and V_i with others and alone.
+ */
+const noiseOf = (tables, place, others) => {
+  const share = others.reduce((product, [, mean]) => product * mean, 1);
+  let [even, uneven] = [0, 0];
+  for (const inside of subsets(others.map(([at]) => at))) {
+    if (!inside.length) continue;
+    const product = (own) => others.reduce((found, one) => found * (inside.includes(one[0]) ? one[own] : one[1] ** 2), 1);
+    const order = (places) => [...places].sort((a, b) => a - b);
+    even += tables.variance(order(inside)) * product(inside.length === 1 ? 3 : 2);
+    uneven += tables.variance(order([...inside, place])) * product(2);
+  }
+  return (part, every) => tables.coarseVariance(place, part.map((one, i) => share * one + every[i]))
+    + even * (total(part) / part.length) ** 2 + uneven * tables.axisVariance(place, part);
+};
+
+/** The largest r for which a sum less r times a count is not surely below 0 (Fieller). */
+const largestQuotient = (sum, count, a, b, c, reach) => {
+  const [leading, middle] = [count ** 2 - reach ** 2 * c, sum * count - reach ** 2 * b];
+  if (!(leading > 0 && count > 0)) return Infinity;
+  return (middle + Math.sqrt(Math.max(middle ** 2 - leading * (sum ** 2 - reach ** 2 * a), 0))) / leading;
+};
+
+/** The largest mean that is not told from what was counted of a part; of the mean cells lie at x. */
+const largestMean = ({ x, own, part, every, guess, size, chance }, noise, reach) => {
+  const sumOf = (counts, weights) => counts.reduce((sum, one, i) => sum + one * own[i] * weights[i], 0);
+  const ones = new Float64Array(x.length).fill(1);
+  const middle = sumOf(guess, x) / Math.max(sumOf(guess, ones), 1);
+  const ownMean = sumOf(part, x) / sumOf(part, ones);
+  const order = [...x.keys()].sort((i, j) => x[i] - x[j] || i - j);
+  const rank = new Int32Array(x.length);
+  order.forEach((cell, place) => { rank[cell] = place; });
+  const apart = x.map((one) => one - middle);
+  const end = (first, last) => {
+    const kept = own.map((one, i) => (first <= rank[i] && rank[i] < last ? one : 0));
+    const above = own.map((one, i) => (rank[i] >= last ? one : 0));
+    const times = (weights, by) => weights.map((one, i) => one * by(i));
+    const [moved, plus, c] = [(i) => apart[i], (i) => apart[i] + 1, () => 1].map((by) => noise(times(kept, by), times(above, by)));
+    const [a, b] = [moved + chance, (plus - moved - c) / 2];
+    const [sum, count] = [(i) => apart[i], () => 1].map((by) => dot(times(kept, by), part) + dot(times(above, by), every));
+    const found = middle + largestQuotient(sum, count, a, b, c, reach);
+    let away = 0;
+    for (let i = 0; i < x.length; i++) {
+      away += above[i] * guess[i] * Math.max(apart[i], 0) * (1 - size);
+      away += (own[i] - kept[i] - above[i]) * guess[i] * Math.max(-apart[i], 0) * size;
+    }
+    const holds = (first === 0 && last === x.length)
+      || ((last < x.length ? x[order[last]] >= found : true) && (first > 0 ? x[order[first - 1]] <= found : true));
+    return [found, holds ? away + reach * Math.sqrt(a) : Infinity];
+  };
+  const [below, above] = [Math.min, Math.max].map((which) => x.reduce((many, one) => many + Number(one < which(ownMean, middle)), 0));
+  let [best, least, last] = [Infinity, Infinity, x.length];
+  for (let j = Math.max(above, 1); j <= x.length; j++) {
+    const [, cost] = end(0, j);
+    if (cost < least) [least, last] = [cost, j];
+  }
+  least = Infinity;
+  for (let i = 0; i <= Math.min(below, last - 1); i++) {
+    const [found, cost] = end(i, last);
+    if (cost < least) [least, best] = [cost, found];
+  }
+  return best;
+};
+
+/** The least and the largest mean of a part that are not told from what was counted. */
+export const endsOfMean = (tables, place, others, part, reach) => {
+  const noise = noiseOf(tables, place, others);
+  return [-1, 1].map((sign) => sign * largestMean({ ...part, x: part.x.map((one) => sign * one) }, noise, reach));
+};
