@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .local.local_release import LocalRelease, load_local
     from .local.oracles.oracle import oracle
     from .local.survey import Survey
+    from .models.from_tables import train_from
     from .models.linear_models import LinearModel, NumberModel, load_model
     from .models.training import train
     from .privacy.budget import Budget
@@ -189,6 +190,7 @@ _HOME = {
     "ask_to_unmask": ".releases.rounds.convenor_steps",
     "put_round_together": ".releases.rounds.convenor_steps",
     "train": ".models.training",
+    "train_from": ".models.from_tables",
 }
 """Module of every public name."""
 
@@ -286,6 +288,7 @@ __all__ = [
     "release_after",
     "top_up",
     "train",
+    "train_from",
     "unmask",
 ]
 

@@ -148,7 +148,6 @@ def _steps(texts: list[str] | tuple[str, ...]) -> dict[str, float]:
 
 @grouped
 def train(
-    source: SourceArgument,
     target: Annotated[
         str,
         Option(metavar="COLUMN", help="The column to predict: of categories, numbers or dates.", show_default=False),
@@ -165,6 +164,16 @@ def train(
     data: DataOptions,
     file: FileOptions,
     books: LedgerOptions,
+    source: Annotated[str | None, SourceArgument.__metadata__[0]] = None,
+    released: Annotated[
+        Path | None,
+        Option(
+            "--from",
+            metavar="RELEASE",
+            help="Instead of SOURCE, a release of tables: its pairs of columns say a model, and nothing more is spent.",
+            show_default=False,
+        ),
+    ] = None,
     method: Annotated[
         str,
         Option(
@@ -230,6 +239,10 @@ def train(
     from ..releases.file import room_for
     from ..releases.payment import LedgerAccount, unit_words
 
+    if released is not None or source is None:
+        spent = [*typed(promise), *typed(books), *typed(data), *(["SOURCE"] if source is not None else [])]
+        _train_from(released, target, out, overwrite, spent, curves, monotonic_cst)
+        return
     chosen = method == "choose"
     with billed() as bill:
         if chosen:
@@ -267,6 +280,32 @@ def train(
         for sentence in model.card():
             say(sentence)
     say(f"Wrote {out}. Spent {bill.price}, of which {left_of_total(payer.ledger.status(name))} is left.")
+
+
+def _train_from(
+    released: Path | None,
+    target: str,
+    out: Path,
+    overwrite: bool,
+    spent: list[str],
+    curves: int | None,
+    monotonic_cst: list[str] | None,
+) -> None:
+    """What a release of tables says of pairs of columns, as a model: nothing is spent."""
+    from ..errors import RequestError
+    from ..models.from_tables import train_from
+    from ..releases.release import load
+
+    if released is None:
+        raise RequestError("A model is trained of SOURCE, private records, or of a release of tables by --from.")
+    refuse_typed([one for one in spent if one != "--ledger"], "a model from a release spends nothing and reads no data")
+    check_writable(out, overwrite)
+    directions = notation.parse_directions(monotonic_cst or ())
+    model = train_from(load(released), target, curves=curves, monotonic_cst=directions)
+    model.save(out)
+    for sentence in model.card():
+        say(sentence)
+    say(f"Wrote {out}. Nothing more was spent.")
 
 
 def _announced(chosen: Chosen) -> None:

@@ -198,8 +198,10 @@ def billed() -> Iterator[Bill]:
         raise Unfinished(sentence, code_of(problem)) from problem
 
 
-def check_source_there(source: str) -> str:
+def check_source_there(source: str | None) -> str | None:
     """The name of private records; refused at once, and at no cost, where it plainly is a file that is not there."""
+    if source is None:  # of a command that can do without
+        return None
     with billed():
         return check_there(source)
 
