@@ -26,7 +26,7 @@ from core import Budget
 from core.errors import RequestError
 
 from .board_page import write_page
-from .contests import CONTESTS, Contest, Round, promised
+from .contests import CONTESTS, Contest, Round, Told, promised
 from .fetched_sets import FetchedSet, fetched_sets, python_of
 
 HERE = Path(__file__).parent
@@ -78,13 +78,13 @@ def here(one: Round, who: str, budget: Budget, seconds: float) -> dict[str, obje
     errors, said, start, used = [], [], time.monotonic(), time.process_time()
     try:
         while not enough(errors) and (not errors or time.monotonic() - start < seconds):
-            error, forecast = one.ours[who](budget, len(errors))
+            error, told = one.ours[who](budget, len(errors))
             errors.append(error)
-            said += [] if forecast is None else [forecast]
+            said += [] if told is None else [told]
     except RequestError as problem:
         return {"refused": str(problem)}
     used = round((time.process_time() - used) / len(errors), 2)
-    return {"errors": _short(errors), "seconds": used, **({"forecast": float(np.mean(said))} if said else {})}
+    return {"errors": _short(errors), "seconds": used, **_told(said)}
 
 
 def elsewhere(one: Round, who: str, python: Path | None, budget: Budget, seconds: float) -> dict[str, object]:
@@ -114,6 +114,11 @@ def elsewhere(one: Round, who: str, python: Path | None, budget: Budget, seconds
     if not errors:
         return {"refused": (problem or ["no answer in time"])[-1][:200]}
     return {"errors": _short(errors), "seconds": round((time.monotonic() - start) / len(errors), 2)}
+
+
+def _told(said: list[Told]) -> dict[str, object]:
+    """How true forecasts and intervals were."""
+    return {name: _short([getattr(one, name) for one in said]) for name in Told._fields if said}
 
 
 def _short(errors: list[float]) -> list[float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from core import Budget, Categorical, Domain, Moments, Numeric, private_quantile
 from core.analysis.centres import means as released_means
 from core.geometry import kernels
 from core.lab.comparison_plan import METHODS
-from core.lab.comparison_trials import PublicData, of_points, run_trial
+from core.lab.comparison_trials import PublicData, of_points, released, run_trial
 from core.local.oracle_choice import outlooks, recommended
 from core.local.post_processing import norm_sub, processed
 from core.models.training_task import Task
@@ -33,8 +34,17 @@ BINS, MOST_COLUMNS = 8, 8
 VALUES, PEOPLE = 64, 5_000
 BANDWIDTH = 0.1
 """Of kernel sums, as a share of the bounds."""
-Draw = Callable[[Budget, int], "tuple[float, float | None]"]
-"""The error of one draw, and what the forecast had said of it."""
+
+
+class Told(NamedTuple):
+    """What had been said of a draw, beside what came."""
+
+    over: float  # Its error over the one that was promised, both root mean square.
+    inside: float  # Share of exact answers inside the intervals of 95%.
+
+
+Draw = Callable[[Budget, int], "tuple[float, Told | None]"]
+"""The error of one draw, and how true what was said of it."""
 
 
 @dataclass(frozen=True)
@@ -250,10 +260,13 @@ def _sums(fetched: FetchedSet, question: Closeness | Distances, columns: int) ->
     points = (fetched.records[names].to_numpy(float) - ends[:, 0]) / (ends[:, 1] - ends[:, 0])
     data = of_points(fetched.name, domain, question, points)
 
-    def ours(budget: Budget, draw: int) -> tuple[float, float | None]:
-        chosen = _first(fetched, question, domain, budget, len(data.records))
-        trial = run_trial(data, METHODS[chosen[0]], None, budget, draw)
-        return trial.relative_error, chosen[1]
+    def ours(budget: Budget, draw: int) -> tuple[float, Told]:
+        name, promised = _first(fetched, question, domain, budget, len(data.records))
+        told = released(data, METHODS[name], None, budget, draw).answer_points(data.queries)
+        off = np.abs(told.estimate - data.truth)
+        over = float(np.sqrt(np.mean(off**2))) / promised
+        inside = float(np.mean((told.low <= data.truth) & (data.truth <= told.high)))
+        return float(np.mean(off / data.truth)), Told(over, inside)
 
     def by(name: str) -> Draw:
         return lambda budget, draw: (run_trial(data, METHODS[name], None, budget, draw).relative_error, None)
@@ -270,7 +283,7 @@ def _can(method: object, data: PublicData) -> bool:
 @lru_cache(maxsize=64)
 def _first(fetched: FetchedSet, question: object, domain: Domain, budget: Budget, records: int) -> tuple[str, float]:
     best = recommend(domain, records, budget, question)[0]
-    return best.name, float(best.forecast.relative_error)
+    return best.name, best.outlook.standard_error
 
 
 def reports(fetched: FetchedSet) -> Round:

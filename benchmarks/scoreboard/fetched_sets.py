@@ -24,7 +24,7 @@ ENVIRONMENTS = {
     "diffprivlib": ("diffprivlib==0.6.6", "scikit-learn==1.5.2"),
     "ebm": ("interpret-core[dp]==0.7.8", "scikit-learn"),
     "smartnoise": ("smartnoise-synth==1.0.8",),
-    "ldp": ("pure-ldp==1.2.0", "multi-freq-ldpy==0.2.5", "scikit-learn", "statsmodels", "setuptools<81"),
+    "ldp": ("pure-ldp==1.2.0", "multi-freq-ldpy==0.2.5", "scikit-learn", "statsmodels", "setuptools<81", "xxhash<4"),
 }
 """What is installed, each into an environment of its own, as they need different versions of the same libraries."""
 LEAST, MOST, STEP = 2_000, 60_000, 4
@@ -48,17 +48,18 @@ def python_of(folder: Path, name: str) -> Path | None:
     python, failed = place / "bin" / "python", place.with_suffix(".failed")
     if failed.exists():
         return None
-    if not (place / "made").exists():
+    made, wanted = place / "made", "\n".join(ENVIRONMENTS[name])
+    if not made.exists() or made.read_text() != wanted:  # also where the list has changed since
         uv = [sys.executable, "-m", "uv"]
-        made = subprocess.run([*uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place)])
-        filled = made.returncode == 0 and subprocess.run(
+        empty = subprocess.run([*uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place)])
+        filled = empty.returncode == 0 and subprocess.run(
             [*uv, "pip", "install", "--quiet", "--python", str(python), *ENVIRONMENTS[name]]
         )
         if not filled or filled.returncode != 0:
             failed.parent.mkdir(parents=True, exist_ok=True)
             failed.touch()
             return None
-        (place / "made").touch()
+        made.write_text(wanted)
     return python
 
 

@@ -131,12 +131,16 @@ def diffprivlib_models(given: Given, facts: Facts) -> Callable[[int], list[float
 
 
 def ebm_models(given: Given, facts: Facts) -> Callable[[int], list[float]]:
-    """Additive models by boosting under (epsilon, delta), with the bounds given and all else as it comes."""
+    """Additive models by boosting under (epsilon, delta), with the bounds given and all else as it comes.
+
+    A model tells two classes apart; of several, one is made for each against all others.
+    """
     from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
     points, goals, asked = given["points"], given["goals"], given["asked"]
+    several = facts["contest"] == "classes" and goals.max() > 1
     public = {
-        "epsilon": facts["epsilon"],
+        "epsilon": each_of(int(goals.max()) + 1, facts["epsilon"], facts["delta"]) if several else facts["epsilon"],
         "delta": facts["delta"],
         "feature_types": ["nominal" if kind else "continuous" for kind in facts["flags"]],
         "privacy_bounds": {place: (-1.0, 1.0) for place, kind in enumerate(facts["flags"]) if not kind},
@@ -144,6 +148,10 @@ def ebm_models(given: Given, facts: Facts) -> Callable[[int], list[float]]:
     }
 
     def answer(draw: int) -> list[float]:
+        if several:
+            rivals = [DPExplainableBoostingClassifier(random_state=draw, **public) for _ in range(int(goals.max()) + 1)]
+            fitted = [one.fit(points, (goals == place).astype(int)) for place, one in enumerate(rivals)]
+            return np.argmax([one.predict_proba(asked)[:, 1] for one in fitted], axis=0).tolist()
         if facts["contest"] == "classes":
             model = DPExplainableBoostingClassifier(random_state=draw, **public)
             return model.fit(points, goals).predict(asked).tolist()
@@ -153,6 +161,21 @@ def ebm_models(given: Given, facts: Facts) -> Callable[[int], list[float]]:
         return np.clip(model.fit(points, goals).predict(asked), -1, 1).tolist()
 
     return answer
+
+
+def each_of(models: int, epsilon: float, delta: float) -> float:
+    """The epsilon of each of some models at the same delta that keep a promise together.
+
+    By Gaussian differential privacy, as DP-EBM adds up itself, whose means are a root of the number of models apart.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    def lost(mean: float, said: float) -> float:
+        return norm.cdf(mean / 2 - said / mean) - np.exp(said) * norm.cdf(-mean / 2 - said / mean) - delta
+
+    whole = brentq(lambda mean: lost(mean, epsilon), 1e-4, 100)
+    return float(brentq(lambda said: lost(whole / models**0.5, said), 1e-6, epsilon))
 
 
 def smartnoise_records(given: Given, facts: Facts, method: str) -> Callable[[int], list[float]]:

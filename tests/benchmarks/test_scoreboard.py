@@ -29,7 +29,7 @@ def row(errors, **more):
 def test_a_rival_is_ahead_by_more_than_a_twentieth_and_by_more_than_luck():
     steady, lucky = [0.90, 0.91, 0.89, 0.90], [0.2, 1.9, 0.4, 1.1]
     results = {
-        ("means", "one", "1", "0", "frostglass"): row([1.0, 1.01, 0.99, 1.0], forecast=0.5),
+        ("means", "one", "1", "0", "frostglass"): row([1.0, 1.01, 0.99, 1.0], over=[2.1, 2.1], inside=[0.9, 1.0]),
         ("means", "one", "1", "0", "near"): row(steady),
         ("means", "one", "1", "0", "lucky"): row(lucky),
         ("means", "one", "1", "0", "even"): row([0.97, 0.98, 0.96, 0.97]),
@@ -38,7 +38,7 @@ def test_a_rival_is_ahead_by_more_than_a_twentieth_and_by_more_than_luck():
     assert {who for who, one in every.items() if one.ahead} == {"near"}
     page = "\n".join(board_page._lines(list(every.values()), results))
     assert "| means | one | ε = 1 | near | 0.90 ± 0.01 |" in page
-    assert "| means | 2.00 | 2.00 | 2.00 | 0% | 0 of 1 |" in page
+    assert "| means | 2.10 | 2.10 | 2.10 | 0% | 0% | 1 of 1 | 95.0% | 95% |" in page
     assert board_page._picture(list(every.values())).count("<circle") == 3
 
 
