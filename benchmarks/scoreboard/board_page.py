@@ -149,8 +149,8 @@ def _forecasts(results: Results) -> Iterable[str]:
     yield "## What is said of ours: error over the forecast, and intervals of 95%"
     yield ""
     yield (
-        "Both errors are root mean squares over places, in records or distances, as only these are promised: what they "
-        "are of an answer depends on how many lie near, which nobody knows beforehand."
+        "Both errors are root mean squares over places, in records or the unit of distances, as only these are said: "
+        "what they are of an answer depends on where records lie, which nobody knows beforehand."
     )
     yield ""
     yield (

@@ -130,10 +130,7 @@ def error_definition(seen: Forecast) -> str:
     typical answer, so that whoever divides the numbers that are shown finds the numbers that are said.
     """
     if seen.answers == "distance":
-        return (
-            f"Typical error: {seen.error_words} where records lie as they usually do; of the average distance it is "
-            "the one standard deviation in the figure above."
-        )
+        return f"Typical error: {seen.error_words}, one standard deviation of an answer."
     return (
         f"Typical error: {seen.error_words}, one standard deviation of an answer. That is "
         f"{percent(seen.standard_error / seen.estimate)} of a typical answer."

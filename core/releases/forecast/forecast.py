@@ -87,9 +87,15 @@ class Forecast:
 
     @property
     def error_words(self) -> str:
-        """The promised error with what it is a share of."""
-        whole = "the distance" if self.answers == "distance" else "all records"
-        return f"{percent(self.promised_error)} of {whole}" if self.promised_error < 1.0 else f"more than {whole}"
+        """The promised error with what it is a share of; of a distance in its own unit, as how far records lie decides.
+
+        On five unseen tables an error in its unit was 0.65 to 1.6 times the forecast, and of the distance 0.3 to 7.5.
+        """
+        if self.answers == "distance":
+            return f"{significant(self.standard_error / self.records, 2)} in the distance"
+        return (
+            f"{percent(self.promised_error)} of all records" if self.promised_error < 1.0 else "more than all records"
+        )
 
     @property
     def answer_words(self) -> str:
