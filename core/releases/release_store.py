@@ -52,6 +52,9 @@ QUESTIONS = {
     "bounds": "bounds",
     "quantiles": "quantiles",
     "count": "how many there are",
+    "discovery": "what the columns hold",
+    "fitting": "how many records fit what is declared",
+    "spread": "how far records lie apart",
 }
 MOST_BYTES = 100 << 20  # Of a file that is looked at; larger ones are opened by their path.
 

@@ -72,14 +72,7 @@ def show_account(status: Status, begins_again: bool = False) -> None:
                 f"To {unit_in_words(status.unit)}, since {day(status.created)}.",
             ),
             ("Hidden: " + lowered(RELATIONS[status.neighbours]), ""),
-            (
-                f"{more.capitalize()} is left for another release"
-                if more
-                else f"One more release of ε = {amount(rounded_down(status.left))} may follow",
-                "As a single number; a sketch of many rows may have more, as they add up to less."
-                if status.delta
-                else "",
-            ),
+            _another(status, more),
         ]
     )
     if not status.releases:
@@ -98,6 +91,15 @@ def show_account(status: Status, begins_again: bool = False) -> None:
     facts([(_promised(entry), _made(entry)) for entry in listed])
     if len(listed) < len(costs):
         note(f"And {len(costs) - len(listed)} earlier ones.")
+
+
+def _another(status: Status, more: str) -> tuple[str, str]:
+    """What may follow. With a δ costs add up to less than their sum, and what is left is one number, above."""
+    if more:
+        return f"{more.capitalize()} is left for another release", ""
+    if status.delta:
+        return "Releases cost less together than by themselves", "Try what one more would leave, on the right or below."
+    return f"One more release of ε = {amount(rounded_down(status.left))} may follow", ""
 
 
 def _promised(entry: Entry) -> str:

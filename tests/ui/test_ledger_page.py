@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
-from core.privacy.ledger.account import Account
+from core.privacy.ledger.account import Account, left_of_total
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.neighbours import Neighbours, unit_in_words
 from core.releases.release_store import Sandbox, shelf_of
@@ -98,6 +98,16 @@ def test_a_total_and_its_releases_are_shown(ledger):
     note = {"mechanism": "objective", "parameters": {"label": "smoker"}, "columns": ["age", "smoker", "sex"]}
     ledger.spend("Visits", cost_of_rows(Decimal("0.25"), 1, False, Neighbours.ADD_REMOVE), note)
     assert "A model of smoker from age and sex, entry " in words(visit())
+
+
+def test_what_is_left_is_one_number_on_the_ledger_page_under_a_delta_too(ledger):
+    """ "One more release of ε = 2.05" stood beside "left 3.07", and "Discovery" for what was found out."""
+    ledger.register("Visits", 4, SLACK)
+    for _ in range(3):
+        ledger.spend("Visits", cost_of_rows(Decimal("0.5"), 1, True, Neighbours.ADD_REMOVE), {"mechanism": "discovery"})
+    text = words(visit())
+    assert "One more release" not in text and "What the columns hold, entry" in text
+    assert f"left {left_of_total(ledger.status('Visits')).removeprefix('ε = ')}" in text
 
 
 def test_what_one_more_release_would_do(ledger):
