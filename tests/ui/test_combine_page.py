@@ -2,19 +2,24 @@
 
 from html import unescape
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.privacy.ledger.ledger import Ledger
+from core.releases.rounds import live
+from core.releases.rounds.coordinator import Coordinator
 from core.releases.rounds.owner_steps import kept_hello
 from core.releases.rounds.round_messages import OwnerKey
 from core.releases.rounds.round_plan import RoundPlan
 from core.sources import open_source
-from core.ui.combine.round_steps import PLAN
+from core.ui.combine import live_steps
+from core.ui.combine.round_steps import LIVE, PLAN
 from core.ui.frame.navigation import COMBINE
 from core.ui.frame.session import KEY, Session
 from tests.releases.owners_for_tests import Owners
+from tests.releases.test_live_rounds import SECRET, URL, called, everyone, rounds_of
 from tests.ui.explore.visiting import field, labels, shown
 
 ROOT = Path(__file__).parents[2]
@@ -159,3 +164,78 @@ def test_a_plan_for_a_convenor_is_encrypted_for_whom_it_names_and_what_is_no_key
     assert page.session_state[PLAN][1].convenor == KEYS[2].public
     drop(page, "Public keys of the owners", ("north.pub", b"{}"), ("south.pub", KEYS[0].public.written))
     assert "no public key of an owner in 'north.pub'" in page.error[0].value
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """A round of four owners, of which the first is at the page, with a coordinator that its invitation reaches."""
+    owners = Owners(tmp_path)
+    owners.keys["owner 0"].save(tmp_path / "owner.key")
+    (tmp_path / "coordinator").mkdir()
+    coordinator = Coordinator(owners.plan, tmp_path / "coordinator")
+    monkeypatch.setattr(live.Invitation, "client", lambda invitation: called(owners, coordinator, "owner 0"))
+    monkeypatch.setattr(live, "PAUSES", (0.01, 0.05))
+    live_steps._joined().clear()
+    yield owners, coordinator
+    for one in live_steps._joined().values():
+        one.stop()
+    live_steps._joined().clear()
+
+
+def take_part(page, owners, tmp_path, records=True):
+    drop(page, "The plan of the round", plan_file(owners, tmp_path))
+    field(page.segmented_control, "How messages go").set_value(LIVE).run()
+    text = live.Invitation(URL, live.token_of(SECRET, owners.plan, "owner 0")).text
+    drop(page, "Your invitation, a file from the coordinator", ("0.invitation", text.encode()))
+    if records:
+        page.session_state[KEY].pick("mine", open_source(owners.records("owner 0")))
+        page.run()
+    return page
+
+
+def until(page, words, seconds=30.0):
+    """Run the page until it says something."""
+    end = monotonic() + seconds
+    while words not in unescape(shown(page)):
+        assert monotonic() < end and not page.exception, unescape(shown(page))
+        page.run()
+    return page
+
+
+def test_a_live_round_from_an_invitation_to_the_release_is_paid_once_and_goes_on_after_a_restart(page, tmp_path, calls):
+    owners, coordinator = calls
+    take_part(page, owners, tmp_path)
+    field(page.button, "Pay ε = 1 and take part").click().run()
+    until(page, "Your hello is there")
+    others = everyone(owners, coordinator, ["owner 0"])
+    assert not any(one.step() for one in others.values())
+    until(page, "Your share is there")
+    field(page.button, "Stop taking part").click().run()
+    assert "stopped taking part" in page.error[0].value
+    live_steps._joined().clear()  # as when the app is closed
+    take_part(page, owners, tmp_path, records=False)
+    field(page.button, "Go on with the round").click().run()
+    while coordinator.stage() != "done":
+        for one in others.values():
+            one.step()
+    until(page, "owners made it together")
+    assert len(Ledger(str(tmp_path / "ledger.sqlite")).status("owner 0").releases) == 1
+    field(page.button, "Open the release").click().run()
+    assert not page.exception and page.session_state[KEY].shown.release == rounds_of(others, coordinator)[0]
+
+
+def test_an_invitation_of_another_round_is_refused_in_a_sentence_and_costs_nothing(page, tmp_path, calls, monkeypatch):
+    owners, coordinator = calls
+    client = called(owners, coordinator, "owner 0")
+    client.headers["Authorization"] = f"Bearer {'00' * 32}"
+    monkeypatch.setattr(live.Invitation, "client", lambda invitation: client)
+    take_part(page, owners, tmp_path)
+    field(page.button, "Pay ε = 1 and take part").click().run()
+    for _ in range(50):
+        if not page.error:
+            page.run()
+    assert "does not know this invitation" in page.error[0].value
+    assert Ledger(str(tmp_path / "ledger.sqlite")).names() == []
+    page.run()
+    drop(page, "Your invitation, a file from the coordinator", ("0.invitation", b"no invitation"))
+    assert "There is no invitation to a round in '0.invitation'." in page.error[0].value

@@ -77,8 +77,13 @@ class Invitation:
     @classmethod
     def load(cls, path: Path) -> Invitation:
         """The one in a file."""
+        return cls.of_text(path.read_bytes().decode("utf-8", "replace") if path.is_file() else "", repr(str(path)))
+
+    @classmethod
+    def of_text(cls, text: str, place: str) -> Invitation:
+        """The one in the text of a file of this name."""
         try:
-            facts = archives.loads(path.read_text(encoding="utf-8"))
+            facts = archives.loads(text)
             known = exact_fields(facts, "invitation", ("format", "url", "token", "certificate"))
             made = cls(known["url"], known["token"], known["certificate"])
             if known["format"] != INVITATION or len(bytes.fromhex(made.token)) != 32 or not made.host:
@@ -86,7 +91,7 @@ class Invitation:
             if made.certificate:
                 ssl.create_default_context(cadata=made.certificate)
         except (OSError, ValueError, TypeError, AttributeError):
-            raise RequestError(f"There is no invitation to a round in {str(path)!r}.") from None
+            raise RequestError(f"There is no invitation to a round in {place}.") from None
         return made
 
     @property
@@ -112,9 +117,6 @@ def bearer(token: str) -> dict[str, str]:
 def token_of(secret: bytes, plan: RoundPlan, owner: str) -> str:
     """The token of an owner, which follows from the coordinator's secret."""
     return derived(secret, bytes.fromhex(plan.digest), f"token {owner}").hex()
-
-
-# The coordinator's side.
 
 
 def invite(plan: RoundPlan, folder: Path, url: str, own_certificate: bool) -> tuple[bytes, list[Path]]:
@@ -248,9 +250,6 @@ def _write_privately(place: Path, content: bytes) -> None:
         file.write(content)
 
 
-# The owner's side.
-
-
 class Unreachable(RequestError):
     """The coordinator cannot be reached now; trying again may help."""
 
@@ -274,7 +273,7 @@ class Participant:
     account: LedgerAccount
     client: httpx.Client
     read: Callable[[], ExactTable]
-    _sent: set[str] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)  # Kinds of messages that the coordinator has from this process.
     _exact: ExactTable | None = None
     _hellos: list[bytes] | None = None
 
@@ -302,9 +301,9 @@ class Participant:
         made = {HELLO: self._hello, SHARE: self._share, UNMASK: self._answer}.get(stage)
         if made is None:
             raise RequestError("The coordinator waits for something that no round has.")
-        if stage not in self._sent:
+        if stage not in self.sent:
             self._ask("PUT", stage, made())
-            self._sent.add(stage)
+            self.sent.add(stage)
         return None
 
     def _hello(self) -> bytes:
@@ -368,14 +367,13 @@ class Participant:
         return bytes(answer)
 
 
-def join(owner: Participant, patience: float, tell: Callable[[str], object] = lambda sentence: None) -> Release:
-    """Take part until there is a release.
-
-    Parameters
-    ----------
-    patience : float
-        Seconds that a coordinator who cannot be reached is tried again, as it may be restarted.
-    """
+def join(
+    owner: Participant,
+    patience: float,
+    tell: Callable[[str], object] = lambda sentence: None,
+    wait: Callable[[float], object] = sleep,
+) -> Release:
+    """Take part until there is a release; a coordinator who cannot be reached is tried for `patience` seconds."""
     pause, reached = PAUSES[0], monotonic()
     while True:
         try:
@@ -387,7 +385,7 @@ def join(owner: Participant, patience: float, tell: Callable[[str], object] = la
             if monotonic() > reached + patience:
                 raise
             tell(str(problem))
-        sleep(pause)
+        wait(pause)
         pause = min(1.2 * pause, PAUSES[1])
 
 

@@ -14,16 +14,18 @@ from ...releases.rounds.convenor_steps import ask_to_unmask, put_round_together
 from ...releases.rounds.owner_steps import kept_hello, kept_share, make_share, my_name, payer_of_round, unmask
 from ...releases.rounds.round_messages import PUBLIC, OwnerKey
 from ...releases.rounds.round_plan import RoundPlan
-from ..frame.marks import Visibility, facts, main_action, note, offer, rail, refusals
+from ..frame.marks import Visibility, choose_one, facts, main_action, note, offer, rail, refusals
 from ..frame.navigation import CLASSIFY, EXPLORE
 from ..frame.session import Session
 from ..frame.visiting import stranger, visitor_now
 from ..own_data.paying import open_ledger
 from ..own_data.picking_records import pick_records
 from ..released.kept_files import open_any
+from .live_steps import take_part_live
 
 # Session state: the plan that is open with the number of its upload, and the last answer.
 PLAN, ANSWER = "combine-plan", "combine-answered"
+FILES, LIVE = "By files", "To a coordinator, by an invitation"
 
 
 def take_part_view(visitor: Session) -> None:
@@ -46,6 +48,11 @@ def take_part_view(visitor: Session) -> None:
 
 def _share_by(visitor: Session, plan: RoundPlan, key: OwnerKey, name: str) -> None:
     ledger, hellos = open_ledger(visitor), list[bytes]()
+    way = choose_one("How messages go", (FILES, LIVE), "combine-how", FILES)
+    if way == LIVE:
+        st.header("3 · Take part", anchor=False)
+        take_part_live(visitor, plan, key, name, ledger)
+        return
     if plan.way == "masked":
         st.header("3 · Hellos", anchor=False)
         offer("Save my hello", kept_hello(plan, key, ledger), f"{name}.hello", "combine-hello")
