@@ -190,6 +190,7 @@ def _made(card: MechanismSpec, shape: SketchOptions, domain: Domain, budget: Bud
         shape.halvings,
         "pairs" if shape.tables is None else notation.parse_tables(shape.tables),
         () if shape.by is None else notation.parse_names(shape.by),
+        shape.cut_for or "questions",
     )
     if "--norm" not in card.options:
         return card.made_from(facts)

@@ -155,6 +155,14 @@ class TableOptions:
             show_default=False,
         ),
     ] = None
+    cut_for: Annotated[
+        Literal["questions", "samples"] | None,
+        tables_option(
+            help="What numbers are cut for where no --size says how finely: questions, or samples, where records will "
+            "be drawn and models trained on them, which need fewer cells.",
+            show_default=False,
+        ),
+    ] = None
 
 
 def mechanisms() -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class PublicInputs:
     halvings: int | None = None
     tables: str | tuple[tuple[str, ...], ...] = "pairs"
     by: tuple[str, ...] = ()  # Columns by which the others are counted: then pairs without one of them are not.
+    cut_for: str = "questions"  # Or "samples": what numbers in tables are cut for.
     # Down to which share of the kernel's bandwidth readers may choose another, where a mechanism lets them.
     finest: float = 1.0
 

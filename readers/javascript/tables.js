@@ -89,7 +89,7 @@ const rising = (below) => {
   return highest.map((one, i) => (one + lowest[i]) / 2);
 };
 
-/** Whether a cell holds a heap of equal values for certain: see `heaps`. */
+/** Whether a cell holds a heap of equal values for certain: see `quantiles`. */
 const heaped = (counts, cell, doubt) => {
   const own = counts[cell];
   if (own <= 2 * doubt || total(counts) - own < own / 9) return false;
@@ -103,7 +103,7 @@ const heaped = (counts, cell, doubt) => {
   return own - doubt > 3 * Math.max(smooth(counts.slice(0, cell).reverse()), smooth(counts.slice(cell + 1)));
 };
 
-/** The roundest number from low to below high, of some as round the nearest to one: see `heaps`. */
+/** The roundest number from low to below high, of some as round the nearest to one: see `quantiles`. */
 const roundest = (low, high, nearest, step) => {
   const occurs = (number) => !step || Math.abs((number - low) / step - Math.floor((number - low) / step + 0.5)) < 1e-6;
   if (low <= 0 && high > 0 && occurs(0)) return 0;

@@ -343,7 +343,7 @@ def _chosen(facts: PublicInputs) -> ChosenTables:
 def _made(facts: PublicInputs) -> Tables | Adaptive:
     if facts.tables == "chosen":
         return _chosen(facts)
-    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by)
+    return Tables.of(facts.domain, facts.size, facts.tables, facts.halvings, facts.by, facts.cut_for)
 
 
 def _warm() -> tuple[Tables, ...]:
@@ -371,7 +371,7 @@ CARD = MechanismSpec(
     called="tables",
     several=True,
     plainly="Counts in tables of all single columns and pairs (tables)",
-    options=frozenset({"--size", "--tables", "--halvings", "--by"}),
+    options=frozenset({"--size", "--tables", "--halvings", "--by", "--cut-for"}),
     size="bins a number",
     sizes=(5, 10, 20, 50, 100),
     choice=PrivateChoice("Which pairs of columns are counted", EXPONENTIAL, lambda one: one.choosing == "privately"),

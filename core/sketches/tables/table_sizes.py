@@ -45,6 +45,7 @@ from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Sensitivity
 from .reading import Noise
+from .sample_fineness import bins_for_samples
 from .table_axes import Axis, is_number, number_axes
 from .table_layout import Block, Columns, Layout, largest, parts_of_table
 
@@ -177,6 +178,7 @@ def mean_variance(noise: Noise, single: float = 1.0) -> float:
     return total
 
 
+QUESTIONS, SAMPLES = "questions", "samples"  # What numbers may be cut for.
 USUAL_BINS = 10
 BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 MOST_OFFERED = 8  # Halvings that are chosen at most.
@@ -220,6 +222,8 @@ class ToCut(Protocol):
     @property
     def tables(self) -> Any: ...
     @property
+    def cut_for(self) -> str: ...
+    @property
     def axes(self) -> tuple[Axis, ...]: ...
     @property
     def layout(self) -> Layout: ...
@@ -240,7 +244,7 @@ def settled(sketch: Cut, budget: Budget, records: float) -> Cut:
     """
     single = 1.0
     if not sketch.is_cut:
-        sketch = cut_for(sketch, budget, records)
+        sketch = cut_by_noise(sketch, budget, records)
         single = singles_weight(sketch.tables, len(sketch.axes))
     # With few tables, Laplace noise may be the smaller one under a delta too.
     rules = [for_sums] if budget.pure else [for_squares, for_sums][: 2 if len(sketch.tables) <= FEW_TABLES else 1]
@@ -249,8 +253,10 @@ def settled(sketch: Cut, budget: Budget, records: float) -> Cut:
     return min(candidates, key=lambda candidate: candidate.error(budget, single))
 
 
-def cut_for(sketch: Cut, budget: Budget, records: float) -> Cut:
-    """With bins, halvings and tables: numbers as fine as leaves an average cell one standard deviation of noise."""
+def cut_by_noise(sketch: Cut, budget: Budget, records: float) -> Cut:
+    """With bins, halvings and tables: numbers as fine as leaves an average cell one deviation of noise, or as suits
+    samples.
+    """
     if sketch.tables is not None:
         return _finely(sketch, budget, records)
     sketch = replace(sketch, tables=all_pairs(len(sketch.axes)))
@@ -338,7 +344,11 @@ def _finely(sketch: Cut, budget: Budget, records: float, others: Sequence[Column
         """Records in the average cell, in standard deviations."""
         return records / deviation / _cells(_usual(sketch, bins), paired)
 
-    if sketch.bins is None:
+    if sketch.bins is None and sketch.cut_for == SAMPLES:
+        offered = BINS_OFFERED[: np.searchsorted(BINS_OFFERED, math.sqrt(MAX_COUNTERS / max(len(tables), 1)), "right")]
+        found = bins_for_samples(lambda bins: _deviation(_usual(sketch, bins), budget), records, offered)
+        sketch = replace(sketch, bins=(found,) * numbers)
+    elif sketch.bins is None:
         bins = max((bins for bins in BINS_OFFERED if held(bins) >= 1.0), default=BINS_OFFERED[0])
         sketch = replace(sketch, bins=(bins,) * numbers)
     if sketch.halvings is None:

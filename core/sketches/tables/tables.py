@@ -41,6 +41,8 @@ from .table_sizes import (
     LARGEST_WEIGHT,
     MAX_COUNTERS,
     MAX_TABLES,
+    QUESTIONS,
+    SAMPLES,
     USUAL_BINS,
     Part,
     all_pairs,
@@ -87,6 +89,9 @@ class Tables(LinearSketch):
     edges : str
         "values": where a column has steps, cells hold whole values, one each where there are no more than bins.
         "even": all cells are equally wide, as where there are no steps, and in files of earlier versions.
+    cut_for : str
+        What bins and halvings that are left open are chosen for: "questions", or "samples" where records will be drawn
+        and models trained on them (`core.sketches.tables.sample_fineness`).
     choosing : str
         "publicly", or "privately" where the tables were chosen under noise (`core.sketches.tables.chosen`).
     """
@@ -109,10 +114,11 @@ class Tables(LinearSketch):
     )
     edges: str = parameter(Choice("Where cells end", EDGES), "values")
     choosing: str = parameter(Choice("How tables were chosen", CHOOSING), "publicly")
+    cut_for: str = parameter(Choice("What numbers are cut for", (QUESTIONS, SAMPLES)), QUESTIONS)
     name: ClassVar[str] = "tables"
     takes_circles: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = True
-    earlier: ClassVar[Mapping[str, Any]] = {"edges": "even", "choosing": "publicly"}
+    earlier: ClassVar[Mapping[str, Any]] = {"edges": "even", "choosing": "publicly", "cut_for": QUESTIONS}
     asked_for: ClassVar[str] = "tables"
     drawn_from: ClassVar[str] = "tables"
     described: ClassVar[str] = "set of tables"
@@ -163,6 +169,7 @@ class Tables(LinearSketch):
         tables: str | Iterable[Sequence[str]] = "pairs",
         halvings: int | Sequence[int] | None = None,
         by: Sequence[str] = (),
+        cut_for: str = QUESTIONS,
     ) -> Self:
         """Tables of named columns; RequestError when there is no such column, or the tables would be too large.
 
@@ -176,13 +183,15 @@ class Tables(LinearSketch):
         by : Sequence[str]
             Columns by which the others are asked: only pairs with one of them are counted. With neither these nor bins,
             as many pairs are as can be seen.
+        cut_for : str
+            "samples" where records will be drawn and models trained on them, which leaves numbers in fewer cells.
         """
         numbers = number_axes(domain)
         cuts = [bins, 0 if halvings is None and bins is not None else halvings]
         of_bins, of_halvings = (
             tuple(cut) if isinstance(cut, Sequence) else None if cut is None else (cut,) * numbers for cut in cuts
         )
-        plain = cls(domain, of_bins, of_halvings, ((0,),))
+        plain = cls(domain, of_bins, of_halvings, ((0,),), cut_for=cut_for)
         return replace(plain, tables=tables_named(plain.axes, tables, by, every_pair=bins is not None))
 
     def place_of(self, name: str) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core import Budget, Dates, Domain, release
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.tables.heaps import heaped, roundest
+from core.sketches.tables.quantiles import heaped, roundest
 from core.sketches.tables.tables import Tables
 from tests.depth import draws
 
