@@ -54,7 +54,8 @@ def error_figure(
     figure.update_xaxes(logarithmic((0.01, 0.1, 1, 10), ("ε = 0.01", "0.1", "1", "10")))
     figure.update_yaxes(RULED | {"type": "log", "dtick": 1, "tickformat": ".2~p", "title": "typical error"})
     # The curves fall, so the upper right corner is free; two short lines fit into it on every screen.
-    legend = {"orientation": "v", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR}
+    # Not in the right corner, where the camera is.
+    legend = {"orientation": "v", "x": 0.92, "xanchor": "right", "y": 1.02, "yanchor": "top", "bgcolor": CLEAR}
     return laid_out(figure, 135, legend, margin={"t": 4}, showlegend=True)
 
 

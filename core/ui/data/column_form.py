@@ -168,8 +168,8 @@ def _said(column: ColumnInfo, kind: str, typed: Callable[[str], Any]) -> dict[st
         if values and kind == CATEGORY and typed("others") is not False:
             values, others = list(dict.fromkeys([*values, OTHER])), {"on_unknown": "category"}
         return {"kind": name, "values": values} | others | ({} if kind == WORDS else missing)
+    written = {"format": _chosen(NUMBER_FORMATS, typed("numbers"))} if column.kind == "text" else {}
     if kind in (NUMBER, WHOLE):
-        written = {"format": _chosen(NUMBER_FORMATS, typed("numbers"))} if column.kind == "text" else {}
         step = {"step": 1.0} if kind == WHOLE else {}
         return {"kind": "number"} | given("low", "high", "unit", "step") | step | written | missing
     if kind == DATE or kind in CIRCLES:
@@ -178,7 +178,7 @@ def _said(column: ColumnInfo, kind: str, typed: Callable[[str], Any]) -> dict[st
             return {"kind": "cyclic", "part": CIRCLES[kind]} | written
         return {"kind": "date"} | given("first", "last") | written | missing
     if kind in ENDS:
-        return {"kind": kind} | given("low", "high")
+        return {"kind": kind} | given("low", "high") | written
     if kind == LENGTH:
         return {"kind": "text_length"} | given("longest")
     if kind == BY_LENGTH:
@@ -246,11 +246,9 @@ def _fields_of(column: ColumnInfo, kind: str, name: str, key: Callable[[str], di
             st.number_input(
                 f"{end.capitalize()} {name}", value=None, step=None, format="%.12g", placeholder=shown, **key(part)
             )
+    if kind in (NUMBER, WHOLE, *ENDS) and column.kind == "text":
+        st.selectbox(f"How numbers of {name} are written", _options(NUMBER_FORMATS, key("numbers")), **key("numbers"))
     if kind in (NUMBER, WHOLE):
-        if column.kind == "text":
-            st.selectbox(
-                f"How numbers of {name} are written", _options(NUMBER_FORMATS, key("numbers")), **key("numbers")
-            )
         st.text_input(f"Unit of {name}", max_chars=40, placeholder="such as EUR", width=120, **key("unit"))
     if kind in (CATEGORY, ORDERED, WORDS):
         examples = {ORDERED: "every one in ascending order, by commas", WORDS: "words to look for, by commas"}

@@ -230,6 +230,7 @@ class Declaration:
             facts = {"kind": "position", "latitude": north.name, "longitude": east.name}
             facts |= {"south": north.entry.get("low", ""), "north": north.entry.get("high", "")}
             facts |= {"west": east.entry.get("low", ""), "east": east.entry.get("high", "")}
+            facts |= {"format": form} if (form := north.entry.get("format")) else {}
             found += columns_of(f"{north.name}, {east.name}", facts)
         return tuple(found)
 

@@ -220,6 +220,9 @@ def _fill_place(number: int, places: Mapping[str, tuple[int, ColumnInfo]], facts
     for axis, ends in (("latitude", ("south", "north")), ("longitude", ("west", "east"))):
         place, _ = places[facts[axis]]
         st.session_state[field_key("as", number, place)] = axis
+        if form := facts.get("format"):
+            numbers = next((label for label, one in NUMBER_FORMATS.items() if one == form), form)
+            st.session_state[field_key("numbers", number, place)] = numbers
         for part, end in zip(("low", "high"), ends, strict=True):
             if end in facts:
                 st.session_state[field_key(part, number, place)] = float(facts[end])

@@ -88,6 +88,24 @@ def test_a_whole_number_has_steps_of_one():
     assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(**POINT), 1.0),)
 
 
+def test_degrees_with_a_comma_are_read_as_places():
+    """A latitude such as "53,46762" could be declared nowhere: no way to write it was offered, and it was refused."""
+    texts = open_source(pd.DataFrame({"lat": ["45,7", "45,8"], "lon": ["4,8", "4,9"]}))
+    at, session = page(texts)
+    for place, (axis, low, high) in enumerate((("latitude", 45.0, 46.0), ("longitude", 4.0, 5.0))):
+        for part, value in (("as", axis), ("low", low), ("high", high), ("line", True)):
+            at.session_state[f"{part}-1-{place}"] = value
+    at.run()
+    for name in ("lat", "lon"):
+        written = next(one for one in at.selectbox if one.label == f"How numbers of {name} are written")
+        written.set_value(next(one for one in written.options if one.startswith("1200,5"))).run()
+    at.button(key="data-use").click().run()
+    assert not at.exception and not at.error
+    (batch,) = session.own.source.batches(session.own.domain)
+    points = session.own.domain.encode(batch)
+    assert points.shape == (2, 2) and np.isfinite(points).all()
+
+
 def test_what_a_column_is_read_as_is_the_owners_choice():
     at = app(
         pay="number",
