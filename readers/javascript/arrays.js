@@ -5,11 +5,14 @@ export const productOf = (numbers) => numbers.reduce((a, b) => a * b, 1);
 /** To the nearest whole number, halves to the even one. */
 export const halfEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 
-export const dot = (one, other) => {
+/** The sum of products of the places of `one` from `first` to `end` with those of `other`, which begin at `shift`. */
+export const dotBetween = (one, other, first, end, shift) => {
   let sum = 0;
-  for (let i = 0; i < one.length; i++) sum += one[i] * other[i];
+  for (let i = first; i < end; i++) sum += one[i] * other[shift + i];
   return sum;
 };
+
+export const dot = (one, other) => dotBetween(one, other, 0, one.length, 0);
 
 export const centred = (line) => {
   const mean = total(line) / line.length;

@@ -1,6 +1,6 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
-import { dot, halfEven, outer, productOf } from "./arrays.js";
+import { dot, dotBetween, halfEven, outer, productOf } from "./arrays.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
@@ -8,31 +8,17 @@ import { normalQuantile } from "./special.js";
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
 /** A table summed over one axis after another with a matrix each: (…, counters, …) to (…, places, …). */
 export const contracted = (table, sides, matrices) => {
-  let [values, shape] = [table, [...sides]];
-  // First the axes that leave the least of it.
-  const order = matrices.map((_, axis) => axis).sort((a, b) => matrices[a].length / sides[a] - matrices[b].length / sides[b]);
-  for (const axis of order) {
-    const rows = matrices[axis];
-    const [before, side, after] = [productOf(shape.slice(0, axis)), shape[axis], productOf(shape.slice(axis + 1))];
-    const next = new Float64Array(before * rows.length * after);
-    for (let b = 0; b < before; b++) {
-      for (let n = 0; n < rows.length; n++) {
-        const [row, to] = [rows[n], (b * rows.length + n) * after];
-        if (after === 1) {
-          let [sum, from] = [0, b * side];
-          for (let c = 0; c < side; c++) sum += row[c] * values[from++];
-          next[to] = sum;
-          continue;
-        }
-        for (let c = 0; c < side; c++) {
-          const weight = row[c];
-          if (weight === 0) continue;
-          const from = (b * side + c) * after;
-          for (let a = 0; a < after; a++) next[to + a] += weight * values[from + a];
-        }
-      }
-    }
-    shape[axis] = rows.length;
+  let values = table;
+  for (let axis = sides.length - 1; axis >= 0; axis--) { // the last axis is always the one whose entries are neighbours
+    const side = sides[axis];
+    const rest = values.length / side;
+    const next = new Float64Array(matrices[axis].length * rest);
+    matrices[axis].forEach((row, n) => {
+      let [first, end] = [0, side];
+      while (first < end && row[first] === 0) first++;
+      while (end > first && row[end - 1] === 0) end--;
+      for (let r = 0; r < rest; r++) next[n * rest + r] = dotBetween(row, values, first, end, r * side);
+    });
     values = next;
   }
   return values;
@@ -48,12 +34,7 @@ const addProducts = (sums, along, weight) => {
 /** Of rows and as many others the sum of the products of their coefficients; asked for thousands of pairs of terms. */
 const products = (rows, name, others, other) => {
   const found = new Float64Array(rows.length);
-  for (let n = 0; n < found.length; n++) {
-    const [one, two] = [rows[n][name], others[n][other]];
-    let sum = 0;
-    for (let i = 0; i < one.length; i++) sum += one[i] * two[i];
-    found[n] = sum;
-  }
+  for (let n = 0; n < found.length; n++) found[n] = dot(rows[n][name], others[n][other]);
   return found;
 };
 
@@ -222,8 +203,10 @@ export class Histogram {
       if (isApart(one)) return Float64Array.from({ length: countersOf(one) }, (_, i) => f(one.categories ? i : one.low + one.pitch * i));
       const found = this.fitters[a][grid]((place) => f(one.low + one.pitch * place));
       // A fit fades by a quarter from node to node: what is lost in rounding need not be added up.
-      const least = 1e-15 * found.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0);
-      return found.map((weight) => (Math.abs(weight) < least ? 0 : weight));
+      let most = 0;
+      for (let i = 0; i < found.length; i++) most = Math.max(most, Math.abs(found[i]));
+      for (let i = 0; i < found.length; i++) if (Math.abs(found[i]) < 1e-15 * most) found[i] = 0;
+      return found;
     };
     const weights = fit(axis, 0);
     const rough = coarse ? fit(coarse, 1) : weights;

@@ -1,5 +1,6 @@
 // Kernels: how close two encoded points are.
 import { ReaderError } from "./archive.js";
+import { dot } from "./arrays.js";
 import { erf } from "./special.js";
 
 const PROFILES = {
@@ -89,8 +90,8 @@ const geometric = (low, high, count) =>
 /** Non-negative least squares (Lawson, Hanson 1974): columns of a matrix, and what they should add up to. */
 const nonNegative = (columns, truth) => {
   const count = columns.length;
-  const inner = columns.map((one) => columns.map((other) => one.reduce((sum, value, i) => sum + value * other[i], 0)));
-  const right = columns.map((one) => one.reduce((sum, value, i) => sum + value * truth[i], 0));
+  const inner = columns.map((one) => columns.map((other) => dot(one, other)));
+  const right = columns.map((one) => dot(one, truth));
   const [weights, free] = [new Float64Array(count), new Set()];
   const solvedOn = (chosen) => {
     const rows = chosen.map((i) => [...chosen.map((j) => inner[i][j]), right[i]]);
@@ -106,7 +107,7 @@ const nonNegative = (columns, truth) => {
     return rows.map((row, c) => row[rows.length] / row[c]);
   };
   for (let step = 0; step < 100 * count; step++) {
-    const pull = right.map((one, i) => (free.has(i) ? -Infinity : one - inner[i].reduce((sum, value, j) => sum + value * weights[j], 0)));
+    const pull = right.map((one, i) => (free.has(i) ? -Infinity : one - dot(inner[i], weights)));
     const best = pull.indexOf(Math.max(...pull));
     if (free.size === count || !(pull[best] > 1e-12)) break;
     free.add(best);

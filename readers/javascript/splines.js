@@ -1,4 +1,5 @@
 // Cubic B-splines on an even grid: the combination that comes closest to a function in the mean square.
+import { dotBetween } from "./arrays.js";
 
 const MARGIN = 8, ORDER = 4;
 export const A_CELL = 4; // Points in a cell at which a function is fitted.
@@ -50,19 +51,21 @@ const solved = (lower, right) => {
 export const fitter = (cells) => {
   const nodes = cells + 3 + 2 * MARGIN;
   const [lower, points] = [factored(nodes), fittingPoints(cells)];
+  const [values, last] = [new Float64Array(points.length), points.length - 1];
   /** A function of the place in pitches to coefficients of the splines that reach inside the bounds. */
   return (f) => {
-    const values = points.map(f);
+    for (let i = 0; i <= last; i++) values[i] = f(points[i]);
     // Straight lines are their own coefficients. Without one the rest is zero at both ends, where the fit is cut off.
-    const last = values.length - 1;
-    const line = (t) => values[0] + (values[last] - values[0]) * t;
-    const rest = values.map((one, i) => one - line(i / last));
+    const [start, rise] = [values[0], values[last] - values[0]];
+    for (let i = 0; i <= last; i++) values[i] -= start + (rise * i) / last;
     const right = new Float64Array(nodes);
     for (let j = 0; j < nodes; j++) {
-      const first = A_CELL * j - 2 * A_CELL;
-      for (let i = Math.max(first, 0); i <= Math.min(first + TAPS.length - 1, last); i++) right[j] += TAPS[i - first] * rest[i];
+      const shift = A_CELL * j - 2 * A_CELL;
+      right[j] = dotBetween(TAPS, values, Math.max(0, -shift), Math.min(TAPS.length, last + 1 - shift), shift);
     }
-    return solved(lower, right).map((value, j) => value + line(j / (nodes - 1))).subarray(MARGIN, MARGIN + cells + 3);
+    solved(lower, right);
+    for (let j = 0; j < nodes; j++) right[j] += start + (rise * j) / (nodes - 1);
+    return right.subarray(MARGIN, MARGIN + cells + 3);
   };
 };
 

@@ -184,6 +184,32 @@ def table_made(records: int = 2_000, epsilon: float = 4):
 SHARES = "[...frostglass.overview.cards[{}].found.est]"
 
 
+def test_two_fingers_zoom_a_picture_and_one_asks(browser, tmp_path):
+    made = mixed(kernels.Gaussian((4.0, 3.0, 0.7)), 0.5, 0)
+    (tmp_path / "small.html").write_text(share_html(made, made.to_bytes(), "a.npz"), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto((tmp_path / "small.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.locator("#picture").scroll_into_view_if_needed()
+    box, session = page.locator("#picture").bounding_box(), context.new_cdp_session(page)
+    across, up = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    ends = "frostglass.explorer.chart.window.x"
+    low, high = page.evaluate(ends)
+    for kind, apart in (("touchStart", 40), ("touchMove", 60), ("touchMove", 80), ("touchEnd", None)):
+        places = (
+            [] if apart is None else [{"x": across - apart, "y": up, "id": 0}, {"x": across + apart, "y": up, "id": 1}]
+        )
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+    first, last = page.evaluate(ends)
+    assert last - first == pytest.approx((high - low) / 2, rel=0.05) and low < first < last < high
+    before = page.locator("#where").inner_text()
+    page.touchscreen.tap(across + 30, up + 20)
+    assert page.locator("#where").inner_text() != before
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
+
+
 def test_a_touch_of_a_bar_is_answered_by_every_other_picture_as_in_python(page, tmp_path):
     made = table_made()
     data = show(page, made, tmp_path)

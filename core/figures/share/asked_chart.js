@@ -6,12 +6,12 @@ const KEY_STEP = 1 / 40;
 const CLICK = 5;
 
 export class AskedChart extends Chart {
-  onBox; onPoint;
+  fingers; onBox; onPoint; pinch;
 
   /** `onPoint` is called with a place, `onBox` with two ends an axis. */
   constructor(canvas, { onPoint, onBox }, signal) {
     super(canvas, signal);
-    Object.assign(this, { onPoint, onBox, tool: "point", drag: null });
+    Object.assign(this, { onPoint, onBox, tool: "point", drag: null, pinch: null, fingers: new Map() });
     this.listen();
   }
 
@@ -20,14 +20,14 @@ export class AskedChart extends Chart {
     canvas.addEventListener("pointerdown", (event) => this.press(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.lift(event));
-    canvas.addEventListener("pointercancel", () => { this.drag = null; });
+    canvas.addEventListener("pointercancel", (event) => { this.fingers.delete(event.pointerId); this.drag = this.pinch = null; });
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
   use(tool) {
     this.tool = tool;
-    this.canvas.style.touchAction = tool === "point" ? "auto" : "none";
+    this.canvas.style.touchAction = tool === "point" ? "pan-y" : "none"; // one finger scrolls the page, two zoom the picture
     this.canvas.style.cursor = tool === "move" ? "grab" : "crosshair";
   }
 
@@ -38,6 +38,12 @@ export class AskedChart extends Chart {
 
   press(event) {
     if (event.button !== 0) return;
+    this.fingers.set(event.pointerId, this.at(event));
+    if (this.fingers.size > 1) {
+      this.drag = null;
+      this.pinch = { ...this.pinched(), window: { ...this.window } };
+      return;
+    }
     const moves = this.tool === "move" || event.shiftKey;
     this.drag = { ...this.at(event), moves, window: { ...this.window } };
     try {
@@ -47,7 +53,31 @@ export class AskedChart extends Chart {
     }
   }
 
+  /** How far two fingers are apart, what is in the middle of them, and which share of the picture that is. */
+  pinched() {
+    const [one, other] = [...this.fingers.values()];
+    const middle = { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 };
+    const { left, top, width, height } = this.plot;
+    return { apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)), place: { x: this.toPlace(middle.x, "x"), y: this.isMap ? this.toPlace(middle.y, "y") : null },
+      share: { x: (middle.x - left) / width, y: 1 - (middle.y - top) / height } };
+  }
+
+  /** What was between two fingers stays there, as large as they are apart. */
+  zoomBetween() {
+    const { apart, share } = this.pinched();
+    const side = (name) => {
+      const [low, high] = this.pinch.window[name];
+      const length = ((high - low) * this.pinch.apart) / apart;
+      const start = this.pinch.place[name] - share[name] * length;
+      return this.inside([start, start + length], name);
+    };
+    this.window = { x: side("x"), y: this.isMap ? side("y") : null };
+    this.draw();
+  }
+
   move(event) {
+    if (this.fingers.has(event.pointerId)) this.fingers.set(event.pointerId, this.at(event));
+    if (this.pinch) this.zoomBetween();
     if (!this.drag) return;
     const now = this.at(event);
     const far = Math.hypot(now.x - this.drag.x, now.y - this.drag.y) > CLICK;
@@ -83,7 +113,8 @@ export class AskedChart extends Chart {
 
   lift(event) {
     const [drag, now] = [this.drag, this.at(event)];
-    this.drag = null;
+    this.fingers.delete(event.pointerId);
+    this.drag = this.pinch = null;
     if (!drag) return;
     if (Math.hypot(now.x - drag.x, now.y - drag.y) > CLICK) {
       if (!drag.moves && this.box) this.onBox(this.box);

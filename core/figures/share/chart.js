@@ -3,6 +3,7 @@ import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth }
 import { Lattice, hiddenByNoise } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
+const ROUGH = 16; // Places along a side of a picture that is drawn again.
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
@@ -103,13 +104,32 @@ export class Chart {
     const places = [Math.min(240, Math.ceil(this.plot.width / 3)), Math.min(200, Math.ceil(this.plot.height / 3))];
     if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
     const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
-    if (key !== this.drawnFor) {
-      this.shown = this.decoder.picture(this.x, this.y, this.window, places, this.held);
-      const categories = [this.across, this.up].some((column) => column?.kind === "category");
-      const { answers, together = 4, noise } = this.decoder;
-      this.hidden = this.shown.low === null || ["distance", "difference"].includes(answers) ? null : hiddenByNoise(this.shown, together, noise, categories);
-    }
+    if (key !== this.drawnFor) this.obtain(key, places);
+    this.paint(pen, scale);
+  }
+
+  /** What is drawn: of what takes long a rough picture first, and the fine one when it is there. */
+  obtain(key, places) {
     this.drawnFor = key;
+    const asked = (sides) => /** @type {const} */ ([this.x, this.y, this.window, sides, this.held]);
+    const long = this.isMap && this.decoder.takesLong;
+    this.keep(this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));
+    if (!long) return;
+    this.decoder.inStrips(...asked(places), () => this.drawnFor === key && this.canvas.isConnected).then((shown) => {
+      if (!shown) return;
+      this.keep(shown);
+      this.draw();
+    });
+  }
+
+  keep(shown) {
+    this.shown = shown;
+    const categories = [this.across, this.up].some((column) => column?.kind === "category");
+    const { answers, together = 4, noise } = this.decoder;
+    this.hidden = shown.low === null || ["distance", "difference"].includes(answers) ? null : hiddenByNoise(shown, together, noise, categories);
+  }
+
+  paint(pen, scale) {
     const [least, most] = extremes(this.shown.est);
     const far = Math.max(-least, most);
     this.range = this.differs ? [-far, far] : this.decoder.answers === "distance" && this.isMap ? [least, most] : [0, most];
@@ -133,19 +153,23 @@ export class Chart {
     const [least, most] = this.range;
     const turned = this.decoder.answers === "distance";
     const shareOf = (value) => (most > least ? (value - least) / (most - least) : 0);
-    const image = imageOf(shape[1], shape[0], this.shown.colourOf ?? ((i) => shade(this.differs ? this.colours.differing : this.colours.shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i]))));
+    const { shades, differing, paper } = this.colours;
+    if (this.shown.painted !== paper) { // in this theme; while somebody drags only what lies on it changes
+      this.shown.painted = paper;
+      this.shown.image = imageOf(shape[1], shape[0], this.shown.colourOf ?? ((i) => shade(this.differs ? differing : shades, turned ? 1 - shareOf(est[i]) : shareOf(est[i]))));
+      this.shown.mask = turned || low === null ? null : imageOf(shape[1], shape[0], (i) => ((this.differs ? low[i] <= 0 && high[i] >= 0 : this.hides(i)) ? [0, 0, 0] : null));
+    }
     const [x, right] = rect[0].map((end) => this.toPixels(end, "x"));
     const [bottom, y] = rect[1].map((end) => this.toPixels(end, "y"));
     pen.imageSmoothingEnabled = this.decoder.exact && this.across.kind !== "category" && this.up.kind !== "category";
-    pen.drawImage(image, x, y, right - x, bottom - y);
+    pen.drawImage(this.shown.image, x, y, right - x, bottom - y);
     if (turned || low === null || !low.some((value) => value <= 0)) return;
     // Where the interval reaches zero nobody knows whether there is anyone, or a difference.
-    const mask = imageOf(shape[1], shape[0], (i) => ((this.differs ? low[i] <= 0 && high[i] >= 0 : this.hides(i)) ? [0, 0, 0] : null));
     const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
     const hatch = layer.getContext("2d");
     hatch.imageSmoothingEnabled = false;
     hatch.setTransform(scale, 0, 0, scale, 0, 0);
-    hatch.drawImage(mask, x, y, right - x, bottom - y);
+    hatch.drawImage(this.shown.mask, x, y, right - x, bottom - y);
     hatch.globalCompositeOperation = "source-in";
     hatch.setTransform(1, 0, 0, 1, 0, 0);
     hatch.fillStyle = hatching(hatch, this.colours.hatch, scale);

@@ -154,7 +154,7 @@ const topsOf = (shown, { together = 4, noise }) => {
 export const markTops = (chart) => {
   const { shown, decoder, across, up } = chart;
   if (decoder.answers !== "closeness" || across.kind === "category" || up?.kind === "category") return 0;
-  const tops = topsOf(shown, decoder);
+  const tops = shown.tops ??= topsOf(shown, decoder); // it is drawn again at every touch
   const pen = chart.canvas.getContext("2d");
   const [width, height] = [shown.shape[shown.shape.length - 1], shown.shape[0]];
   pen.strokeStyle = chart.colours.amber;

@@ -4,7 +4,7 @@ import { endsOf, nearest } from "./numbers.js";
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
-const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64;
+const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6;
 
 export class Live {
   answers; columns; nearest; reach; readings; records; suited;
@@ -60,8 +60,8 @@ export class Live {
     return sides.map((side) => Math.max(Math.min(side, LEAST_SIDE), Math.floor(side * shrunk)));
   }
 
-  /** A picture over one or two columns inside a window, at about so many places. */
-  picture(x, y, window, places, held) {
+  /** Where a picture over one or two columns is asked, inside a window, at about so many places. */
+  laid(x, y, window, places, held) {
     const axes = y === null ? [x] : [x, y];
     const sides = this.affordable(axes.map((_, side) => places[side]), held);
     const along = axes.map((place, side) => {
@@ -69,12 +69,39 @@ export class Live {
       if (column.kind === "category") return column.categories.map((_, i) => i);
       return Array.from({ length: sides[side] }, (_, i) => low + ((i + 0.5) * (high - low)) / sides[side]);
     });
-    const drawn = Object.fromEntries(axes.map((place, side) => [this.columns[place].name, along[side].map((value) => this.valueOf(place, value))]));
-    const found = this.inUnits(this.release.across(drawn, this.kept(held, ...axes), AVERAGED));
     const rect = [x, y].map((place, side) => place === null ? null
       : this.columns[place].kind === "category" ? endsOf(this.columns[place]) : side ? window.y : window.x);
-    const shape = y === null ? [along[0].length] : [along[1].length, along[0].length];
-    return { shape, rect, values: along[0], ...found };
+    return { axes, along, rect, shape: along.map(({ length }) => length).reverse(), values: along[0] };
+  }
+
+  /** Answers to a strip of it, from one place along its last axis to another. */
+  strip({ axes, along }, held, from = 0, to = Infinity) {
+    const drawn = Object.fromEntries(axes.map((place, side) => [this.columns[place].name,
+      (side === axes.length - 1 ? along[side].slice(from, to) : along[side]).map((value) => this.valueOf(place, value))]));
+    return this.inUnits(this.release.across(drawn, this.kept(held, ...axes), AVERAGED));
+  }
+
+  picture(x, y, window, places, held) {
+    const laid = this.laid(x, y, window, places, held);
+    return { ...laid, ...this.strip(laid, held) };
+  }
+
+  /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products. */
+  get takesLong() {
+    return this.grid && this.release.sketch.terms.length > 1;
+  }
+
+  /** A picture strip by strip, so that a page answers between them; null as soon as nobody waits for it any more. */
+  async inStrips(x, y, window, places, held, waited) {
+    const laid = this.laid(x, y, window, places, held);
+    const parts = [];
+    for (let from = 0; from < laid.shape[0]; from += STRIP) {
+      await new Promise((next) => { setTimeout(next); });
+      if (!waited()) return null;
+      parts.push(this.strip(laid, held, from, from + STRIP));
+    }
+    const joined = (name) => parts[0][name] && Float64Array.from(parts.flatMap((part) => Array.from(part[name])));
+    return { ...laid, ...Object.fromEntries(Object.keys(parts[0]).map((name) => [name, joined(name)])) };
   }
 
   /** Of distances averages, as a page says them. */

@@ -409,7 +409,7 @@ export class CellPicture {
     Object.assign(this, { across, up, asks, map, box: null });
     this.svg = drawing("svg", { "aria-hidden": "true" });
     this.tip = element("div", { class: "tip", hidden: true });
-    this.place = element("div", { class: "picture cells", tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    this.place = element("div", { class: `picture cells ${map ? "on-map" : ""}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
     this.shades = Array.from({ length: SHADES }, (_, i) => drawing("path", { class: `shade c-shade-${i}` }));
     this.hatched = drawing("path", { class: "hatched" });
     this.lines = drawing("path", { class: "coast" });
