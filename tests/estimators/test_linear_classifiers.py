@@ -1,5 +1,7 @@
 """scikit-learn's own checks, and fits that are those of the mechanism, paid for once."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -55,6 +57,19 @@ def test_it_comes_near_what_is_not_private(facts, neighbours):
     assert fitted.coef_ == pytest.approx(plain.coef_, rel=0.3) and fitted.intercept_ == pytest.approx(1, abs=0.4)
     assert fitted.decision_function(X) == pytest.approx(decided(fitted, X))
     assert (fitted.predict(X) == np.where(fitted.predict_proba(X)[:, 1] > 0.5, "up", "down")).all()
+
+
+def test_objective_perturbation_tells_several_classes_by_one_model_and_not_each_from_the_rest():
+    random = np.random.default_rng(2)
+    y = random.integers(0, 4, 1_000)
+    X = np.clip(random.normal(size=(4, 5))[y] + random.normal(size=(1_000, 5)) / 2, -3, 3)
+    said = {"epsilon": 1.0, "bounds": (-3, 3), "classes": [0, 1, 2, 3], "method": "objective"}
+    together = PrivateLogisticRegression(**said).fit(X, y)
+    assert together.model_.kind == "multinomial" and together.coef_.shape == (4, 5)
+    assert Fraction(together.model_.details["rate"]) == Fraction(9, 20)  # of a budget that classes do not share
+    assert together.predict_proba(X).sum(axis=1) == pytest.approx(1.0) and together.score(X, y) > 0.7
+    apart = PrivateLogisticRegression(**said, regularisation=1e-4, records=1_000).fit(X, y)
+    assert len(apart.model_.rows) == 4 and apart.model_.perturbation.rate == Fraction(1, 4)
 
 
 def test_the_order_of_the_list_decides_which_class_is_the_second():
