@@ -1,4 +1,7 @@
-"""The result: the file to save, what it promises, a first picture of it, and of a sample the truth beside it."""
+"""The result: the file to save, what it promises, a first picture of it, and of a sample the truth beside it.
+
+And topping up what was just released: a second release of the same records, and one file of both.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,23 @@ from ...figures.report.label import PrivacyLabel, privacy_label
 from ...figures.report.meaning import left_out_in_words
 from ...figures.report.programs import command_for, program_for
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
+from ...privacy.budget import Budget
 from ...releases.engine.building import TableBuilder
+from ...releases.less_noise_later import kept_for
+from ...releases.payment import LedgerAccount, unit_words
 from ...releases.release import Release
 from ...releases.release_store import public_name, question_in_words
+from ...releases.topping_up import ToppingUp
 from ...sources import Source
 from ..frame.charts import show
-from ..frame.marks import Visibility, facts, mark, note, odds, rail
+from ..frame.marks import Visibility, facts, mark, note, odds, rail, refusals
 from ..frame.navigation import CLASSIFY, EXPLORE, LEDGER
 from ..frame.session import Opened, Session
-from ..frame.visiting import stranger
+from ..frame.visiting import stranger, visitor_now
 from ..released.chosen_view import choose_question
+from ..released.kept_files import open_any
 from ..released.public_answers import show_table
-from .release_task import ReleaseSession, ReleaseTask
-from .spending_more import offer_more
+from .release_task import ReleaseRequest, ReleaseSession, ReleaseTask
 
 PLACES = 300
 
@@ -300,3 +307,32 @@ def _label(release: Release, label: PrivacyLabel) -> None:
             ("Fingerprint of the file", label.fingerprint),
         ]
     )
+
+
+def offer_more(visitor: Session, order: ReleaseRequest, opened: Opened) -> None:
+    """How much less noise more ε would leave, and the button that pays for it.
+
+    Not where others are served: there a steward may have to say yes, which the page Release asks for.
+    """
+    if visitor_now() is not None:
+        return
+    with st.expander("Spend more on it", type="compact"), refusals():
+        kept = kept_for(opened.release, order.ledger, order.dataset)
+        if kept is None:
+            note("A second release of the same records is made, and one file of both, weighted by how exact each is.")
+        else:
+            note("What was kept beside the ledger is shown with less noise, as if all had been spent at once.")
+        more = st.number_input(
+            "Privacy loss ε to add", 0.0, 100.0, None, step=None, format="%.12g", key="release-more", width=200
+        )
+        if not more:
+            return
+        wanted = ToppingUp(opened.release, Budget(more).epsilon, kept)
+        note(wanted.sentence)
+        if not st.button(f"Pay ε = {wanted.more:f} more", key="release-pay-more"):
+            return
+        payer = LedgerAccount(order.ledger, order.dataset, wanted.second, unit_words(opened.release.domain.unit))
+        with st.spinner("Making it"):
+            made = wanted.made(lambda: order.source, payer)
+        open_any(visitor, f"both-{payer.note.get('file', opened.name)}", made.to_bytes(), title=opened.title)
+        st.switch_page(CLASSIFY.path if made.sketch.classes else EXPLORE.path)
