@@ -110,6 +110,22 @@ export interface Differences extends Banded {
   readonly other: Banded;
 }
 
+/** A trained model. */
+export class Model {
+  /** Everything that the file says. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly label: string;
+  /** The classes that it tells apart; none where it predicts a number. */
+  readonly categories: readonly string[];
+  /** Of each record the probability of every class. */
+  probabilities(queries: Queries): number[][];
+  /** Of each record the number, in its own unit (dates in their steps), and between which ends it would be without noise. */
+  predicted(queries: Queries, level?: number): { predicted: number; low: number; high: number }[];
+}
+
+/** Opens the contents of a model file (.model.json). */
+export function openModel(bytes: Uint8Array): Model;
+
 /** What is wrong with a file or a question, in one sentence. */
 export class ReaderError extends Error {}
 

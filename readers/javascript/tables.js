@@ -558,7 +558,7 @@ export class Tables {
 
   /** The mean of a column of numbers among the records that fit, in each cell of the kept columns. */
   mean(place, kept, conditions) {
-    const { reach, luck } = this.facts;
+    const { luck } = this.facts;
     const axis = this.axes[place];
     const fine = !kept.length && !Object.keys(conditions).length;
     const { low, high } = this.sides(place, fine);
@@ -578,7 +578,7 @@ export class Tables {
     });
     const error = aroundMean(0).map((one, i) => Math.sqrt(one) / count[i]);
     const { est, least, most, below, above } = fine
-      ? this.meanOfAll(unbiased, count, [low, high].map(over), aroundMean, last - first)
+      ? this.meanOfAll(unbiased, count, [over(low), over(high)], aroundMean, last - first)
       : this.meanOfPart(place, kept, conditions, { own, middles, lengths: high.map((one, i) => one - low[i]), count, unbiased });
     const squares = luck ? over(middles.map((one) => one ** 2)) : null;
     const byLuck = luck ? est.map((mean, i) => luckVariance(luck, squares[i], mean, 1) / count[i]) : null;

@@ -71,6 +71,11 @@ export const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
+/** A table that scrolls by itself; a cell is a text or a node. */
+export const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
+  element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+    element("tbody", {}, ...rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell)))))));
+
 export const FONT = '14px "Frostglass Sans", "Source Sans", "Source Sans 3", system-ui, sans-serif';
 
 /** A measure of texts in the page's type. */

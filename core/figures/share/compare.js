@@ -1,9 +1,8 @@
 // Another file beside this one, dropped on the page or chosen: what they differ by, with the noise of both in every band.
-import { element } from "./canvas.js";
+import { element, plainTable } from "./canvas.js";
 import { Chart, extremes, legendOf } from "./chart.js";
 import { Live } from "./live.js";
 import { digitsOf, listed, percent, rounded, roundedRange, roundMarks, stretchWords, titleOf, valueWords } from "./numbers.js";
-import { plainTable } from "./overview.js";
 import { bandRows } from "./pictures.js";
 import { ReaderError } from "../../../readers/javascript/archive.js";
 import { Comparison } from "../../../readers/javascript/compared.js";

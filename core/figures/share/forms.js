@@ -1,5 +1,5 @@
 // Models: their coefficients with intervals, and a form that predicts.
-import { element } from "./canvas.js";
+import { element, plainTable } from "./canvas.js";
 import { dateWords, percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
 import { drawing, rectangle, tenth } from "./pictures.js";
 import { dot } from "../../../readers/javascript/arrays.js";
@@ -11,17 +11,11 @@ const coefficientTable = (rows, name, most = 60) => {
   const furthest = Math.max(1e-300, ...sorted.flatMap(([, ...numbers]) => numbers.map((one) => Math.abs(one ?? 0))));
   const known = sorted.some(([, , low]) => low !== null);
   const heads = ["Column", element("span", { class: "unseen" }, "As a bar"), "Estimate", ...(known ? ["Very likely between"] : [])];
-  const table = element("table", { class: "bars" }, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))));
-  const body = element("tbody");
-  for (const [column, estimate, low, high] of sorted) {
+  const region = plainTable(`Coefficients of ${name}`, heads, sorted.map(([column, estimate, low, high]) => {
     const error = low === null ? Infinity : (high - low) / 3.92;
-    const cells = [element("th", { scope: "row" }, column), element("td", { class: "stroke" }, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest])),
-      element("td", {}, Number.isFinite(error) ? rounded(estimate, error) : significant(estimate, 3))];
-    if (known) cells.push(element("td", {}, roundedRange(low, high, error).join(" to ")));
-    body.append(element("tr", {}, ...cells));
-  }
-  table.append(body);
-  const region = element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `Coefficients of ${name}` }, table);
+    return [column, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest]),
+      Number.isFinite(error) ? rounded(estimate, error) : significant(estimate, 3), ...(known ? [roundedRange(low, high, error).join(" to ")] : [])];
+  }));
   if (rows.length > most) region.append(element("p", { class: "note" }, `The ${most} largest of ${rows.length}.`));
   return region;
 };
@@ -29,7 +23,7 @@ const coefficientTable = (rows, name, most = 60) => {
 /** One bar from the middle, with the interval as a line: shares of the longest, between -1 and 1. */
 const stroke = (share, ends) => {
   const at = (value) => 160 + 154 * value;
-  return drawing("svg", { viewBox: "0 0 320 32", "aria-hidden": "true" }, drawing("path", { class: "solid", d: rectangle(Math.min(160, at(share)), 9, Math.abs(at(share) - 160), 14) }),
+  return drawing("svg", { viewBox: "0 0 320 32", class: "stroke", "aria-hidden": "true" }, drawing("path", { class: "solid", d: rectangle(Math.min(160, at(share)), 9, Math.abs(at(share) - 160), 14) }),
     drawing("path", { class: "base", d: "M160 0v32" }), ...(ends ? [drawing("path", { class: "whisker", d: `M${tenth(at(ends[0]))} 16H${tenth(at(ends[1]))}` })] : []));
 };
 

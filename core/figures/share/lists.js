@@ -1,6 +1,6 @@
 // What is asked of a release besides its picture: lists that somebody pastes, made-up records, which group it is like
 // somewhere, and which tops of a picture stand out from the noise.
-import { element } from "./canvas.js";
+import { element, plainTable } from "./canvas.js";
 import { Chart } from "./chart.js";
 import { dateWords, listed, percent, significant } from "./numbers.js";
 import { csvOf, save } from "./take.js";
@@ -55,10 +55,7 @@ export const listView = (release, stem, alone) => {
       const hidden = near ? answers.low.filter((low) => low <= 0).length : 0;
       said.textContent = near ? `${hidden} of ${count} are where the noise hides whether anyone is. The most unusual come first.` : `${count} places; the farthest come first.`;
       const words = (value) => (typeof value === "number" ? significant(value, 3) : String(value));
-      found.replaceChildren(
-        element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Answers to the list" },
-          element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-            element("tbody", {}, ...rows.slice(0, MOST_SHOWN).map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, words(cell)))))))),
+      found.replaceChildren(plainTable("Answers to the list", heads, rows.slice(0, MOST_SHOWN).map((row) => row.map(words))),
         element("button", { type: "button", onclick: () => save(`${stem}-answers.csv`, "text/csv", csvOf(heads, rows)) }, "All answers (CSV)"));
     } catch (problem) {
       said.textContent = problem instanceof ReaderError ? problem.message : "The list cannot be read.";

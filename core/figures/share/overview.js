@@ -1,5 +1,5 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
-import { SHADES, element } from "./canvas.js";
+import { SHADES, element, plainTable } from "./canvas.js";
 import { bandWords, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, titleOf, told, valueWords } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
@@ -124,10 +124,6 @@ class Card {
     this.table.replaceChildren(this.table.firstElementChild, plainTable(axis.name, heads, rows));
   }
 }
-
-export const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${title}, as a table` },
-  element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-    element("tbody", {}, ...rows.map(([first, ...cells]) => element("tr", {}, element("th", { scope: "row" }, first), ...cells.map((cell) => element("td", {}, cell)))))));
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {

@@ -1,0 +1,138 @@
+"""Shared pages in a real browser: how long opening takes, a frame while somebody drags, and dense pictures.
+
+    python -m benchmarks.frames                made-up tables of 10 and 100 columns, and what two mechanisms draw
+    python -m benchmarks.frames --quick        10 columns alone
+
+Pages are opened from disk in headless Chromium without a graphics processor and without a network. Opening goes from
+the call to a picture that can be asked; a drag goes over one picture, to and fro, a step a frame, while nine others
+follow, and a frame is what lies between two calls of `requestAnimationFrame`. Times are by the clock, so say what else
+the computer did: the load is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import Page, sync_playwright
+
+from core import Budget, Domain, Features, Race, kernels, release
+from core.domain import Categorical, Numeric
+from core.figures.share.shared_page import share_html
+from core.sketches.tables.tables import Tables
+
+from .browsers import ARGUMENTS, CHROMIUM
+
+PEOPLE, STEPS = 20_000, 120
+OPENING, FRAME, MOST_MEMORY = {10: 1.0, 100: 2.0}, 33.0, 200.0
+"""What is aimed at: seconds by columns, milliseconds of 95 in 100 frames on two cores, and MB of the page's memory."""
+DRAGGED = """async (steps) => {
+  const picture = document.querySelector(".card .picture.number");
+  const box = picture.querySelector("svg").getBoundingClientRect();
+  const pointer = { pointerId: 1, pointerType: "mouse", button: 0, bubbles: true, clientY: box.top + box.height / 2 };
+  const at = (kind, share) => picture.dispatchEvent(
+    new PointerEvent(kind, { ...pointer, clientX: box.left + 45 + share * (box.width - 60) }));
+  const frame = () => new Promise((next) => requestAnimationFrame(next));
+  const found = [];
+  at("pointerdown", 0.1);
+  let before = await frame();
+  for (let i = 0; i < steps; i++) {
+    at("pointermove", 0.5 - 0.4 * Math.cos((2 * Math.PI * i) / 60));
+    const now = await frame();
+    found.push(now - before);
+    before = now;
+  }
+  at("pointerup", 0.5);
+  return found;
+}"""
+DRAWN = """(side) => {
+  const { decoder, x, y, window } = frostglass.explorer.chart;
+  const along = ([low, high]) => Array.from({ length: side }, (_, i) => low + ((i + 0.5) / side) * (high - low));
+  const name = (place) => decoder.columns[place].name;
+  const others = decoder.columns.filter((_, place) => place !== x && place !== y);
+  const held = Object.fromEntries(others.map((one) => [one.name, (one.low + one.high) / 2]));
+  const began = performance.now();
+  decoder.release.across({ [name(x)]: along(window.x), [name(y)]: along(window.y) }, held);
+  return performance.now() - began;
+}"""
+
+
+def table(columns: int) -> Any:
+    """A made-up table, half of its columns numbers and half categories, with every pair of them."""
+    random = np.random.default_rng(0)
+    mood = random.normal(0.0, 1.0, PEOPLE)
+    frame, facts = {}, []
+    for place in range(columns):
+        value = mood * random.uniform(0.0, 1.0) + random.normal(0.0, 1.0, PEOPLE)
+        if place % 2:
+            frame[f"choice {place}"] = np.array(list("abcdef"))[np.clip(value + 3.0, 0, 5).astype(int)]
+            facts.append(Categorical(f"choice {place}", tuple("abcdef")))
+        else:
+            frame[f"number {place}"] = value
+            facts.append(Numeric(f"number {place}", -4.0, 4.0))
+    bins = 12 if columns > 20 else None
+    return release(Tables.of(Domain(tuple(facts)), bins), pd.DataFrame(frame), Budget(epsilon=50))
+
+
+def dense(features: bool) -> Any:
+    """RACE of three columns, or random features of eight."""
+    random, width = np.random.default_rng(0), 8 if features else 3
+    domain = Domain(tuple(Numeric(f"c{place}", 0.0, 255.0) for place in range(width)))
+    points = pd.DataFrame(np.clip(random.normal(128.0, 40.0, (PEOPLE, width)), 0.0, 255.0), columns=list(domain.names))
+    if features:
+        return release(Features(domain, kernels.Gaussian(60.0), rows=4_000), points, Budget(epsilon=1))
+    return release(Race(domain, kernels.Euclidean(40.0), rows=1_000, width=1_000), points, Budget(epsilon=1))
+
+
+def opened(page: Page, made: Any, folder: Path) -> tuple[float, int]:
+    """Seconds until the page of a release can be asked, and its bytes."""
+    data = made.to_bytes()
+    path = folder / "shared.html"
+    path.write_text(share_html(made, data, "made-up.npz"), encoding="utf-8")
+    began = perf_counter()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    return perf_counter() - began, path.stat().st_size
+
+
+def said(name: str, value: float, unit: str, most: float) -> None:
+    print(f"{name}: {value:,.3g} {unit} (aim {most:g}: {'met' if value <= most else 'NOT met'})", flush=True)
+
+
+def of_tables(page: Page, columns: int, folder: Path) -> None:
+    seconds, size = opened(page, table(columns), folder)
+    said(f"{columns} columns, {size / 1e6:.1f} MB, opening", seconds, "s", OPENING[columns])
+    page.wait_for_timeout(1_000)
+    times = np.array(page.evaluate(DRAGGED, STEPS))
+    said(f"{columns} columns, p95 of {STEPS} frames while dragging", float(np.quantile(times, 0.95)), "ms", FRAME)
+    print(f"    half of the frames take {np.median(times):.1f} ms")
+    memory = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+    said(f"{columns} columns, memory of the page", memory, "MB", MOST_MEMORY)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Frames, openings and pictures of shared pages.")
+    parser.add_argument("--quick", action="store_true", help="10 columns alone")
+    quick = parser.parse_args().quick
+    print(f"Load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    with sync_playwright() as play, tempfile.TemporaryDirectory() as folder:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, "--enable-precise-memory-info"])
+        page = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True).new_page()
+        for columns in (10,) if quick else (10, 100):
+            of_tables(page, columns, Path(folder))
+        for features, aim in () if quick else ((False, 150.0), (True, 300.0)):
+            opened(page, dense(features), Path(folder))
+            name = "4,000 random features in 8 columns" if features else "RACE, R = 1,000, three columns"
+            said(f"{name}: 100 × 100 places", min(page.evaluate(DRAWN, 100) for _ in range(3)), "ms", aim)
+        browser.close()
+    print(f"Load after: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
