@@ -35,6 +35,7 @@ from ..sketches.registry import distance
 from ..sources import open_source
 from ..sources.samples import Sample
 from .comparison_plan import Method, Trial
+from .kernel_sums import BLOCK, kernel_sums
 
 MOST_RECORDS = 50_000
 QUERIES = 300
@@ -42,7 +43,6 @@ GRID_POINTS = 200  # Places of the even grid on which functions of one column ar
 # Queries whose exact sum is below this share of the average are left out: a relative error means little there.
 OUTSKIRTS = 0.03
 FEWEST_RECORDS = 50
-BLOCK = 1 << 22  # Pairs of query and record whose closeness is in memory at once.
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,19 +137,11 @@ def from_file(
 def exact_sums(domain: Domain, question: Closeness | Distances, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
     """The exact sums, float64 (m,), at encoded queries over encoded records, in blocks of records."""
     if isinstance(question, Closeness):
-        kernel = of_coordinates(question.kernel, domain.widths)
-
-        def sums_of(block: np.ndarray) -> np.ndarray:
-            return kernel.evaluate(queries, block).sum(axis=1)
-    else:
-        sketch = distance(domain, question.norm, radius=question.radius, seed=0)
-
-        def sums_of(block: np.ndarray) -> np.ndarray:
-            return sketch.exact(queries, block)
-
+        return kernel_sums(of_coordinates(question.kernel, domain.widths), queries, records)
+    sketch = distance(domain, question.norm, radius=question.radius, seed=0)
     step = max(1, BLOCK // max(1, len(queries)))
     starts = range(0, len(records), step)
-    return sum((sums_of(records[first : first + step]) for first in starts), np.zeros(len(queries)))
+    return sum((sketch.exact(queries, records[first : first + step]) for first in starts), np.zeros(len(queries)))
 
 
 def _grid(domain: Domain, metric: str, span: tuple[float, float] | None) -> np.ndarray | None:
