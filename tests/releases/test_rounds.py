@@ -372,3 +372,10 @@ def test_a_hello_is_the_same_after_a_crash(tmp_path):
         for _ in range(2)
     )
     assert one.facts == two.facts
+
+
+@pytest.mark.parametrize("way", ["full", "masked"])
+def test_a_round_whose_plan_says_no_number_of_records_takes_64_bits_and_adds_up(tmp_path, way):
+    owners = Owners(tmp_path, way, 3, said={"records": None})
+    assert owners.plan.bits == 64 and "at most" not in " ".join(owners.plan.describe())
+    assert abs(owners.sum(owners.shares()).records - 3 * 400) < 400
