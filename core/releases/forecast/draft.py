@@ -61,6 +61,8 @@ class Draft:
     several: Parts | None = None
     whole: Budget | None = None  # The promise of all of them together, where `budget` is what this one may count on.
     planned_noise: NoiseScale | None = None  # Of this one's counters, where it is one of several.
+    # A promise that was settled before, of which a part was spent; what follows has Gaussian noise then, which adds up.
+    within: Budget | None = None
     # Whether the number of records is what its owner says; otherwise the release counts them first.
     records_said: bool = True
     # What is bought before this question out of `whole`, by name ("fitting", "count", "spread"), and its price if any.
@@ -160,7 +162,9 @@ class Draft:
         """Of the counters that answer this question."""
         if self.chosen.chooser is not None:
             return self.chosen.chooser.plan(self.promise).noises[-1]
-        return plan(self.sketch, self.promise).noise if self.planned_noise is None else self.planned_noise
+        if self.planned_noise is not None:
+            return self.planned_noise
+        return plan(self.sketch, self.promise, gaussian_only=self.within is not None).noise
 
     @cached_property
     def cost(self) -> Cost:
@@ -168,7 +172,7 @@ class Draft:
         if self.first:
             events = (event for _, cost in self.first if cost is not None for event in cost.events)
             return Cost((*events, *self.rest.events), self.total.epsilon, self.total.delta)
-        return planned_for(self.released, self.total).cost
+        return planned_for(self.released, self.total, gaussian_only=self.within is not None).cost
 
     @property
     def rest(self) -> Cost:

@@ -46,13 +46,14 @@ from ...releases.forecast.expected_answers import (
     size_limit,
     typical_answer,
 )
-from ...releases.forecast.forecast import Forecast, error_curve, forecast
+from ...releases.forecast.forecast import Forecast, error_curve, forecast, forecast_planned
 from ...releases.forecast.public_records import PublicRecords
 from ...releases.forecast.recommendation import Question, recommend
 from ...releases.forecast.sketch_sizes import choose_size, sized_rows
 from ...releases.forecast.trial import check_sample
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
+from ...sketches.plan import plan
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
 from ...sources.source_opening import FILE_TYPES
@@ -109,6 +110,21 @@ def _forecast(
         if not _settled:
             _sketch = choose_size(_sketch, _budget, *_guessed)
         return _sketch, forecast(_sketch, _budget, *_guessed)
+
+
+def within_promise(draft: Draft) -> Draft:
+    """The draft with the forecast of the noise that it will have, where a part of its promise was spent before."""
+    if draft.within is None or draft.way is None or draft.several is not None or not draft.has_places:
+        return draft
+    facts = [str(draft.promise.epsilon), str(draft.promise.delta), *draft.known]
+    seen = _after_finding(_described(draft.sketch, facts), draft.sketch, draft.promise, draft.guessed)
+    return replace(draft, way=replace(draft.way, forecast=seen))
+
+
+@st.cache_data(scope="session", max_entries=100, show_spinner=False)
+def _after_finding(key: str, _sketch: LinearSketch, _budget: Budget, _guessed: Guessed) -> Forecast:
+    with turn():
+        return forecast_planned(_sketch, plan(_sketch, _budget, gaussian_only=True), *_guessed)
 
 
 @st.cache_data(scope="session", max_entries=100, show_spinner=False)

@@ -28,7 +28,15 @@ from ..own_data.release_questions import choose_aim
 from .bought_first import counting_first, fitting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed
-from .release_forecast import choose_sample, draw_error_curve, offer_need, possible_outcomes, side_panel, slack_sentence
+from .release_forecast import (
+    choose_sample,
+    draw_error_curve,
+    offer_need,
+    possible_outcomes,
+    side_panel,
+    slack_sentence,
+    within_promise,
+)
 from .release_route import choose_way
 from .release_task import ReleaseRequest
 from .several import added, choose_pairs, go_back, offer_another, own_budget, show_added, together
@@ -135,7 +143,7 @@ def _choose(visitor: Session, ledger: Ledger) -> tuple[Draft, DeltaGenerator, De
 
 def _begun(own: OwnData, number: int) -> Draft:
     """A draft of which nothing is chosen yet; how many records there are is known where it was found out."""
-    draft = Draft(own.domain, hash_seed(number))
+    draft = Draft(own.domain, hash_seed(number), within=own.within)
     if not own.bought:
         return draft
     st.session_state.setdefault(f"release-records-said-{number}", True)
@@ -186,7 +194,7 @@ def _refined(
         draft = choose_pairs(draft, number)
         if draft.choosing:  # pairs are chosen with all of the promise
             draft = replace(draft, budget=draft.total, whole=None, first=())
-        chosen = together(choose_way(draft, by_hand, detail), promised, number)
+        chosen = within_promise(together(choose_way(draft, by_hand, detail), promised, number))
         after = chosen.after
         if (after is None or after.admitted) and not has_room(chosen):
             chosen = chosen.lacking("room in the total for counting first; say how many there are")

@@ -28,8 +28,10 @@ from core.releases.forecast.nearness import (
     suggested_kernel,
 )
 from core.releases.forecast.recommendation import recommend
+from core.releases.kind import Plain
 from core.sources.samples import sample, samples
 from core.ui.own_data.privacy_loss import EPSILONS, SLACK, nearest_step
+from core.ui.release.release_forecast import within_promise
 from tests.privacy.ledger.test_ledger import gaussian
 
 TWO = Domain.of(x=(0, 20), y=(0, 10))
@@ -167,3 +169,13 @@ def test_who_is_protected_and_what_is_counted():
     assert (draft().protected, draft().counted) == ("record", "people")
     people = draft(domain=Domain.of(x=(0, 1), unit=PrivacyUnit("who", 3)))
     assert (people.protected, people.counted) == ("person", "records")
+
+
+def test_after_what_was_found_the_noise_that_is_forecast_is_that_of_the_release():
+    """ "± 16 records" stood beside a release of three times the noise, as what was found rules pure noise out."""
+    after = draft(budget=Budget("0.869", "7.5e-7"), within=Budget(1, "1e-6"), kernel=Gaussian(2.0))
+    after = replace(after, way=recommend(after.domain, 10_000, after.promise, after.asked)[0])
+    made = Plain(after.sketch, after.promise, gaussian_only=True)
+    assert (after.noise, after.cost) == (made.planned.noises[0], made.cost)
+    assert after.noise.variance > replace(after, within=None).noise.variance
+    assert within_promise(replace(after, within=None)).forecast is after.forecast
