@@ -34,7 +34,7 @@ from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.reading import Noise
 from core.sketches.tables.table_layout import Columns
-from core.sketches.tables.table_sizes import parts_of
+from core.sketches.tables.table_weights import parts_of
 from core.sketches.tables.tables import Tables
 
 from .memory import run_apart

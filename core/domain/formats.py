@@ -14,6 +14,7 @@ for all texts that differ in their digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,7 +26,7 @@ import pyarrow.compute as pc
 from ..errors import RequestError
 from ..runtime.array_types import Array, Floats
 from .column import to_numpy
-from .written import CLOCKS, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
+from .written import CLOCKS, CURRENCIES, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
 from .written_dates import NEVER, ORDERS, UNIX, moments_of_texts
 
 LONG_TEXT, MANY_WORDS = 60, 10  # Characters and words from which a text is more than the name of a category.
@@ -35,6 +36,12 @@ _IDENTIFIER = (
     r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?|[0-9a-f]{32,64})\s*$"
 )
 _COMPACT = r"^\s*[0-9]{8}\s*$"
+# Money has two decimals or none: "$ 1.234" is not written with a point before decimals, nor "€ 1,234" with a comma.
+_MONEY = r"\p{Sc}|" + "|".join(rf"(?i:\b{re.escape(one)})" for one in CURRENCIES)
+_THOUSANDS = {
+    name: rf"^[^0-9.,]*[1-9][0-9]{{0,2}}{mark}[0-9]{{3}}[^0-9.,]*$"
+    for name, mark in (("decimal_point", "[.]"), ("decimal_comma", ","))
+}
 
 
 @dataclass(frozen=True)
@@ -211,6 +218,9 @@ def _of_shapes(shapes: pa.Array) -> Array:
     for name in DECIMALS:
         # The least digits that there are say the same of the shape, without the largest exponents.
         bits[np.isfinite(Reading(format=name).numbers(name, shapes)) & ~code] |= _BIT[name]
+    money = to_numpy(pc.match_substring_regex(shapes, _MONEY))
+    for name, pattern in _THOUSANDS.items():
+        bits[money & to_numpy(pc.match_substring_regex(shapes, pattern))] &= ~_BIT[name]
     for name, patterns in (*ORDERS.items(), ("compact_date", (_COMPACT,))):
         for pattern in patterns:
             bits[to_numpy(pc.match_substring_regex(shapes, pattern))] |= _MAYBE[name]

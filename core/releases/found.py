@@ -240,7 +240,7 @@ def found_category(
     found = sum(one.count for one in values.values())
     spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
     other = Measured(records.count - found - max(0.0, missing.count), spread)
-    if found < LEAST_FOUND * records.count or not values:
+    if found < LEAST_FOUND * (records.count - max(0.0, missing.count)) or not values:
         why = "Hardly any of its values is shared by so many people that it could be shown: it may be free text."
         return FoundColumn(name, None, False, "", why, values, other, missing)
     rest, gap = (_unlike(label, values) for label in (OTHER, MISSING))

@@ -37,6 +37,8 @@ class Capabilities(Validated):
     has_means: ClassVar[bool] = False
     # Whether an answer is a linear function of the table; if not, only a rehearsal can forecast it.
     linear_decode: ClassVar[bool] = True
+    # Whether `sized_for` weighs under a delta what the noise of a pure promise would do as well.
+    weighs_pure: ClassVar[bool] = False
     # What records that resemble the real ones are drawn from: "cells" or "records" of its own (`drawn`), "tables", or a
     # "population" that explains its answers.
     drawn_from: ClassVar[str] = "population"

@@ -218,3 +218,15 @@ def test_a_column_of_whole_numbers_has_the_mark_that_another_of_its_table_surely
     assert list(guessed([whole, point], True)) == [("number", "")] * 2
     assert list(guessed([pa.array(["1.971"], pa.large_string())], True)) == [("number", "decimal_comma")]
     assert list(guessed([pa.array(["rs10907175"], pa.large_string())], False)) == [("text", "")]
+
+
+def test_an_amount_of_money_with_three_digits_after_its_only_mark_is_in_thousands():
+    """ "$ 1.234" was 1.2 in files whose columns stand between tabs, where a point before decimals is usual."""
+    thousands = pa.array(["$ 1.234", "€ 1,234", "12.500 EUR", "R$ 12.345"], pa.large_string())
+    comma, point = (format_of(name) for name in ("decimal_comma", "decimal_point"))
+    assert comma.fits(thousands).tolist() == [True, False, True, True]
+    assert point.fits(thousands).tolist() == [False, True, False, False]
+    assert comma.read(thousands)[[0, 2, 3]].tolist() == [1234.0, 12500.0, 12345.0]
+    either = pa.array(["$ 950", "1.234", "$0.999", "5%"], pa.large_string())
+    assert comma.fits(either).all() and point.fits(either).all()
+    assert point.fits(pa.array(["$ 1.23", "$ 1.2345"], pa.large_string())).all()

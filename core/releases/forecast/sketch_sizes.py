@@ -180,11 +180,12 @@ def limited_size(
     """The same, with what stopped its rows from being more (`Rows.stopped_by`), "" where it has none.
 
     What keeps ε keeps (ε, δ) too, so under a delta the size for the pure promise is forecast too, and taken where it
-    errs less: sizes are chosen by rules of thumb and within tolerances, by which a delta could else do harm.
+    errs less: sizes are chosen by rules of thumb and within tolerances, by which a delta could else do harm. Tables
+    weigh both kinds of noise themselves.
     """
     guesses = (records, density, sample, set_size)
     made, stopped_by = _limited(sketch, budget, *guesses)
-    if budget.pure or records is None or made.chooses or not made.one_answer[0].linear_decode:
+    if budget.pure or records is None or made.chooses or made.weighs_pure or not made.one_answer[0].linear_decode:
         return made, stopped_by
     try:
         purely, purely_stopped_by = _limited(sketch, Budget(budget.epsilon, 0, budget.neighbours), *guesses)

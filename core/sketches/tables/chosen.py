@@ -67,16 +67,8 @@ from .largest_change import added, replaced
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
 from .table_layout import Block, Columns
-from .table_sizes import (
-    MAX_TABLES,
-    all_pairs,
-    cut_for_choice,
-    few_cells_first,
-    for_squares,
-    for_sums,
-    singles_weight,
-    with_singles,
-)
+from .table_sizes import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, with_singles
+from .table_weights import for_squares, for_sums, singles_weight
 from .tables import MOST_BINS, MOST_HALVINGS, Tables
 
 CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
@@ -174,7 +166,7 @@ class ChosenTables(Adaptive):
         sides = [axis.cells for axis in self._open.axes]
         pairs = few_cells_first(all_pairs(len(sides)), sides)[: self.pairs]
         tables = with_singles(pairs, len(sides))
-        best = replace(self._open, tables=tables).measuring_contrasts(for_squares, singles_weight(tables, len(sides)))
+        best = replace(self._open, tables=tables).measuring_contrasts(for_squares, singles_weight(tables, sides))
         return replace(best, weights=tuple(FINER * weight for weight in best.weights))
 
     def plan(self, budget: Budget) -> AdaptivePlan:

@@ -3,36 +3,19 @@
 All pairs of many columns share one promise, and the noise in each grows as the root of how many there are. With few
 people that hides them all, single columns too. So the pairs are put in a public order, those of few cells first and
 among equal ones those of the columns that come first, and the longest beginning of it is counted in whose average cell
-noise leaves most of the people to be seen. Nothing of this looks at a record: whatever decides, the number of records
-too, is what the owner said.
+people are as many as noise, where that is forecast to bring all pairs together nearer to the truth (`_worth_it`), and
+none otherwise. Nothing of this looks at a record: whatever decides, the number of records too, is what the owner said.
 
 Single columns are asked more often than any one pair. Where pairs outnumber them, all single columns together weigh as
-much as all pairs do, which costs pairs a few per cent and makes means and shares about half as wide.
-
-The weights of residuals, tables and halvings for which answers are best: closed forms.
-
-What is asked are all tables and all their margins but the number of records, each with weight 1, averaged over its
-cells. With noise of variance 1 on unit contrasts times s_R, the residual of R has variance 1/s_R^2, of which a table M
-that contains R gets, averaged over its cells,
-
-    prod_R (1 - 1/m_i) prod_{M - R} 1/m_i^2 / s_R^2,    and v_R is the sum of the factors over all M.
-
-One record adds p_R s_R^2 to the squared length of the table, p_R = prod_R (1 - 1/m_i). The least sum of v_R / s_R^2 for
-a given sum of p_R s_R^2 has s_R^2 in proportion to sqrt(v_R / p_R) (ResidualPlanner; Xiao, He, Zhang, Kifer 2023,
-section 4). A weight of a table multiplies its factor. Where noise follows the sum of absolute values, l_R s_R, the best
-s_R goes as (v_R / l_R)^(1/3).
-
-A column with halvings is asked for ranges, all those of its fine cells alike. Its own table costs what it would without
-halvings, and is spread over coarse contrasts and levels as the ranges' mean variance asks for.
-
-`mean_variance` is the sum that the best weights make least: how exact all answers together will be.
+much as all pairs do, which costs pairs a few per cent and makes means and shares about half as wide. And beyond an
+error that is small enough (`ENOUGH`), pairs may not make that of singles larger by more than a quarter (`SPARED`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -44,147 +27,23 @@ from ...errors import RequestError
 from ...privacy.budget import Budget
 from ...privacy.calibration import calibrate
 from ...privacy.neighbours import Sensitivity
-from .reading import Noise
 from .sample_fineness import bins_for_samples
-from .table_axes import Axis, is_number, number_axes
-from .table_layout import Block, Columns, Layout, largest, parts_of_table
-
-# The least weight that is not 1: whole numbers are within a hundredth of the best weights, which costs 1e-4.
-FEWEST = 64
-LARGEST_WEIGHT = 1 << 40
-
-
-@dataclass(frozen=True)
-class Part:
-    """What the answers need of a block, per unit of squared scale.
-
-    Attributes
-    ----------
-    variance : float
-        v: what variance 1 in each of its unit contrasts adds to the sum of the tables' mean variances.
-    square, sum : float
-        p and l: squared length, and sum of absolute values, of what a record adds.
-    """
-
-    variance: float
-    square: float
-    sum: float
-
-
-def parts_of(layout: Layout, single: float = 1.0) -> dict[tuple[Columns, int], Part]:
-    """Of every residual, and of every level of halvings, by columns and level.
-
-    `single`: the weight of the table of a single column; that of others is 1.
-    """
-    asked = asked_of(layout, single)
-    parts: dict[tuple[Columns, int], Part] = {}
-    for which in layout.residuals:
-        square = math.prod(1.0 - 1.0 / layout.axes[i].cells for i in which)
-        total = math.prod(layout.contrasts[i].norms.sum / layout.contrasts[i].length for i in which)
-        parts[which, 0] = Part(square * asked[which], square, total)
-    for (place,) in layout.singles:
-        axis = layout.axes[place]
-        if axis.halvings:
-            everyone, *own = _ranges(axis.cells, axis.halvings)
-            whole = 1.0 - 1.0 / axis.cells
-            squares = [whole, *(0.5**k for k in range(axis.halvings, 0, -1))]
-            # Together as dear as the table would be without halvings.
-            factor = single * (whole / sum(math.sqrt(v * p) for v, p in zip(own, squares, strict=True))) ** 2
-            old, all_of = parts[(place,), 0], parts[(), 0]
-            asked_of_all = all_of.variance - single * axis.cells**-2.0 + factor * everyone
-            parts[(), 0] = Part(asked_of_all, all_of.square, all_of.sum)
-            parts[(place,), 0] = Part(old.variance - single * whole + factor * own[0], old.square, old.sum)
-            for level, (energy, square) in enumerate(zip(own[1:], squares[1:], strict=True), 1):
-                parts[(place,), level] = Part(factor * energy, square, math.sqrt(square))
-    return parts
-
-
-def asked_of(layout: Layout, single: float = 1.0) -> dict[Columns, float]:
-    """By residual, the sum over all tables that contain it of 1 over the squared numbers of their other cells."""
-    asked = dict.fromkeys(layout.residuals, 0.0)
-    for table in layout.residuals[1:]:
-        weight = single if len(table) == 1 else 1.0
-        for which, others in parts_of_table(table):
-            asked[which] += weight * math.prod(layout.axes[i].cells ** -2.0 for i in others)
-    return asked
-
-
-def _ranges(cells: int, halvings: int) -> list[float]:
-    """The mean variance of ranges for variance 1 of the number of all, of coarse unit contrasts, or of a halving's.
-
-    A range is the difference of two stretches from the lower end, so with f(x) the product of a contrast with the cells
-    below x, the mean over all ranges is that of (f(x) - f(y))^2: (N + 1) sum f^2 - (sum f)^2 over their number. What is
-    in no halving and not in the number of all is the coarse contrasts', each as long as 2^halvings fine cells make it.
-    """
-    fine = cells << halvings
-    energies = []
-    for level in range(1, halvings + 1):
-        half = fine // (cells << level)
-        rise = np.concatenate([np.arange(half), np.arange(half, 0, -1)]) / math.sqrt(2 * half)
-        energies.append((cells << (level - 1)) * ((fine + 1) * float(rise @ rise) - float(rise.sum()) ** 2))
-    together = fine * (fine + 1) * (fine + 2) / 6.0  # of all ranges' lengths
-    everyone = _sum_of_squared_lengths(fine) / fine
-    coarse = together - everyone - sum(energies)
-    ranges = fine * (fine + 1) / 2.0
-    return [each / ranges for each in (everyone / fine, coarse / 2.0**halvings, *energies)]
-
-
-def _sum_of_squared_lengths(fine: int) -> float:
-    """The sum over all ranges of the square of how many cells they hold."""
-    lengths = np.arange(1, fine + 1, dtype=float)
-    return float(((fine + 1 - lengths) * lengths**2).sum())
-
-
-def whole_weights(layout: Layout, scale: Callable[[Part], float], single: float = 1.0) -> tuple[int, ...]:
-    """The weight of each block of contrasts, in whole numbers, for these scales of unit contrasts; see `parts_of`."""
-    parts = parts_of(layout, single)
-    best = [scale(parts[block.columns, block.level]) / _length(layout, block) for block in layout.blocks]
-    factor = FEWEST / min(best)
-    return tuple(min(LARGEST_WEIGHT, max(1, round(factor * each))) for each in best)
-
-
-def _length(layout: Layout, block: Block) -> float:
-    if block.level:
-        return math.sqrt(1 << (layout.axes[block.columns[0]].halvings - block.level + 1))
-    return float(layout.unit(block.columns))
-
-
-def for_squares(part: Part) -> float:
-    """The best scale where the squared length is bounded."""
-    return (part.variance / part.square) ** 0.25
-
-
-def for_sums(part: Part) -> float:
-    """The best scale where the sum of absolute values is bounded."""
-    return (part.variance / part.sum) ** (1.0 / 3.0)
-
-
-def mean_variance(noise: Noise, single: float = 1.0) -> float:
-    """The sum over all tables and margins of the mean variance of their cells; see `optimum`.
-
-    `noise`: of what was measured. `single`: what the table of a single column counts, where a table of several counts
-    1.
-    """
-    layout = noise.layout
-    spread = [float(noise.axis_spread(place).mean()) for place in range(len(layout.axes))]
-    total = 0.0
-    for (which, level), part in parts_of(layout, single).items():
-        if level:
-            size = layout.axes[which[0]].fine // (layout.axes[which[0]].cells << (level - 1))
-            total += part.variance * noise.halving_variance(which[0], level) / size
-        else:
-            factor = part.variance / part.square
-            total += factor * noise.variances[which] * math.prod(spread[i] for i in which)
-    return total
-
+from .table_axes import Axis, is_number, number_axes, steps_of
+from .table_layout import Columns, Layout, largest
+from .table_weights import Part, for_squares, for_sums, singles_weight
 
 QUESTIONS, SAMPLES = "questions", "samples"  # What numbers may be cut for.
 USUAL_BINS = 10
 BINS_OFFERED = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+FEWEST_CHOSEN = 3  # Columns among whose pairs there is a choice.
+FEW_VALUES = 7  # Of a number, such as an answer from 1 to 5: each is a cell in all tables.
 MOST_OFFERED = 8  # Halvings that are chosen at most.
 # Standard deviations of noise that the average cell of a pair holds: the best guess, which looks at all pairs together,
-# is nearer to the truth with pairs that noise half hides than without them.
-SEEN = 1.0
+# is nearer to the truth with pairs that noise half hides than without them. And Cramer's V of two columns, commonly.
+SEEN, COMMONLY = 1.0, 0.15
+# The error of a single column is small enough where it is this part of the records, ± 2% with 95%; beyond that, pairs
+# may make it so many times as large as it would be without them, which leaves them a third of the promise.
+ENOUGH, SPARED = 0.01, 1.25
 # Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number.
 FEW_TABLES = 40
 MAX_TABLES = 200_000
@@ -201,11 +60,6 @@ def all_pairs(places: int) -> tuple[Columns, ...]:
 def pairs_with(places: int, marked: Sequence[int]) -> tuple[Columns, ...]:
     """The pairs of so many columns that have a marked one, or the only column."""
     return tuple(pair for pair in all_pairs(places) if len(pair) == 1 or set(pair) & set(marked))
-
-
-def singles_weight(tables: Sequence[Columns], columns: int) -> float:
-    """What a single column counts beside a table of several, so that all singles together count as these do."""
-    return max(1.0, sum(len(table) > 1 for table in tables) / columns)
 
 
 class ToCut(Protocol):
@@ -245,7 +99,7 @@ def settled(sketch: Cut, budget: Budget, records: float) -> Cut:
     single = 1.0
     if not sketch.is_cut:
         sketch = cut_by_noise(sketch, budget, records)
-        single = singles_weight(sketch.tables, len(sketch.axes))
+        single = weight_for(sketch, budget, records)
     # With few tables, Laplace noise may be the smaller one under a delta too.
     rules = [for_sums] if budget.pure else [for_squares, for_sums][: 2 if len(sketch.tables) <= FEW_TABLES else 1]
     residuals = [sketch.measuring_contrasts(rule, single) for rule in rules]
@@ -260,7 +114,11 @@ def cut_by_noise(sketch: Cut, budget: Budget, records: float) -> Cut:
     if sketch.tables is not None:
         return _finely(sketch, budget, records)
     sketch = replace(sketch, tables=all_pairs(len(sketch.axes)))
-    return _finely(sketch if len(sketch.axes) < 3 else _with_fewer(sketch, budget, records), budget, records)
+    if len(sketch.axes) >= FEWEST_CHOSEN:
+        fewer = _with_fewer(sketch, budget, records)
+        some = any(len(table) > 1 for table in fewer.tables)
+        sketch = fewer if some and _worth_it(fewer, budget, records) else _alone(sketch)
+    return _finely(sketch, budget, records)
 
 
 def cut_for_choice(sketch: Cut, budget: Budget, records: float) -> Cut:
@@ -270,14 +128,36 @@ def cut_for_choice(sketch: Cut, budget: Budget, records: float) -> Cut:
     return _finely(fewer, budget, records, every)
 
 
+def weight_for(sketch: ToCut, budget: Budget, records: float) -> float:
+    """What a single column counts beside the tables of several that there are."""
+    alone = _alone(_usual(sketch, BINS_OFFERED[0]))
+    spared = max(SPARED, ENOUGH * records / _deviations(alone, budget)[0])
+    return singles_weight(sketch.tables, [axis.cells for axis in sketch.axes], spared, budget.pure)
+
+
+def _alone(sketch: Cut) -> Cut:
+    """With every column by itself."""
+    return replace(sketch, tables=tuple((place,) for place in range(len(sketch.axes))))
+
+
 def _usual(sketch: Cut, bins: int) -> Cut:
-    numbers = number_axes(sketch.domain)
-    return replace(sketch, bins=sketch.bins or (bins,) * numbers, halvings=(0,) * numbers)
+    return replace(sketch, bins=sketch.bins or _bins(sketch, bins), halvings=(0,) * number_axes(sketch.domain))
 
 
-def _deviation(sketch: ToCut, budget: Budget) -> float:
-    tried = sketch.counting() if budget.pure else sketch.measuring_contrasts()
-    return math.sqrt(tried.error(budget) / (len(tried.layout.residuals) - 1))
+def _bins(sketch: ToCut, bins: int) -> tuple[int, ...]:
+    """So many of each coordinate of numbers, or as many as it has values, where these are few."""
+    columns = [column for column in sketch.domain.columns if is_number(column) for _ in range(column.width)]
+    values = [steps.count if (steps := steps_of(column)) else math.inf for column in columns]
+    return tuple(max(bins, int(count)) if count <= FEW_VALUES else bins for count in values)
+
+
+def _deviations(sketch: ToCut, budget: Budget, single: float = 1.0) -> tuple[float, float]:
+    """Of the noise in an average cell of a single column, and of a table of several, which is 0 where there is none."""
+    tried = sketch.counting() if budget.pure else sketch.measuring_contrasts(single=single)
+    several = tried.error(budget, 0.0)
+    columns = len(tried.layout.singles)
+    residuals = len(tried.layout.residuals) - 1 - columns
+    return math.sqrt((tried.error(budget) - several) / columns), math.sqrt(several / max(1, residuals))
 
 
 def _cells(sketch: ToCut, tables: Sequence[Columns]) -> float:
@@ -297,11 +177,29 @@ def _with_fewer(sketch: Cut, budget: Budget, records: float) -> Cut:
     number = _hoped(order, sides, budget, records)
     while number:
         tried = replace(coarse, tables=with_singles(order[:number], len(sides)))
-        held = records / _deviation(tried, budget) / _cells(coarse, order[:number])
+        _, noise = _deviations(tried, budget, weight_for(tried, budget, records))
+        held = records / noise / _cells(coarse, order[:number])
         if held >= SEEN:
             break
         number = min(number - 1, int(number * (held / SEEN) ** (1.0 if budget.pure else 2.0)))
     return replace(sketch, tables=with_singles(order[:number], len(sides)))
+
+
+def _worth_it(sketch: Cut, budget: Budget, records: float) -> bool:
+    """Whether all pairs together are expected to be nearer to the truth when those of a sketch are counted.
+
+    What two columns with Cramer's V have beyond their margins has V^2 (m - 1) n^2 / (a b) as its sum of squares, D. A
+    count with noise N in all of its cells leaves N D / (N + D) of it. The noise that pairs bring to single columns is
+    in every pair, counted or not, twice.
+    """
+    coarse = _usual(sketch, BINS_OFFERED[0])
+    alone, _ = _deviations(_alone(coarse), budget)
+    beside, noise = _deviations(coarse, budget, weight_for(coarse, budget, records))
+    sides = np.array([[coarse.axes[place].cells for place in table] for table in coarse.tables if len(table) == 2])
+    cells = sides.prod(axis=1).astype(float)
+    beyond = (COMMONLY * records) ** 2 * (sides.min(axis=1) - 1.0) / cells
+    gained = float((beyond**2 / (beyond + cells * noise**2)).sum())
+    return gained > 2.0 * math.comb(len(coarse.axes), 2) * (beside**2 - alone**2)
 
 
 def _hoped(order: Sequence[Columns], sides: Sequence[int], budget: Budget, records: float) -> int:
@@ -333,26 +231,27 @@ def _finely(sketch: Cut, budget: Budget, records: float, others: Sequence[Column
 
     Or by others, of which as many may be counted.
     """
-    numbers = number_axes(sketch.domain)
-    deviation = _deviation(_usual(sketch, USUAL_BINS), budget)
+    usual = _usual(sketch, USUAL_BINS)
+    alone, noise = _deviations(usual, budget, weight_for(usual, budget, records))
     cut = {place for place, axis in enumerate(sketch.axes) if is_number(axis.column)}
     tables = others or sketch.tables
     several = [table for table in tables if len(table) > 1 and set(table) & cut]
     paired = several or [table for table in tables if set(table) & cut] or list(tables)
+    unpaired = replace(sketch, tables=((0,),))  # is checked at once, however many tables there are
 
     def held(bins: int) -> float:
         """Records in the average cell, in standard deviations."""
-        return records / deviation / _cells(_usual(sketch, bins), paired)
+        return records / ((several and noise) or alone) / _cells(_usual(unpaired, bins), paired)
 
     if sketch.bins is None and sketch.cut_for == SAMPLES:
         offered = BINS_OFFERED[: np.searchsorted(BINS_OFFERED, math.sqrt(MAX_COUNTERS / max(len(tables), 1)), "right")]
-        found = bins_for_samples(lambda bins: _deviation(_usual(sketch, bins), budget), records, offered)
-        sketch = replace(sketch, bins=(found,) * numbers)
+        found = bins_for_samples(lambda bins: max(_deviations(_usual(sketch, bins), budget)), records, offered)
+        sketch = replace(sketch, bins=(found,) * number_axes(sketch.domain))
     elif sketch.bins is None:
         bins = max((bins for bins in BINS_OFFERED if held(bins) >= 1.0), default=BINS_OFFERED[0])
-        sketch = replace(sketch, bins=(bins,) * numbers)
+        sketch = replace(sketch, bins=_bins(sketch, bins))
     if sketch.halvings is None:
-        finest = max(1.0, records / deviation)
+        finest = max(1.0, records / alone)
         often = (int(min(MOST_OFFERED, max(0.0, math.log2(finest / bins)))) for bins in sketch.bins or ())
         sketch = replace(sketch, halvings=tuple(often))
     return sketch

@@ -38,21 +38,17 @@ from .table_axes import METRIC, Axis, axes_of, cut, narrow, number_axes, steps_o
 from .table_filling import Filling
 from .table_layout import Columns, Layout, largest
 from .table_sizes import (
-    LARGEST_WEIGHT,
     MAX_COUNTERS,
     MAX_TABLES,
     QUESTIONS,
     SAMPLES,
     USUAL_BINS,
-    Part,
     all_pairs,
-    for_squares,
-    mean_variance,
     place_of,
     settled,
     tables_named,
-    whole_weights,
 )
+from .table_weights import LARGEST_WEIGHT, Part, for_squares, mean_variance, whole_weights
 
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14
@@ -124,6 +120,7 @@ class Tables(LinearSketch):
     described: ClassVar[str] = "set of tables"
     count_share: ClassVar[Fraction] = Fraction(1, 1000)
     needs_records: ClassVar[bool] = False
+    weighs_pure: ClassVar[bool] = True
     metric = METRIC
 
     def _check(self) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Categorical, Domain, Numeric, RequestError
+from core.domain.declarations import with_missing_category
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours, Sensitivity
 from core.releases.forecast.whole_table import cell_error, reason
@@ -14,7 +15,7 @@ from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables import table_sizes
 from core.sketches.tables.reading import Noise
-from core.sketches.tables.table_sizes import _ranges
+from core.sketches.tables.table_weights import _ranges
 from core.sketches.tables.tables import Tables
 from tests.depth import deep
 
@@ -28,7 +29,8 @@ PROMISE = Budget(1, "1e-9")
 
 @pytest.mark.parametrize("budget", [PROMISE, deep(Budget(1))], ids=["delta", "pure"])
 def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_first(budget):
-    chosen = Tables.of(MANY).sized_for(budget, 600)
+    few = 3_000 if budget.pure else 1_500
+    chosen = Tables.of(MANY).sized_for(budget, few)
     pairs = chosen.pairs
     every = table_sizes.all_pairs(len(MANY.columns))
     assert 0 < len(pairs) < len(every)
@@ -38,17 +40,27 @@ def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_fi
     assert not any(30 in pair for pair in pairs) and (30,) in chosen.tables
     # all columns are there by themselves, and more people bring more pairs
     assert len(chosen.layout.singles) == len(MANY.columns)
-    assert len(pairs) < len(Tables.of(MANY).sized_for(budget, 1_200).pairs)
-    said = reason(chosen, 600, budget)
+    assert len(pairs) < len(Tables.of(MANY).sized_for(budget, 2 * few).pairs)
+    said = reason(chosen, few, budget)
     assert f"{len(pairs)} pairs" in said and f"other {len(every) - len(pairs)} pairs are left out" in said
 
 
 def test_pairs_that_are_counted_hold_more_than_noise_and_one_more_would_not():
-    domain = Domain(tuple(Categorical(f"c{i}", tuple("abcd")) for i in range(20)))
-    chosen = Tables.of(domain).sized_for(PROMISE, 400)
+    domain = Domain(tuple(Categorical(f"c{i}", tuple("abcdefgh")) for i in range(10)))
+    chosen = Tables.of(domain).sized_for(PROMISE, 2_000)
     error, cells = cell_error(chosen, plan(chosen, PROMISE).noise, chosen.pairs)
-    # The rule goes by the mean over all tables, before singles get more of the promise.
-    assert 0.8 * table_sizes.SEEN < 400 / cells / error < 1.5 * table_sizes.SEEN
+    assert 0 < len(chosen.pairs) < 45
+    assert table_sizes.SEEN <= 2_000 / cells / error < 1.2 * table_sizes.SEEN
+
+
+def test_a_hundred_answers_of_few_people_stay_single_columns_each_answer_a_cell():
+    """Answers from 1 to 5 had three cells with noise of hundreds, as all pairs were counted."""
+    answers = Domain(with_missing_category(tuple(Numeric(f"q{i}", 1, 5, step=1) for i in range(30))))
+    few, many = (Tables.of(answers).sized_for(PROMISE, records) for records in (1_000, 6_000))
+    assert not few.pairs and len(many.pairs) == math.comb(30, 2)
+    assert {axis.cells for sketch in (few, many) for axis in sketch.axes} == {6}
+    alone, beside = (cell_error(one, plan(one, PROMISE).noise, one.layout.singles)[0] for one in (few, many))
+    assert beside <= 1.02 * max(table_sizes.SPARED * alone, table_sizes.ENOUGH * 6_000)
 
 
 def test_columns_to_count_the_others_by_are_the_owners_choice():

@@ -11,7 +11,7 @@ from core.errors import RequestError
 from core.privacy.neighbours import Neighbours
 from core.sketches.tables.reading import Noise
 from core.sketches.tables.table_layout import Layout, closure, largest
-from core.sketches.tables.table_sizes import for_squares, parts_of
+from core.sketches.tables.table_weights import for_squares, parts_of
 from core.sketches.tables.tables import Tables
 
 DOMAIN = Domain((Numeric("x", 0, 8), Categorical("c", ("u", "v", "w")), Numeric("y", -1, 1)))
