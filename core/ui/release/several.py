@@ -19,6 +19,7 @@ from ...formatting.numbers import percent
 from ...privacy.budget import Budget
 from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, TABLE, Draft
 from ...releases.forecast.forecast_shares import budget_of_share, forecast_parts, settle
+from ...releases.forecast.whole_table import chosen_pairs
 from ...sketches.part import MAX_NAME, Part, words_for
 from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
@@ -246,8 +247,9 @@ def _weight_key(number: int) -> str:
     return f"release-part-weight-{number}"
 
 
-SMALLEST, STRONGEST = "The smallest tables", "Those that go together most"
+NONE, SMALLEST, STRONGEST = "None of them", "The smallest tables", "Those that go together most"
 WHY = {
+    NONE: "As columns commonly go together, single columns alone are expected to be nearer to the truth.",
     SMALLEST: "They follow from public facts alone: how many cells each table has, and in which order the columns are.",
     STRONGEST: "Which ones these are is found out under the same promise. A tenth of the budget pays for it, so each "
     "count is about a twentieth noisier. Where columns hardly go together, the smallest tables serve better.",
@@ -272,17 +274,23 @@ def choose_pairs(draft: Draft, number: int) -> Draft:
         return draft
     tables = cast(Tables, way_of(draft).answering)
     seen, every = len(tables.pairs), math.comb(len(tables.axes), 2)
-    if not 0 < seen < every:
+    if seen == every or (not seen and draft.promise.pure):
         return draft
     if draft.promise.pure:
         note(WITHOUT_RISK)
         return draft
+    usual = SMALLEST if seen else NONE
+    if not seen:  # as single columns are better off alone, unless the strongest pairs are found out
+        found = chosen_pairs(draft.domain, draft.records, draft.promise)
+        if found is None:
+            return draft
+        seen = found[0].pairs
     chosen = st.segmented_control(
         f"Of {every:,} pairs of columns, noise lets {seen:,} be seen. Which?",
-        list(WHY),
+        [usual, STRONGEST],
         key=f"release-pairs-{number}",
         required=True,
-        default=SMALLEST,
+        default=usual,
         persist_state="session",
     )
     note(WHY[chosen])
