@@ -87,7 +87,7 @@ class Tables(LinearSketch):
         "even": all cells are equally wide, as where there are no steps, and in files of earlier versions.
     cut_for : str
         What bins and halvings that are left open are chosen for: "questions", or "samples" where records will be drawn
-        and models trained on them (`core.sketches.tables.sample_fineness`).
+        and models trained on them (`core.sketches.tables.table_sizes`).
     choosing : str
         "publicly", or "privately" where the tables were chosen under noise (`core.sketches.tables.chosen`).
     """

@@ -7,7 +7,7 @@ import pytest
 from core import Budget, Categorical, Domain, Numeric, release
 from core.analysis.synthetic_tables import synthetic_table
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.tables.sample_fineness import _population, bins_for_samples, learnt_error
+from core.sketches.tables.table_sizes import _population, bins_for_samples, learnt_error
 from core.sketches.tables.tables import Tables
 
 OFFERED = (4, 6, 8, 12, 16, 24, 32)
