@@ -47,6 +47,7 @@ from ...sources.samples import Sample
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.visiting import turn
+from ..released.chosen_view import drawable
 from .bought_first import can_find, finding_first, supposed
 from .several import added
 
@@ -203,7 +204,7 @@ def _preview(draft: Draft, scales: Scales) -> None:
     if st.toggle("See it on made-up people", key="release-preview", persist_state="session"):
         with turn():
             made = of_made_up(scales.sketch, draft.promise, draft.records)
-            x, y = made.domain.names
+            x, y = drawable(made.domain)
             picture = grid(made, x, y, size=SIZE)
         show(picture_figure(made, picture), "release-preview-figure", in_words(made, picture))
         note("They are in five places, each a twentieth of the bounds wide. Yours are not looked at.")
