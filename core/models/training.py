@@ -28,7 +28,7 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import SeededSource
-from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations
+from ..releases.forecast.reference_population import REFERENCE_POINTS, reference_populations, tied_together
 from ..releases.payment import LedgerAccount, payer_of, spending
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.stages import ORDINARY, Count, Known
@@ -50,6 +50,7 @@ NUMBER_METHODS: Registry[NumberMethod] = Registry(
 AUTO = "auto"
 # Shares right that a rehearsal cannot tell apart, and of how many records noise is so little that solving pays.
 ALIKE, LITTLE = 0.01, 0.001
+LESS = 1, 4, 16  # Parts of epsilon at which methods for numbers that are alike are tried on columns that hang together.
 # Of what is explained: how much more another must explain than sums, which say how far they may be off.
 WORTH_OF_BANDS = 0.02
 TRAINED_ON = 2 * REFERENCE_POINTS // 3
@@ -151,7 +152,8 @@ def offers(
     bends most, as that costs little where lines are straight and brings much where they are not; of those that bend
     alike what solves its problem where its noise is below a thousandth of the records, otherwise what has the least.
     Where a rehearsal would take too long a method is behind the others. Of methods that predict numbers the best is
-    what explains most of how reference records differ; what bends may explain a little less of straight shapes.
+    what explains most of how reference records differ, and of those alike what learns most of columns that hang
+    together closely; what bends may explain a little less of straight shapes.
 
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. A
     descent spreads its noise over its steps, which average it again, and over all classes at once.
@@ -190,18 +192,49 @@ def offers(
     tried = [replace(offer, rehearsal=rehearse_training(one, budget, round(records))) for one, offer in found]
     best = max((one.rehearsal.right for one in tried if one.rehearsal is not None), default=0.0)
 
+    def worth(offer: Offer) -> float:
+        """What an offer explains, and what else speaks for it."""
+        right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
+        bands = WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0
+        return right + bands + LITTLE_LOST * bool(offer.bent) + 2.0 * LITTLE_LOST * bool(offer.trainer.waves)
+
+    if not task.categories:
+        return _numbers_first(dict(zip([one for one, _ in found], tried, strict=True)), worth, budget, round(records))
+
     def rank(offer: Offer) -> tuple[float, ...]:
         right = -2.0 if offer.rehearsal is None else offer.rehearsal.right
-        if not task.categories:
-            bands = WORTH_OF_BANDS if budget.pure and offer.method == "products" else 0.0
-            bends = LITTLE_LOST * bool(offer.bent) + 2.0 * LITTLE_LOST * bool(offer.trainer.waves)
-            return 0.0, -right - bands - bends  # all shapes are straight
         if right < best - ALIKE:
             return 2.0, -right
         little = offer.trainer.solves and offer.noise < LITTLE * records
         return 0.0, -offer.trainer.waves, -offer.trainer.curves, 0.0 if little else 1.0, offer.noise
 
     return sorted(tried, key=rank)
+
+
+def _numbers_first(
+    tried: dict[Trainer, Offer], worth: Callable[[Offer], float], budget: Budget, records: int
+) -> list[Offer]:
+    """What predicts numbers, the best first; of those alike what learns most of columns that hang together closely.
+
+    Reference populations hardly tell apart what noise no longer hides, and records are not like them: many columns that
+    say nearly the same are learnt with more noise than theirs. So a larger budget takes another method only where its
+    forecast is better for certain, or where it is better on such columns, with less epsilon too (`tied_together`).
+    """
+    best = max(map(worth, tried.values()))
+    alike = [straight for straight, offer in tried.items() if worth(offer) >= best - ALIKE]
+    less = [Budget(budget.epsilon / part, budget.delta, budget.neighbours) for part in LESS]
+    learnt: dict[Trainer, Rehearsal] = {}
+    for straight in alike if len(alike) > 1 else ():
+        trainer = tried[straight].trainer
+        points, share = _tied(trainer.domain, trainer.label), Fraction(TRAINED_ON, max(1, records))
+        right = [trainer.tried(points[:TRAINED_ON], points[TRAINED_ON:], one, share, SeededSource(0)) for one in less]
+        learnt[straight] = Rehearsal(float(np.mean(right)), tuple(right))
+
+    def rank(straight: Trainer) -> tuple[bool, float]:
+        offer = tried[straight]
+        return straight not in alike, -worth(replace(offer, rehearsal=learnt.get(straight, offer.rehearsal)))
+
+    return [tried[straight] for straight in sorted(tried, key=rank)]
 
 
 def _with(trainer: Trainer, budget: Budget, records: float, **bends: Any) -> Trainer:
@@ -238,6 +271,12 @@ def yardsticks(domain: Domain, label: str) -> tuple[float, float]:
 @lru_cache(maxsize=4)
 def _populations(domain: Domain) -> tuple[np.ndarray, ...]:
     return reference_populations(domain, "l2", None, None)
+
+
+@lru_cache(maxsize=4)
+def _tied(domain: Domain, label: str) -> np.ndarray:
+    first = sum(column.width for column in domain.columns[: domain.names.index(label)])
+    return tied_together(_populations(domain)[0], first)
 
 
 def forecast_curve(

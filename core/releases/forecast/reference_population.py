@@ -308,3 +308,23 @@ def reference_sets(records: float, density: float | None, size: float) -> Sets:
     if excess(LARGEST_POPULARITY) <= 0.0:
         return popular(LARGEST_POPULARITY)
     return popular(brentq(excess, 1.0, LARGEST_POPULARITY, xtol=2e-2))
+
+
+def tied_together(points: np.ndarray, goal: int) -> np.ndarray:
+    """A reference population whose numbers follow one thing, and tell of another by how little they differ.
+
+    Each coordinate keeps its values, and has them in the order of u, of which all are, with a third of v with one sign
+    or the other, and a little of its own; the goal has those of v. So whoever learns it has to tell columns apart that
+    are correlated by more than .8, as measurements of one machine, or sizes of one thing, are.
+
+    `points`: float64 (n, dimensions), of any population; coordinates of two values stay. `goal`: which coordinate is v.
+    """
+    points, random, sign = points.copy(), np.random.default_rng(0), 1.0  # a public seed: nothing here is of anybody
+    both, told = random.normal(size=(2, len(points)))
+    for place in range(points.shape[1]):
+        if len(np.unique(points[:, place])) > 2:
+            own = random.normal(size=len(points))
+            order = told + 0.1 * own if place == goal else both + 0.3 * sign * told + 0.05 * own
+            points[np.argsort(order), place] = np.sort(points[:, place])
+            sign = -sign
+    return points
