@@ -184,6 +184,21 @@ def table_made(records: int = 2_000, epsilon: float = 4):
 SHARES = "[...frostglass.overview.cards[{}].found.est]"
 
 
+def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one_is_highest(page, tmp_path):
+    random = np.random.default_rng(4)
+    places = np.concatenate([random.normal((2.2, 7.3), 0.1, (3_000, 2)), random.uniform(0, 10, (500, 2))])
+    sketch = Histogram(Domain.of(a=(0, 10), b=(0, 10)), kernels.Euclidean(1.5, 4))
+    made = release(sketch, dict(zip("ab", places.clip(0, 10).T, strict=True)), Budget(epsilon=2))
+    show(page, made, tmp_path)
+    assert page.evaluate("frostglass.explorer.chart.decoder.takesLong")
+    page.evaluate(
+        "new Promise((done) => { const { canvas, shown } = frostglass.explorer.chart;"
+        " if (shown.shape[0] > 16) done(0); else canvas.addEventListener('finer', () => done(0)); })"
+    )
+    found = page.evaluate("[frostglass.explorer.chart.point, frostglass.explorer.peak()]")
+    assert found[0] == found[1] and [found[0]["x"], found[0]["y"]] == pytest.approx([2.2, 7.3], abs=0.3)
+
+
 def test_two_fingers_zoom_a_picture_and_one_asks(browser, tmp_path):
     made = mixed(kernels.Gaussian((4.0, 3.0, 0.7)), 0.5, 0)
     (tmp_path / "small.html").write_text(share_html(made, made.to_bytes(), "a.npz"), encoding="utf-8")

@@ -52,7 +52,9 @@ export const imageOf = (width, height, colourAt) => {
   for (let j = 0; j < height; j++) {
     for (let i = 0; i < width; i++) {
       const colour = colourAt(j * width + i);
-      if (colour) image.data.set([...colour, colour.length < 4 ? 255 : 0].slice(0, 4), 4 * ((height - 1 - j) * width + i));
+      if (!colour) continue;
+      const at = 4 * ((height - 1 - j) * width + i);
+      [image.data[at], image.data[at + 1], image.data[at + 2], image.data[at + 3]] = [colour[0], colour[1], colour[2], colour[3] ?? 255];
     }
   }
   const canvas = new OffscreenCanvas(width, height);

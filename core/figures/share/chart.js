@@ -101,7 +101,7 @@ export class Chart {
     const pen = this.canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     this.colours = coloursNow(this.canvas.parentElement);
-    const places = [Math.min(240, Math.ceil(this.plot.width / 3)), Math.min(200, Math.ceil(this.plot.height / 3))];
+    const places = [Math.min(180, Math.ceil(this.plot.width / 4)), Math.min(150, Math.ceil(this.plot.height / 4))];
     if (!this.isMap) places[0] = Math.min(400, Math.ceil(this.plot.width));
     const key = JSON.stringify([this.window, places, this.held, this.decoder.nearest, this.decoder.chosen, this.x, this.y, this.decoder.name]);
     if (key !== this.drawnFor) this.obtain(key, places);
@@ -119,6 +119,7 @@ export class Chart {
       if (!shown) return;
       this.keep(shown);
       this.draw();
+      this.canvas.dispatchEvent(new CustomEvent("finer"));
     });
   }
 

@@ -141,7 +141,7 @@ export class Controls {
 
 /** The picture with its tools, and beside it the point or box that is asked. */
 export class Explorer {
-  told;
+  first; told;
 
   /**
    * `controls` say what is drawn: the `decoder`, the places of the columns `x` and `y`, and what is `held`. What a
@@ -161,6 +161,7 @@ export class Explorer {
     this.controls = controls;
     this.chart = new AskedChart(this.canvas, { onPoint: (point) => this.ask(point), onBox: (box) => this.count(box) }, signal);
     this.canvas.addEventListener("drawn", () => this.explain());
+    this.canvas.addEventListener("finer", () => this.chart.point && this.chart.point === this.first && this.askFirst());
     const keys = element("p", { class: "note", id: "keys" }, "Click a place, or drag a box around some. With keys: arrows move the point, Shift and arrows draw a box, + and − zoom, 0 shows all.");
     this.parts = [element("div", { class: "split" },
         element("figure", { "aria-labelledby": "shown" }, this.title, this.tools(), element("div", { class: "canvas" }, this.canvas), this.legend, this.note),
@@ -191,8 +192,16 @@ export class Explorer {
     else if (this.chart.point) this.ask(this.chart.point);
     else {
       this.fillFields();
-      this.chart.ask(this.peak());
+      this.askFirst();
     }
+  }
+
+  /** What is asked before anybody does, again where a finer picture came: nobody has to be told. */
+  askFirst() {
+    const { told } = this;
+    this.told = null;
+    this.chart.ask(this.first = this.peak());
+    this.told = told;
   }
 
   peak() {

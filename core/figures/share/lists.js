@@ -117,6 +117,8 @@ export const groupsView = (groups, controls) => {
   return Object.assign(view, { show: () => view.open && show() });
 };
 
+const AROUND = [[-1, 0], [1, 0], [0, -1], [0, 1], [-1, -1], [1, 1], [-1, 1], [1, -1]];
+
 /** Places of a picture that are higher than all paths to a higher one by more than noise makes any, all places together. */
 const topsOf = (shown, { together = 4, noise }) => {
   if (shown.low === null || !shown.error) return [];
@@ -132,7 +134,7 @@ const topsOf = (shown, { together = 4, noise }) => {
   const order = Array.from(shown.est.keys()).sort((a, b) => shown.est[b] - shown.est[a]);
   for (const i of order) {
     owner[i] = i;
-    for (const [dx, dy] of [[-1, 0], [1, 0], [0, -1], [0, 1], [-1, -1], [1, 1], [-1, 1], [1, -1]]) {
+    for (const [dx, dy] of AROUND) {
       const [column, row] = [(i % width) + dx, Math.floor(i / width) + dy];
       const other = row * width + column;
       if (column < 0 || column >= width || row < 0 || row >= height || owner[other] < 0) continue;
