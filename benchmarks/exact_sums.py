@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 from sklearn.neighbors import KernelDensity
 
 from core.geometry.kernels import Gaussian
-from core.lab.kernel_sums import kernel_sums
+from core.lab.comparison_trials import kernel_sums
 
 RECORDS, ASKED = 1_000_000, 50
 ERRORS = 0.05, 0.01

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.geometry.kernels import Gaussian
-from core.lab import kernel_sums as module
-from core.lab.kernel_sums import kernel_sums
+from core.lab import comparison_trials as module
+from core.lab.comparison_trials import kernel_sums
 
 KERNEL = Gaussian(0.5)
 
