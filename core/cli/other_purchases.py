@@ -218,6 +218,15 @@ def train(
             "Without it auto takes what pays for so many records where it chooses curves too.",
         ),
     ] = None,
+    products: Annotated[
+        int | None,
+        Option(
+            metavar="0|1",
+            min=0,
+            max=1,
+            help="1 for the product of each two numbers beside them; without it as for waves.",
+        ),
+    ] = None,
     monotonic_cst: Annotated[
         list[str] | None,
         Option(
@@ -270,6 +279,7 @@ def train(
                 records=records,
                 curves=curves,
                 waves=waves,
+                products=products,
                 monotonic_cst=notation.parse_directions(monotonic_cst or ()),
             )
             with room_for("model", out, most_bytes(Task(domain, target), MOST_HALVINGS)) as written:

@@ -273,7 +273,7 @@ class TunedMinima(Method):
     def candidates(self) -> tuple[ApproximateMinima, ...]:
         """A method for every radius, the longest first."""
         return tuple(
-            ApproximateMinima(self.domain, self.label, self.reach / 2.0**place, curves=self.curves, waves=self.waves)
+            ApproximateMinima(self.domain, self.label, self.reach / 2.0**place, **self.bends_by)
             for place in range(self.radii)
         )
 

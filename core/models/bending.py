@@ -31,6 +31,11 @@ that is proved from it, is the same for straight lines, curves and waves; record
 (`whole_vectors`), so it holds whatever rounds. Every coordinate is a function of one record, element by element: sums
 over coordinates are taken in their order, and the cosine is a polynomial (`wave`), not a library's.
 
+**Products.** Whether two columns have the same sign, one number says: their product. Where products are asked for, all
+P of two coordinates of numbers stand beside lines, curves and waves, each times √(t B/P), t = `SHARE_OF_PRODUCTS`: none
+is above 1, so together they have at most a squared length of t B, and lines and curves are multiplied by √(1 - t), or
+by √(1 - s - t) beside both. Over the bounds of either number a product is 0 on average: curves say all of a column.
+
 **What waves say of one column**, for whoever looks: the mean over all other columns, as if each were spread evenly over
 its bounds or categories by itself. Of a column with characteristic function χ_k(w) = E e^(2πi w z_k) that is
 e^(2πi w_j z_j) Π_(k≠j) χ_k(w_k), real part and imaginary one, with χ(w) = sin(2πw)/(2πw) of a number.
@@ -52,6 +57,7 @@ LENGTHS = (1.0, 0.5)
 SPREAD = 1.0 / 3.0  # The usual standard deviation of a number between -1 and 1: a sixth of the bounds.
 SINE_TERMS = 10
 SHARE = 0.1  # Of the squared length, that waves have: what curves alone say is learnt first.
+SHARE_OF_PRODUCTS = 0.3
 SEED = 0  # Of the frequencies, which are public and the same for ever.
 
 
@@ -107,9 +113,15 @@ def waved(vectors: np.ndarray, waves: np.ndarray, square: float) -> np.ndarray:
     return height(len(waves), square) * np.hstack((wave(turns), wave(turns - 0.25)))
 
 
-def height(waves: int, square: float) -> float:
-    """What waves are multiplied by: √(s B/W), and no more than 1, as all coordinates are cut there."""
-    return min(1.0, math.sqrt(SHARE * square / waves))
+def multiplied(vectors: np.ndarray, pairs: np.ndarray, square: float) -> np.ndarray:
+    """Products of pairs (P, 2) of coordinates between -1 and 1 (n, d), float64 (n, P); see the module."""
+    one, other = pairs.T
+    return height(len(pairs), square, SHARE_OF_PRODUCTS) * (vectors[:, one] * vectors[:, other])
+
+
+def height(many: int, square: float, share: float = SHARE) -> float:
+    """What so many waves or products are multiplied by: √(s B/W), at most 1, as all coordinates are cut there."""
+    return min(1.0, math.sqrt(share * square / many))
 
 
 def wave(turns: np.ndarray) -> np.ndarray:
@@ -153,6 +165,6 @@ def mean_waves(
     return [told(one * rest) for one, rest in zip(turned, others, strict=True)], told(before[-1])
 
 
-def lines_beside_waves() -> float:
-    """What lines and curves are multiplied by where waves stand beside them."""
-    return math.sqrt(1.0 - SHARE)
+def lines_beside(waves: int, products: int) -> float:
+    """What lines and curves are multiplied by where so many waves and products stand beside them."""
+    return math.sqrt(1.0 - SHARE * (waves > 0) - SHARE_OF_PRODUCTS * (products > 0))

@@ -38,6 +38,7 @@ FINE = 1 << 24  # What 1 counts where a model is judged by public records.
 # and at 0.1 and 1 with a delta); and how much of that is taken for what curves may bring.
 SAMPLING, NOISE, LITTLE_LOST = 0.5, 200.0, 0.005
 SAMPLING_OF_WAVES = 0.05
+MANY_NUMBERS = 6  # From which on products are taken instead of waves where nobody asks for either.
 # The same of what is explained of a number, of which curves may bring tenths.
 LITTLE_EXPLAINED = 0.02
 MOST_HELD = 1 << 25  # Records times coordinates, beyond which curves would take a method's minutes.
@@ -115,8 +116,10 @@ class Trained(Task, Fitted[Model]):
 
     def _check(self) -> None:
         super()._check()
-        if (self.curves or self.waves) and not self.bends:
-            raise RequestError(f"The method {self.name!r} takes straight lines alone; leave curves and waves out.")
+        if any(self.bends_by.values()) and not self.bends:
+            raise RequestError(
+                f"The method {self.name!r} takes straight lines alone; leave curves, waves and products out."
+            )
 
     @classmethod
     def suits(cls, task: Task, budget: Budget) -> bool:
@@ -156,17 +159,29 @@ class Trained(Task, Fitted[Model]):
         return best
 
     def waved_for(self, budget: Budget, records: float) -> Self:
-        """The same with as many waves as cost no more than curves may (`curved_for`), where there are several columns.
+        """The same with as many waves as cost no more than curves may (`curved_for`), where there are several columns and no products.
 
         They are short, so what they let in is noise first, and of luck little (`SAMPLING_OF_WAVES`).
         """
         best, without = self, self.noise(budget) if self.bends else 0.0
-        for waves in self.usual_waves if self.bends and len(self.features.columns) > 1 else ():
+        several = len(self.features.columns) > 1 and not len(self.pairs)
+        for waves in self.usual_waves if self.bends and several else ():
             found = self._no_dearer(best, without, SAMPLING_OF_WAVES, budget, records, waves=waves)
             if found is None:
                 break
             best = found
         return best
+
+    def multiplied_for(self, budget: Budget, records: float) -> Self:
+        """The same with the products of each two numbers instead of waves, where they cost no more (`waved_for`).
+
+        Of few numbers waves see what products do, and more; of many they hardly see which two belong together.
+        """
+        numbers = self.encoding.layout.numbers
+        if not (self.bends and self.usual_waves and numbers >= MANY_NUMBERS):
+            return self
+        found = self._no_dearer(self, self.noise(budget), SAMPLING_OF_WAVES, budget, records, products=1)
+        return self if found is None else found
 
     def _no_dearer(
         self, best: Self, without: float, sampling: float, budget: Budget, records: float, **bends: Any
@@ -232,7 +247,7 @@ class Trained(Task, Fitted[Model]):
     @property
     def task(self) -> Task:
         """What is predicted from what, without the method's own parameters: what the file of a model knows."""
-        return Task(self.domain, self.label, self.radius, curves=self.curves, waves=self.waves)
+        return Task(self.domain, self.label, self.radius, **self.bends_by)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ WAVES = (
     "Beside what each column adds it has {:,} waves, cosines and sines of weighted sums of all columns at public "
     "random weights, for what columns say only together; a curve or a coefficient is the mean over all other columns."
 )
+PRODUCTS = "Beside what each column adds it has the products of each two numbers, for what they say only together."
 DIRECTIONS = "monotonic_cst"  # The detail that says which columns were declared to raise (1) or lower (-1) it.
 DIRECTED = "Its owner declared what only raises it (1) and what only lowers it (-1), and so do its curves: {}."
 HIDDEN = {
@@ -110,13 +111,6 @@ class ModelFile(ABC):
         """Float64 (rows,)."""
         return self.weights[:, 0] + self.weights[:, 1:] @ self.task.reading[1]
 
-    @cached_property
-    def without_waves(self) -> tuple[np.ndarray, np.ndarray]:
-        """What `slopes` and `intercepts` are where waves of all columns are left out, which add what they say apart."""
-        told, added = self.task.reading
-        lines = self.weights[:, 1 : self.task.lines + 1]
-        return lines @ told[:, : self.task.lines].T, self.weights[:, 0] + lines @ added[: self.task.lines]
-
     @property
     def to_natural(self) -> float:
         """What a score of 1 is in the unit of what is predicted."""
@@ -196,6 +190,7 @@ class ModelFile(ABC):
             *kept,
             *self.about(),
             *([WAVES.format(self.task.waves)] if self.task.waves else []),
+            *([PRODUCTS] if self.task.products else []),
             *([DIRECTED.format(self.details[DIRECTIONS])] if DIRECTIONS in self.details else []),
             "Its coefficients have noise: what a single one says of a column may be the noise's.",
             "Queries outside the public bounds are judged as if they were on them.",

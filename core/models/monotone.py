@@ -75,8 +75,10 @@ def directions_of(task: Task, declared: Declared) -> tuple[int, ...]:
         raise RequestError("A direction needs a number or two classes to predict: of more none is above the others.")
     if task.radius < math.sqrt(task.corner):
         raise RequestError("Records that are shortened follow no direction: leave the radius out.")
-    if task.waves:
-        raise RequestError("Waves look at several columns together and follow no direction: leave them out.")
+    if task.waves or task.products:
+        raise RequestError(
+            "Waves and products look at several columns together and follow no direction: leave them out."
+        )
     return tuple(int(way) for way in ways)
 
 

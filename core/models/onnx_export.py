@@ -22,7 +22,7 @@ import numpy as np
 
 from ..domain import Categorical, Column, Cyclic, Ordered
 from ..runtime.environment import SOFTWARE, check_extra
-from .bending import height, lines_beside_waves, tents
+from .bending import SHARE_OF_PRODUCTS, height, lines_beside, tents
 from .linear_models import LinearModel, Model, NumberModel
 from .training_task import Task
 
@@ -142,13 +142,20 @@ def _bent(graph: Graph, task: Task) -> str:
     for column, numbers in zip(task.features.columns, straight, strict=True):
         halvings = task.halvings()[column.name]
         lines.append(graph.curved(numbers, column.width, halvings) if halvings else numbers)
-    if not task.waves:
+    beside, together = [], graph.together(straight)
+    if task.waves:
+        angles = graph.constant(np.ascontiguousarray(2.0 * np.pi * task.frequencies.T))
+        turned = graph.do("MatMul", together, angles)
+        waves = graph.together([graph.do("Cos", turned), graph.do("Sin", turned)])
+        beside.append(graph.do("Mul", waves, graph.constant(height(task.waves, task.corner))))
+    if len(task.pairs):
+        one, other = (graph.do("Gather", together, graph.constant(ends), axis=1) for ends in task.pairs.T)
+        scale = graph.constant(height(len(task.pairs), task.corner, SHARE_OF_PRODUCTS))
+        beside.append(graph.do("Mul", graph.do("Mul", one, other), scale))
+    if not beside:
         return graph.together(lines)
-    angles = graph.constant(np.ascontiguousarray(2.0 * np.pi * task.frequencies.T))
-    turned = graph.do("MatMul", graph.together(straight), angles)
-    waves = graph.together([graph.do("Cos", turned), graph.do("Sin", turned)])
-    scaled = graph.do("Mul", waves, graph.constant(height(task.waves, task.corner)))
-    return graph.together([graph.do("Mul", graph.together(lines), graph.constant(lines_beside_waves())), scaled])
+    shorter = graph.constant(lines_beside(task.waves, len(task.pairs)))
+    return graph.together([graph.do("Mul", graph.together(lines), shorter), *beside])
 
 
 def _scores(graph: Graph, model: Model, features: str) -> str:

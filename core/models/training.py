@@ -87,7 +87,8 @@ class Offer:
         """What its curves and waves are, as a clause; "" of straight lines."""
         curves = f"numbers have curves of {(1 << self.trainer.curves) + 1} knots" if self.trainer.bent.any() else ""
         waves = f"{self.trainer.waves} waves look at all columns together" if self.trainer.waves else ""
-        return ", and ".join(part for part in (curves, waves) if part)
+        products = "each two numbers have their product" if self.trainer.products else ""
+        return ", and ".join(part for part in (curves, waves, products) if part)
 
     @property
     def reason(self) -> str:
@@ -121,14 +122,20 @@ class Chosen:
 
 
 def trainer_of(
-    method: str, domain: Domain, label: str, radius: float | None = None, curves: int = 0, waves: int = 0
+    method: str,
+    domain: Domain,
+    label: str,
+    radius: float | None = None,
+    curves: int = 0,
+    waves: int = 0,
+    products: int = 0,
 ) -> Trainer:
     """The trainer of a name; RequestError where there is none of this name or it cannot predict such a column."""
     known = _methods(Task(domain, label))
     if method not in known:
         goal = "classes" if Task(domain, label).categories else "numbers"
         raise RequestError(f"There is no method {str(method)!r} for {goal}; there are {', '.join((AUTO, *known))}.")
-    return cast(Trainer, known.named(method)(domain, label, radius, curves=curves, waves=waves))
+    return cast(Trainer, known.named(method)(domain, label, radius, curves=curves, waves=waves, products=products))
 
 
 def _methods(task: Task) -> Registry[Any]:
@@ -145,6 +152,7 @@ def offers(
     records: float = USUAL_RECORDS,
     curves: int | None = None,
     waves: int | None = None,
+    products: int | None = None,
 ) -> list[Offer]:
     """The methods that keep a promise, the best first, by what each gets right of reference populations.
 
@@ -158,32 +166,21 @@ def offers(
     The slopes of one record are no longer than the record, and their sum over all of them is what noise hides. A
     descent spreads its noise over its steps, which average it again, and over all classes at once.
 
-    Parameters
-    ----------
-    domain, label : Domain, str
-        What is predicted from what.
-    composable : bool
-        Leave out what is alone in its ledger.
-    records : float
-        About how many there are.
-
-    Raises
-    ------
-    RequestError
-        When the column cannot be predicted.
+    `composable`: Leave out what is alone in its ledger. `records`: About how many there are. RequestError when the
+    column cannot be predicted.
     """
-    task = Task(domain, label, radius, curves=curves or 0, waves=waves or 0)
+    said = {"curves": curves, "waves": waves, "products": products}
+    asked = {name: many for name, many in said.items() if many}
+    task = Task(domain, label, radius, **asked)
     found = []
     for kind in _methods(task).values():
-        if kind.suits(task, budget) and (kind.composable or not composable) and (kind.bends or not (curves or waves)):
+        if kind.suits(task, budget) and (kind.composable or not composable) and (kind.bends or not asked):
             straight = kind(domain, label, radius).for_records(budget, records)
-            bent = (
-                straight.curved_for(budget, records)
-                if curves is None
-                else _with(straight, budget, records, curves=curves)
-            )
-            if waves or (waves is None and curves is None):
-                bent = bent.waved_for(budget, records) if waves is None else _with(bent, budget, records, waves=waves)
+            bent = _with(straight, budget, records, **asked)
+            if curves is None:
+                bent = bent.curved_for(budget, records)
+                bent = bent.multiplied_for(budget, records) if products is None else bent
+                bent = bent.waved_for(budget, records) if waves is None else bent
             found.append((straight, Offer(bent, bent.noise(budget))))
     if not found:
         raise RequestError("Without a delta numbers are predicted from records of any length: leave the radius out.")
@@ -238,7 +235,7 @@ def _numbers_first(
 
 
 def _with(trainer: Trainer, budget: Budget, records: float, **bends: Any) -> Trainer:
-    return replace(trainer, **bends).for_records(budget, records) if any(bends.values()) else trainer
+    return replace(trainer, **bends).for_records(budget, records) if bends else trainer
 
 
 @lru_cache(maxsize=256)
@@ -287,7 +284,7 @@ def forecast_curve(
     for budget in budgets:
         first = offers(domain, label, budget, radius, composable=True, records=records)[0]
         if first.rehearsal is None:
-            straight = replace(first.trainer, curves=0, waves=0)
+            straight = replace(first.trainer, curves=0, waves=0, products=0)
             first = replace(first, rehearsal=rehearse_training(straight, budget, records))
         best.append((budget, first))
     return best
@@ -303,6 +300,7 @@ def training_plan(
     records: float | None = None,
     curves: int | None = None,
     waves: int | None = None,
+    products: int | None = None,
     monotonic_cst: Declared = None,
     composable: bool = True,
 ) -> PurchasePlan[Chosen]:
@@ -310,8 +308,8 @@ def training_plan(
 
     A method that is named takes its usual steps, and straight lines, where neither records nor curves are said.
     """
-    directions = directions_of(Task(domain, label, radius, waves=waves or 0), monotonic_cst)
-    waves = 0 if directions else waves
+    directions = directions_of(Task(domain, label, radius, waves=waves or 0, products=products or 0), monotonic_cst)
+    waves, products = (0, 0) if directions else (waves, products)
 
     def made(known: Known) -> Chosen:
         if method == AUTO:
@@ -325,10 +323,11 @@ def training_plan(
                     records=known.records,
                     curves=curves,
                     waves=waves,
+                    products=products,
                 )
             )
             return Chosen(found[0].trainer, known.left, found, directions)
-        trainer = trainer_of(method, domain, label, radius, curves or 0, waves or 0)
+        trainer = trainer_of(method, domain, label, radius, curves or 0, waves or 0, products or 0)
         settled = trainer if records is None else trainer.for_records(known.left, records)
         return Chosen(settled, known.left, directions=directions)
 
@@ -379,6 +378,7 @@ def train(
     records: int | None = None,
     curves: int | None = None,
     waves: int | None = None,
+    products: int | None = None,
     monotonic_cst: Declared = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
@@ -407,10 +407,12 @@ def train(
     waves : int | None
         How many waves of all columns together stand beside them, for what columns say only together; None leaves it to
         the forecast of "auto" where that chooses curves too.
+    products : int | None
+        1 for the product of each two numbers beside them, 0 for none; None as for waves.
     monotonic_cst : Mapping[str, int] | Sequence[int] | None
         As scikit-learn has it: 1 for a column that only raises what is predicted (of classes the second one's odds), -1
         for one that only lowers it, 0 for others; by name, or one for each in the order of the domain. There are no
-        waves then.
+        waves and products then.
     ledger, dataset : Ledger | str | None, str | None
         Who pays; nobody where no data set is named.
     **reading : FileReading
@@ -426,6 +428,7 @@ def train(
         records=records,
         curves=curves,
         waves=waves,
+        products=products,
         monotonic_cst=monotonic_cst,
         composable=payer is not None,
     )

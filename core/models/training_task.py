@@ -22,7 +22,7 @@ from ..domain import Categorical, Column, Cyclic, Domain, Numeric, Scalar
 from ..errors import RequestError
 from ..runtime.parameters import Number, Resolved, Text, Validated, Whole, parameter
 from ..sketches.sums_of_products import Products
-from .bending import curved, frequencies, knots, lines_beside_waves, mean_waves, waved
+from .bending import curved, frequencies, knots, lines_beside, mean_waves, multiplied, waved
 
 if TYPE_CHECKING:
     from ..sources import Source
@@ -31,7 +31,7 @@ MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as t
 MAX_COORDINATES = 4_000
 MOST_HALVINGS, MOST_WAVES = 5, 1_000
 DRAWN = 3  # Halvings of the knots by which waves are told.
-BENDS = ("curves", "waves")  # Parameters that files of straight lines do not have.
+BENDS = ("curves", "waves", "products")  # Parameters that files of straight lines do not have.
 RADIUS = Number("The radius of the features", 1e-3, 1e3)
 
 
@@ -51,6 +51,8 @@ class Task(Validated):
         How often the bounds of a number are halved by the knots of its curve; 0 for a straight line.
     waves : int
         How many waves of all columns together stand beside them; 0 where each column adds something of its own alone.
+    products : int
+        1 where the products of each two numbers stand beside them, otherwise 0.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class Task(Validated):
     radius: Resolved[float] = parameter(RADIUS, None)
     curves: int = parameter(Whole("How often a curve halves the bounds", 0, MOST_HALVINGS), 0, kw_only=True)
     waves: int = parameter(Whole("The number of waves", 0, MOST_WAVES), 0, kw_only=True)
+    products: int = parameter(Whole("Products of two numbers", 0, 1), 0, kw_only=True)
     described: ClassVar[str] = "task"
 
     def _check(self) -> None:
@@ -75,6 +78,11 @@ class Task(Validated):
         if self.width >= MAX_COORDINATES:
             raise RequestError(f"A model takes at most {MAX_COORDINATES - 1:,} coordinates.")
         self._settle(radius=min(self.radius or math.inf, math.sqrt(self.corner)))
+
+    @property
+    def bends_by(self) -> dict[str, int]:
+        """What lets it bend, by name."""
+        return {name: getattr(self, name) for name in BENDS}
 
     @cached_property
     def features(self) -> Domain:
@@ -140,12 +148,24 @@ class Task(Validated):
     @cached_property
     def width(self) -> int:
         """How many coordinates features have."""
-        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1) + 2 * self.waves
+        return self.features.dimensions + int(self.bent.sum()) * ((1 << self.curves) - 1) + self._together
 
     @property
-    def lines(self) -> int:
-        """How many of them are of lines, categories and curves, which come first; the others are waves."""
-        return self.width - 2 * self.waves
+    def _together(self) -> int:
+        """How many coordinates look at several columns: waves, then products. They come last."""
+        return 2 * self.waves + len(self.pairs)
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """Places of the two numbers of each product among the coordinates before any of them bends, int64 (P, 2)."""
+        numbers = np.flatnonzero(np.array(self.encoding.layout.squared)[1:] & (self.products > 0))
+        one, other = np.triu_indices(len(numbers), 1)
+        return np.column_stack((numbers[one], numbers[other]))
+
+    @property
+    def _shortened_by(self) -> float:
+        """What lines and curves are multiplied by."""
+        return lines_beside(self.waves, len(self.pairs))
 
     @cached_property
     def _groups(self) -> tuple[int, ...]:
@@ -161,7 +181,7 @@ class Task(Validated):
     def vectors(self, points: np.ndarray) -> np.ndarray:
         """Features that are encoded by their domain, (n, d), as (1, coordinates between -1 and 1), (n, width + 1)."""
         vectors = self.encoding.vectors(points)
-        if not self.bent.any() and not self.waves:
+        if not self.bent.any() and not self._together:
             return vectors
         vectors = np.clip(vectors, -1.0, 1.0)  # queries may be outside the bounds, and a wave has no end there
         ends = np.cumsum(np.where(self.bent, 1 << self.curves, 1))
@@ -172,9 +192,12 @@ class Task(Validated):
                 found[:, end + 1 - (1 << self.curves) : end + 1] = curved(column, self.curves)
             else:
                 found[:, end] = column
+        end = ends[-1] + 1
+        found[:, 1:end] *= self._shortened_by
         if self.waves:
-            found[:, 1 : ends[-1] + 1] *= lines_beside_waves()
-            found[:, ends[-1] + 1 :] = waved(vectors[:, 1:], self.frequencies, self.corner)
+            found[:, end : end + 2 * self.waves] = waved(vectors[:, 1:], self.frequencies, self.corner)
+        if len(self.pairs):
+            found[:, end + 2 * self.waves :] = multiplied(vectors[:, 1:], self.pairs, self.corner)
         return found
 
     @cached_property
@@ -224,11 +247,12 @@ class Task(Validated):
                 mean = told[own].mean(axis=0)
                 told[own] -= mean
                 added += mean
-        if not self.waves:
+        if not self._together:
             return told, added
-        waves, everywhere = self._waves_told()
-        lines = lines_beside_waves()
-        return np.hstack((told * lines, waves)), np.concatenate((added * lines, everywhere))
+        none = np.zeros((len(told), len(self.pairs)))  # what products say of one column
+        waves, everywhere = self._waves_told() if self.waves else (none[:, :0], none[0, :0])
+        told, added = told * self._shortened_by, added * self._shortened_by
+        return np.hstack((told, waves, none)), np.concatenate((added, everywhere, none[0]))
 
     def _waves_told(self) -> tuple[np.ndarray, np.ndarray]:
         """What the weights of waves say of `terms`, float64 (terms, 2 waves), and of the intercept."""

@@ -182,7 +182,7 @@ def choose(visitor: Session, own: OwnData, ledger: Ledger) -> None:
     try:
         with st.spinner("Trying methods on made-up records"):
             outlook(own.domain, str(target), budget, records)
-            bends = {"waves": 0} if declared else {}
+            bends = {"waves": 0, "products": 0} if declared else {}
             found = offers(own.domain, str(target), budget, composable=True, records=records, **bends)
             more = _with_slack(own.domain, str(target), budget, records, found[0])
         if more:

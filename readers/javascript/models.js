@@ -8,7 +8,7 @@ import { normalQuantile } from "./special.js";
 const COEFFICIENT_BITS = 20, SMALLEST = 2.2250738585072014e-308;
 const CLASSES = ["logistic", "multinomial", "one-vs-rest", "svm"], NUMBERS = ["number", "count"];
 // Of waves: lengths in those that records are apart, the usual spread of a number, and their share of the squared length.
-const LENGTHS = [1, 0.5], SPREAD = 1 / 3, SHARE = 0.1;
+const LENGTHS = [1, 0.5], SPREAD = 1 / 3, SHARE = 0.1, SHARE_OF_PRODUCTS = 0.3;
 
 const expit = (score) => 1 / (1 + Math.exp(-score));
 const isCategory = ({ kind }) => kind === "categorical" || kind === "words";
@@ -44,7 +44,7 @@ const curved = (x, halvings) => {
 
 /** A trained model, which anyone may ask for ever: classes with their probabilities, or a number. */
 export class Model {
-  bends; between; categories; curves; domain; kind; label; manifest; radius; waves;
+  bends; between; categories; curves; domain; kind; label; manifest; pairs; radius; waves;
 
   constructor(facts) {
     const { domain, task, kind, scale, rows } = facts;
@@ -59,7 +59,11 @@ export class Model {
     this.domain = this.between.domain;
     this.bends = this.between.coordinates.map(({ several }) => this.curves > 0 && several);
     if (this.waves) this.drawWaves(this.domain.columns.filter(isCategory));
-    const length = this.bends.reduce((sum, bends) => sum + (bends ? 2 ** this.curves : 1), 1 + 2 * this.waves);
+    const numbers = task.products ? this.between.coordinates.flatMap(({ several }, k) => (several === undefined ? [] : [k])) : [];
+    this.pairs = numbers.flatMap((one, place) => numbers.slice(place + 1).map((other) => [one, other]));
+    const labelled = this.domain.columns.filter(isCategory);
+    this.corner = this.bends.length + labelled.reduce((sum, { width }) => sum + 1 - width, 0); // its squared length
+    const length = this.bends.reduce((sum, bends) => sum + (bends ? 2 ** this.curves : 1), 1 + 2 * this.waves + this.pairs.length);
     if (!this.weights.every((row) => row.length === length)) throw new ReaderError("The file has another number of coefficients than its columns need.");
   }
 
@@ -74,10 +78,12 @@ export class Model {
 
   /** What the model adds up of one record: 1, lines with their curves, cosines and sines. */
   vector(between) {
-    const beside = this.waves ? Math.sqrt(1 - SHARE) : 1;
+    const beside = Math.sqrt(1 - (this.waves ? SHARE : 0) - (this.pairs.length ? SHARE_OF_PRODUCTS : 0));
     const lines = between.flatMap((x, k) => (this.bends[k] ? curved(x, this.curves) : [x])).map((x) => x * beside);
     const angles = this.waves ? this.frequencies.map((speeds) => 2 * Math.PI * dot(between, speeds)) : [];
     const found = [...lines, ...[...angles.map(Math.cos), ...angles.map(Math.sin)].map((x) => x * this.height)];
+    const height = Math.min(1, Math.sqrt((SHARE_OF_PRODUCTS * this.corner) / this.pairs.length));
+    for (const [one, other] of this.pairs) found.push(height * (between[one] * between[other]));
     const factor = Math.min(1, this.radius / Math.max(Math.sqrt(dot(found, found)), 1e-300));
     return Float64Array.of(1, ...found.map((x) => x * factor));
   }

@@ -276,6 +276,48 @@ def test_waves_are_as_many_as_records_and_epsilon_pay_for():
     assert waves(30_000, DELTA, curves=0) == 0 and waves(3_000, DELTA, waves=7) == 7
 
 
+@pytest.mark.parametrize("waves", [0, 7])
+@pytest.mark.parametrize("radius", [None, 0.7])
+def test_records_with_products_are_within_the_radius_that_sensitivities_are_proved_from(radius, waves):
+    domain = Domain((*GROWTH.columns, *PLANE.columns[2:]))
+    task, unit = Task(domain, "kind", radius, curves=2, waves=waves, products=1), 1 << 13
+    assert task.width == 3 * 4 + 2 + 2 * waves + 3 and task.radius == Task(domain, "kind", radius).radius
+    frame = alike(1_000) | {"z": np.random.default_rng(5).uniform(0, 10, 1_000)}
+    ends = {"x": [-4.0, 4.0], "y": [8.0, -9.0], "z": [0.0, 99.0], "town": ["Bern"] * 2, "kind": ["no"] * 2}
+    for one in (ends, frame):
+        units, _ = task.gather(open_source(one), unit)
+        assert int((units**2).sum(axis=1).max()) <= task.longest(unit)
+    vectors = task.vectors(task.features.encode_queries(pd.DataFrame(ends), "l2"))
+    assert np.sqrt((vectors[:, 1:] ** 2).sum(axis=1)).max() <= np.sqrt(task.corner) * (1 + 1e-12)
+    whole, alone = (
+        task.gather(open_source({name: np.asarray(values)[part] for name, values in frame.items()}), unit)[0]
+        for part in (slice(None), slice(7, 8))
+    )
+    assert (whole[7] == alone[0]).all()  # bit for bit, whoever is beside it
+    assert Task(Domain((GROWTH.columns[0], *PLANE.columns[2:])), "kind", products=1).width == 1 + 2  # no two numbers
+
+
+def test_products_tell_which_two_of_many_columns_have_the_same_sign_where_waves_hardly_do():
+    """Two of ten columns: an exclusive or that 64 waves say to six in ten."""
+    domain = Domain.of(**{f"x{place}": (-1.0, 1.0) for place in range(10)}, kind=["no", "yes"])
+
+    def records(count: int, seed: int) -> dict[str, object]:
+        numbers = np.random.default_rng(seed).uniform(-1, 1, (count, 10))
+        kind = np.where(numbers[:, 3] * numbers[:, 7] > 0, "yes", "no")
+        return {f"x{place}": numbers[:, place] for place in range(10)} | {"kind": kind}
+
+    first = offers(domain, "kind", DELTA, records=4_000)[0]
+    assert first.trainer.products == 1 and "their product" in first.reason
+    assert offers(domain, "kind", Budget("0.1"), records=300)[0].trainer.products == 0
+    trainer = trainer_of("descent", domain, "kind", products=1)
+    model = trainer.fit(open_source(records(4_000, 0)), DELTA, noise_source=SeededSource(2))
+    asked = pd.DataFrame(records(1_000, 9))
+    told = np.array(["no", "yes"])[model.codes(asked.drop(columns="kind"))]
+    assert np.mean(told == asked.kind) > 0.7
+    assert any("products of each two" in said for said in model.card())
+    assert load_model(json.dumps(model.to_dict()).encode()).task.products == 1
+
+
 def test_a_model_with_waves_is_read_back_and_says_what_they_are():
     model = train(alike(500), "kind", PLANE, DELTA, "descent", waves=6, records=500)
     again = load_model(model.to_bytes())

@@ -110,6 +110,7 @@ def test_what_has_no_direction_is_refused_before_anything_is_read():
         (PLANE, "kind", {"x": True}, {}, "1 for what only raises"),
         (PLANE, "kind", [1], {}, "for each of 3 columns"),
         (PLANE, "kind", {"x": 1}, {"waves": 4}, "leave them out"),
+        (PLANE, "kind", {"x": 1}, {"products": 1}, "leave them out"),
         (PLANE, "kind", {"x": 1}, {"radius": 0.5}, "leave the radius out"),
         (three, "kind", {"x": 1}, {}, "none is above the others"),
     ):

@@ -81,12 +81,13 @@ def test_the_graph_of_one_class_for_everyone_says_it(shares):
         (COUNTS, "x", "poisson", 0.8),
     ],
 )
-@pytest.mark.parametrize(("curves", "waves"), [(0, 0), (2, 0), (1, 5)])
-def test_the_graph_predicts_what_the_model_predicts(domain, label, method, radius, curves, waves):
+@pytest.mark.parametrize(("curves", "waves", "products"), [(0, 0, 0), (2, 0, 1), (1, 5, 1)])
+def test_the_graph_predicts_what_the_model_predicts(domain, label, method, radius, curves, waves, products):
     if method == "products":  # which takes neither
-        curves = waves = 0
+        curves = waves = products = 0
     budget = Budget(5, "1e-5")
-    model = train(records(), label, domain, budget, method, radius=radius, curves=curves, waves=waves)
+    bends = {"curves": curves, "waves": waves, "products": products}
+    model = train(records(), label, domain, budget, method, radius=radius, **bends)
     graph = onnx.load_from_string(to_onnx(model))
     asked = records()
     found = reference.ReferenceEvaluator(graph).run(None, inputs(asked, model.features))

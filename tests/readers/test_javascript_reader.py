@@ -221,7 +221,8 @@ BESIDE = [("kind", "svm"), ("day", "number"), ("pay", "count")]
 
 def made_up(label: str, kind: str, curves: int, waves: int, radius: float | None) -> LinearModel | NumberModel:
     domain = WHOLE if kind != "count" else replace(WHOLE, columns=(Numeric(label, 0, 9), *WHOLE.without(label).columns))
-    task, random = Task(domain, label, radius, curves=curves, waves=waves), np.random.default_rng(3)
+    products = int(curves == 2 or waves == 6)
+    task, random = Task(domain, label, radius, curves=curves, waves=waves, products=products), np.random.default_rng(3)
     rows = random.integers(-(2**21), 2**21, (task.rows, task.width + 1))
     model = LinearModel if task.categories else NumberModel
     promise = 0.8, rows, core.Budget(1), "a method", "A theorem."

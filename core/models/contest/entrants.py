@@ -256,7 +256,7 @@ class Trained(Settled):
 class Logistic(Entrant):
     """A logistic regression: objective perturbation at a pure promise, noisy descent under a delta.
 
-    It has as many curves and waves as pay for themselves (`core.models.method`).
+    It has as many curves, products and waves as pay for themselves (`core.models.method`).
     """
 
     domain: Domain
@@ -270,7 +270,8 @@ class Logistic(Entrant):
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
         straight = straight.for_records(budget, records)
-        return Trained(straight.curved_for(budget, records).waved_for(budget, records), budget, straight)
+        bent = straight.curved_for(budget, records).multiplied_for(budget, records)
+        return Trained(bent.waved_for(budget, records), budget, straight)
 
 
 @dataclass(frozen=True)
