@@ -159,8 +159,9 @@ class Trained(Task, Fitted[Model]):
         return best
 
     def waved_for(self, budget: Budget, records: float) -> Self:
-        """The same with as many waves as cost no more than curves may (`curved_for`), where there are several columns and no products.
+        """The same with as many waves as cost no more than curves may (`curved_for`).
 
+        They take several columns, and are not tried beside products.
         They are short, so what they let in is noise first, and of luck little (`SAMPLING_OF_WAVES`).
         """
         best, without = self, self.noise(budget) if self.bends else 0.0
