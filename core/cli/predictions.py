@@ -140,6 +140,7 @@ def regress(
     import pyarrow as pa
 
     from ..analysis.regression import regression
+    from ..figures.answer_sentences import PULLED
     from ..releases.release import load
     from ..sources.public_tables import beside
 
@@ -165,6 +166,8 @@ def regress(
         f"It explains about {found.explained:.0%} of the variance of {found.name}; a record is "
         f"{found.residual_deviation:.3g} from its prediction (root mean square). {of_ridge(found.ridge)}"
     )
+    if about == "population" and 0.0 < found.ridge < math.inf:
+        say(PULLED)
 
 
 def of_ridge(ridge: float) -> str:

@@ -258,6 +258,10 @@ def test_a_release_of_products_predicts_any_column(command, tmp_path):
     assert list(said) == ["age", "estimate", "low", "high"] and said.estimate[1] > said.estimate[0]
     assert "no column 'size'" in refused(command("regress", "people.npz", "--target", "size"))
     assert "rule for the ridge" in refused(command("regress", "people.npz", "--target", "pay", "--ridge", "x"))
+    about = ("regress", "people.npz", "--target", "pay", "--on", "age", "--about", "population", "--ridge")
+    # Nearly no band with a ridge holds the slopes of people that records were drawn from.
+    assert "true ones may be steeper" in command(*about, "30").output
+    assert "true ones may be steeper" not in command(*about, "0").output
 
 
 def test_two_releases_are_compared(command, tmp_path):
