@@ -5,7 +5,7 @@
     python -m benchmarks.scoreboard --page                     # of what there is
 
 Every contest, set, promise and rival is a cell: draws are made until their mean is known to a tenth (its standard
-error), six at least and forty at most, or so many seconds have gone. A cell that is whole is not made again.
+error), twelve at least and forty at most, or so many seconds have gone. A cell that is whole is not made again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .fetched_sets import FetchedSet, fetched_sets, python_of
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"
 BUDGETS = (("0.1", "0"), ("1", "0"), ("0.1", "1e-6"), ("1", "1e-6"))
-FEWEST, MOST, KNOWN = 6, 40, 0.1
+FEWEST, MOST, KNOWN = 12, 40, 0.1
 PATIENCE = 4
 """Times the seconds of a cell, after which a library that says nothing more is stopped."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from core.runtime.environment import VERSION
 
 from ..machine import machine
-from .contests import CONTESTS, Contest
+from .contests import CONTESTS, SLOW, Contest
 from .fetched_sets import ENVIRONMENTS
 
 OURS = "frostglass"
@@ -172,12 +172,12 @@ def _refused(results: Results) -> Iterable[str]:
     for key, row in results.items():
         if "refused" in row and "only exists under" not in str(row["refused"]):
             said[key[0], key[4], str(row["refused"])].add(key[1])
-    if not said:
-        return
     yield "## What did not run"
     yield ""
     for (contest, who, why), sets in said.items():
         yield f"* {who}, {contest} ({len(sets)} sets): {why}"
+    if unasked := sorted(SLOW - {key[4] for key in results}):
+        yield f"* {', '.join(unasked)}: not asked here, as a draw takes minutes or hours (`--who` asks by name)."
 
 
 def _short(number: float) -> str:

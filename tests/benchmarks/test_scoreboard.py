@@ -74,7 +74,7 @@ def test_a_library_that_fails_is_told_by_its_last_words_and_one_that_never_ends_
     rival = Path(tmp_path) / "rival.py"
     rival.write_text("raise SystemExit('no such method')")
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 1) == {"refused": "no such method"}
-    rival.write_text("import time\nfor _ in range(9): print('answer [1, 2]', flush=True)\ntime.sleep(600)")
+    rival.write_text("import time\nfor _ in range(99): print('answer [1, 2]', flush=True)\ntime.sleep(600)")
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 1)["errors"] == [3.0] * board.FEWEST
     rival.write_text("import time\nprint('answer [1, 2]', flush=True)\ntime.sleep(600)")
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 0.1)["errors"] == [3.0]
