@@ -18,10 +18,9 @@ where coordinates vary in all classes alike.
 told by what more noise does: made-up noise of the same law on top of the released one, of which it is told that there
 is twice the variance, and so a guess and a model that are off once more. The mean square of that over `AGAIN` draws of
 public chance, at a term and over its column half and half, is taken for that of the first time. What shrinking itself
-takes off a curve is more the first time than the second, so bands of classes are `LONGER`
-as long, by measurement, and of numbers, whose targets have many cells, `LONGEST`: of made-up classes and pulsars 96 to
-100 of 100 held, under a pure promise and with a delta; of made-up numbers 76 and 88 did where bands were `LONGER`. They
-are of what the tables would say without noise.
+takes off a curve is more the first time than the second, so bands are `LONGER` as long. Where they were 2.5 times as
+long, 96 to 100 of 100 held of made-up classes and pulsars, and of made-up numbers 76 and 88 (a pure promise, and with a
+delta). They are of what the tables would say without noise.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from .monotone import Declared, directions_of, monotone
 from .training_task import Task
 
 USUAL, PLACES = 3, 16  # Halvings of curves, and places at which coordinates are looked up in a cell.
-AGAIN, LONGER, LONGEST = 6, 2.5, 4.0  # Draws of more noise, and how much longer bands are than these say.
+AGAIN, LONGER = 6, 4.0  # Draws of more noise, and how much longer bands are than these say.
 LEAST = 1e-9  # Records in a fine cell, so that nothing is divided by 0.
 FROM_PAIRS = "least squares on released pairs of columns"
 FROM_CLASSES = "a linear discriminant of released pairs of columns"
@@ -250,7 +249,7 @@ def _deviations(task: Task, moved: np.ndarray) -> np.ndarray:
     for column in set(columns.tolist()):
         own = columns == column
         squares[:, own] = (squares[:, own] + squares[:, own].mean(axis=1, keepdims=True)) / 2.0
-    return (LONGER if task.categories else LONGEST) * np.sqrt(squares)
+    return LONGER * np.sqrt(squares)
 
 
 def _any(axis: Axis) -> object:

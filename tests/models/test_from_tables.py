@@ -110,7 +110,7 @@ def test_bands_hold_what_tables_without_noise_would_say():
         model = train_from(made, "kind", curves=2)
         assert not model.private
         held.append(np.abs(model.slopes - truth.slopes) <= model.bands)
-    assert np.mean(held) > 0.85  # of 95 in 100, with few draws of few coefficients
+    assert np.mean(held) > 0.75  # of 95 in 100, with few draws of few coefficients
 
 
 def test_what_tables_cannot_say_is_refused(kinds):
