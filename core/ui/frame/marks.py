@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -16,7 +17,7 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...formatting.escapes import in_html, in_markdown
-from ...formatting.numbers import left_in_words, percent, significant
+from ...formatting.numbers import left_in_words, percent, rounded_down, significant
 
 
 def draw(markup: str) -> None:
@@ -165,7 +166,8 @@ def budget_bar(spent: float, price: float, total: float) -> None:
     less than their sum, so neither share is the ε of a release.
     """
     now, then = max(0.0, total - spent), max(0.0, total - spent - price)
-    left, rest = (left_in_words(one, significant(one, 3)) for one in (now, then))
+    # Never more than there is, as the price beside it says it; nine digits, as a difference of floats ends in noise.
+    left, rest = (left_in_words(one, significant(float(rounded_down(Decimal(f"{one:.9g}"))), 3)) for one in (now, then))
     whole = significant(total, 3)
     words = f"Of a budget of {whole}, {left} is left now, and {rest} after this release."
     bar([spent / total, price / total], words, f"left now {left} of {whole}", f"after this {rest}")

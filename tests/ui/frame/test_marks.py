@@ -1,13 +1,17 @@
 """Small shared things: what is missing, marks in words, and markup that a stranger's text cannot leave."""
 
 import math
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from core import Budget
 from core.formatting.escapes import in_html
+from core.formatting.numbers import rounded_down
+from core.privacy.ledger.account import price
 from core.ui.frame.marks import Visibility, best_guess, mark_markup, missing_sentence, odds_sentence
 
 HOSTILE = '<img src=x onerror="alert(1)">\n\n# heading & "quotes" \'single\''
@@ -64,11 +68,12 @@ def bars():
 
     bar([0.3, 2.0, -1.0], 'Half "full"', "left", "right")
     budget_bar(1.0, 0.5, 3.0)
+    budget_bar(0.1 + 0.2, 0.4645, 3.0)
 
 
 def test_bars_have_words_and_keep_inside_their_frame():
     app = AppTest.from_function(bars, default_timeout=60).run()
-    first, second = (element.value for element in app.markdown)
+    first, second, _ = (element.value for element in app.markdown)
     assert 'aria-label="Half &quot;full&quot;"' in first
     assert "width:30.00%" in first and "width:100.00%" in first and "width:0.00%" in first
     assert "Of a budget of 3, 2 is left now, and 1.5 after this release." in second
@@ -79,6 +84,14 @@ def test_a_budget_says_what_is_left_in_one_unit_and_no_share_of_the_total_as_if_
     app = AppTest.from_function(bars, default_timeout=60).run()
     second = app.markdown[1].value
     assert "left now 2 of 3" in second and "after this 1.5" in second and "spent" not in second
+
+
+def test_what_is_left_is_one_number_on_the_bar_and_on_the_price():
+    """The bar said "after this 2.24" beside "leaving 2.23"."""
+    bar = AppTest.from_function(bars, default_timeout=60).run().markdown[2].value
+    left = rounded_down(Decimal("2.2355"))
+    assert price(Budget("0.4645"), left) == "ε = 0.4645, leaving 2.23"
+    assert "left now 2.7 of 3" in bar and "after this 2.23" in bar
 
 
 @pytest.mark.parametrize(
