@@ -191,8 +191,10 @@ class PairSums:
     @cached_property
     def ridge(self) -> float:
         """A deviation of the noise of a cell of a pair, in records."""
-        told = [spread for which, spread in self.reading.noise.variances.items() if len(which) == 2]
-        return math.sqrt(max(1.0, *(spread for spread in told if math.isfinite(spread))))
+        noise, told = self.reading.noise, [1.0]
+        for pair in (which for which in noise.variances if len(which) == 2):
+            told.append(noise.variances[pair] * math.prod(float(noise.axis_spread(place).mean()) for place in pair))
+        return math.sqrt(max(one for one in told if math.isfinite(one)))
 
     def fitted(self) -> Fit:
         """What the sums say."""
