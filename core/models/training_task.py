@@ -80,7 +80,7 @@ class Task(Validated):
         self._settle(radius=min(self.radius or math.inf, math.sqrt(self.corner)))
 
     @property
-    def bends_by(self) -> dict[str, int]:
+    def bends_by(self) -> dict[str, Any]:
         """What lets it bend, by name."""
         return {name: getattr(self, name) for name in BENDS}
 

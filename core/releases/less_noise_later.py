@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -130,9 +131,9 @@ class Kept:
         """Put it on the disk, for its owner alone; nothing where that is not to be."""
         if not _follows(self.shown, self.finest):
             return
-        facts = {"of": self.of, "epsilon": str(self.epsilon)}
+        facts: dict[str, object] = {"of": self.of, "epsilon": str(self.epsilon)}
         facts |= {"shown": [str(one) for one in self.shown], "finest": [str(one) for one in self.finest]}
-        arrays = {
+        arrays: dict[str, Any] = {
             f"{place}-{name}": _packed(getattr(table, name))
             for place, table in enumerate(self.tables)
             for name in NAMES
@@ -146,7 +147,7 @@ class Kept:
         """What `write` wrote; None where there is nothing that can be read."""
         with suppress(OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, ArithmeticError):
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
-                facts = archives.loads(str(found["facts"]))
+                facts: Any = archives.loads(str(found["facts"]))
                 shown, finest = (tuple(map(Fraction, facts[name])) for name in ("shown", "finest"))
                 tables = tuple(
                     Finest(*(_unpacked(found[f"{place}-{name}"]) for name in NAMES)) for place in range(len(shown))
@@ -170,8 +171,9 @@ class Kept:
             counters, numbers = np.array(array(begun.counters)), _numbers(begun.counted)
             tables = []
             parts = noisy_parts(begun.sketch, planned, counters, numbers)
-            for part, kept, *scales in zip(parts, self.tables, self.shown, _scales(planned), self.finest, strict=True):
-                shown, left = less_noise(kept, *scales)
+            scales = zip(self.shown, _scales(planned), self.finest, strict=True)
+            for part, kept, (first, wanted, finest) in zip(parts, self.tables, scales, strict=True):
+                shown, left = less_noise(kept, first, wanted, finest)
                 ends = np.iinfo(part.dtype)
                 part[...] = np.clip(shown, ends.min, ends.max)
                 tables.append(left)

@@ -242,10 +242,10 @@ class Averaged:
 
     def to_dict(self) -> dict[str, object]:
         """A value for JSON."""
-        later = ({"parts": list(self.parts)} if self.parts else {}) | (
-            {} if self.way == "average" else {"way": self.way}
-        )
-        return {"releases": [list(one) for one in self.releases]} | later
+        told: dict[str, object] = {"releases": [list(one) for one in self.releases]}
+        if self.parts:
+            told["parts"] = list(self.parts)
+        return told if self.way == "average" else told | {"way": self.way}
 
     @classmethod
     def from_dict(cls, value: object) -> Averaged:

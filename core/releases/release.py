@@ -444,7 +444,7 @@ def digest_of(release: Release) -> str:
     digest = sha256()
     counted = () if release.counted is None else (np.asarray(release.counted, np.int64).reshape(-1),)
     for piece in (*pieces(release.counters), *counted):
-        digest.update(np.ascontiguousarray(piece, "<i8"))
+        digest.update(np.ascontiguousarray(piece, "<i8").tobytes())
     return digest.hexdigest()
 
 

@@ -232,7 +232,7 @@ class Trained(Settled):
 
     trainer: Trainer | LargestClass
     budget: Budget
-    rehearsing: Trainer | None = None  # The same of straight lines, where it bends.
+    simpler: tuple[Trainer, ...] = ()  # The same with fewer bends each, where it bends; the last of straight lines.
 
     @property
     def cost(self) -> Cost:
@@ -242,9 +242,10 @@ class Trained(Settled):
         return cast(LinearModel, self.trainer.fit(source, self.budget, noise_source=noise_source))  # of classes
 
     def rehearsed(self, points: np.ndarray, records: float, noise_sources: Sequence[NoiseSource]) -> list[File]:
-        # What bends may have more coordinates than points can teach: straight lines say what it is worth at least.
-        taught = isinstance(self.trainer, Task) and self.trainer.width * TEACHING <= len(points)
-        trainer = self.trainer if taught or self.rehearsing is None else self.rehearsing
+        # What bends may have more coordinates than points can teach: fewer bends say what it is worth at least.
+        most = len(points) // TEACHING
+        each = [one for one in (self.trainer, *self.simpler) if isinstance(one, Task) and one.width <= most]
+        trainer = [*each, self.trainer, *self.simpler][0 if each else -1]
         units, codes = trainer.encoded(points, trainer.unit)
         share = Fraction(len(points), max(1, round(records)))
         return [
@@ -270,8 +271,9 @@ class Logistic(Entrant):
     def settled(self, budget: Budget, records: float, seed: int | None = None) -> Trained:
         straight = (PureLogistic if budget.pure else NoisyDescent)(self.domain, self.label)
         straight = straight.for_records(budget, records)
-        bent = straight.curved_for(budget, records).multiplied_for(budget, records)
-        return Trained(bent.waved_for(budget, records), budget, straight)
+        curved = straight.curved_for(budget, records)
+        bent = curved.multiplied_for(budget, records).waved_for(budget, records)
+        return Trained(bent, budget, (curved, straight))
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def less_noise(
 def _left_of(excess: np.ndarray, shown: Fraction, wanted: Fraction, finest: Fraction, stream: Stream) -> np.ndarray:
     """F = min(E, (N_a - N_b)+)."""
     coarse, fine = (_geometric(len(excess), _between(*two), stream) for two in ((shown, wanted), (wanted, finest)))
-    return np.minimum(excess, np.maximum(coarse - fine, 0))
+    return np.asarray(np.minimum(excess, np.maximum(coarse - fine, 0)))
 
 
 def _between(shown: Fraction, finer: Fraction) -> Fraction:
