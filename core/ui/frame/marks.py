@@ -166,8 +166,10 @@ def budget_bar(spent: float, price: float, total: float) -> None:
     less than their sum, so neither share is the ε of a release.
     """
     now, then = max(0.0, total - spent), max(0.0, total - spent - price)
-    # Never more than there is, as the price beside it says it; nine digits, as a difference of floats ends in noise.
-    left, rest = (left_in_words(one, significant(float(rounded_down(Decimal(f"{one:.9g}"))), 3)) for one in (now, then))
+    # Never more than there is, as the price beside it says it; nine places, as a difference of floats ends in noise.
+    left, rest = (
+        left_in_words(one, significant(float(rounded_down(Decimal(str(round(one, 9))))), 3)) for one in (now, then)
+    )
     whole = significant(total, 3)
     words = f"Of a budget of {whole}, {left} is left now, and {rest} after this release."
     bar([spent / total, price / total], words, f"left now {left} of {whole}", f"after this {rest}")
