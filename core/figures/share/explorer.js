@@ -161,7 +161,8 @@ export class Explorer {
     this.controls = controls;
     this.chart = new AskedChart(this.canvas, { onPoint: (point) => this.ask(point), onBox: (box) => this.count(box) }, signal);
     this.canvas.addEventListener("drawn", () => this.explain());
-    this.canvas.addEventListener("finer", () => this.chart.point && this.chart.point === this.first && this.askFirst());
+    // What somebody is about to type stays.
+    this.canvas.addEventListener("finer", () => this.chart.point && this.chart.point === this.first && !this.fields.matches(":focus-within") && this.askFirst());
     const keys = element("p", { class: "note", id: "keys" }, "Click a place, or drag a box around some. With keys: arrows move the point, Shift and arrows draw a box, + and − zoom, 0 shows all.");
     this.parts = [element("div", { class: "split" },
         element("figure", { "aria-labelledby": "shown" }, this.title, this.tools(), element("div", { class: "canvas" }, this.canvas), this.legend, this.note),
