@@ -197,6 +197,11 @@ def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one
     )
     found = page.evaluate("[frostglass.explorer.chart.point, frostglass.explorer.peak()]")
     assert found[0] == found[1] and [found[0]["x"], found[0]["y"]] == pytest.approx([2.2, 7.3], abs=0.3)
+    # A field in which somebody is about to type stays as it is when the finer picture comes.
+    typed = page.locator("form.asked input").first
+    typed.fill("4.5")
+    page.evaluate("frostglass.explorer.canvas.dispatchEvent(new CustomEvent('finer'))")
+    assert typed.input_value() == "4.5"
 
 
 def test_two_fingers_zoom_a_picture_and_one_asks(browser, tmp_path):
