@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.local_reports import zipf
-from core.local.hitters.finder import Alphabet
-from core.local.hitters.text_searches import PrivTrie
+from core.local.heavy_hitters import Alphabet
 from core.local.sketches.cells import CellSketch, CountMin
 from core.local.sketches.sketch import LocalSketch
 from core.local.survey import FINDERS, sketch, warm
+from core.local.text_searches import PrivTrie
 
 DOMAIN, PEOPLE, AT_ONCE = 100_000, 1_000_000, 100_000
 ROWS, WIDTH = 32, 1024

@@ -31,7 +31,7 @@ from sklearn.neighbors import NearestCentroid
 from core.analysis.class_scores import class_sizes, direction_scores, mean_scores
 from core.domain import Categorical, Domain, Vector
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.geometry.projections.projection import FastProjection
+from core.geometry.projection import FastProjection
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.releases.bounds_and_centre import CentrePurchase

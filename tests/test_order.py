@@ -28,7 +28,7 @@ from core.domain.encoders import Encoder
 from core.domain.texts_and_items import TextLength
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.local.hitters.finder import Alphabet
+from core.local.heavy_hitters import Alphabet
 from core.local.oracles.oracle import ORACLES, oracle
 from core.local.survey import FINDERS, SKETCHES
 from core.local.survey import sketch as local_sketch

@@ -19,8 +19,7 @@ import pandas as pd
 
 from ..domain import Domain
 from ..geometry.kernels import KERNELS
-from ..local.hitters.finder import Alphabet
-from ..local.hitters.text_searches import PrivTrie
+from ..local.heavy_hitters import Alphabet
 from ..local.local_race import EXACT, CellReports
 from ..local.oracles.local_hashing import FastHashing
 from ..local.oracles.oracle import ORACLES, oracle
@@ -28,6 +27,7 @@ from ..local.poll.poll_store import ASKED_BY_BROWSERS, Polls
 from ..local.reports import write_again, write_kept, write_reports
 from ..local.sketches.rappor import Rappor
 from ..local.survey import FINDERS, SKETCHES, AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey, sketch
+from ..local.text_searches import PrivTrie
 from ..privacy.budget import Budget
 from ..privacy.neighbours import Neighbours
 from ..sketches.hashed.race import Race

@@ -60,7 +60,7 @@ def survey(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write a survey file: everything that a device needs to report, and a collector to count."""
-    from ..local.hitters.finder import Alphabet, step_for
+    from ..local.heavy_hitters import Alphabet, step_for
     from ..local.oracle_choice import outlook, outlooks, recommended, sentence
     from ..local.survey import FINDERS, Survey, TextSurvey
 

@@ -23,7 +23,7 @@ from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
-from ..local.hitters.finder import Alphabet, step_for
+from ..local.heavy_hitters import Alphabet, step_for
 from ..local.local_answers import FoundRelease
 from ..local.local_race import CellReports, sized
 from ..local.local_release import LocalRelease

@@ -13,7 +13,7 @@ from sklearn.base import DensityMixin
 from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
 from ..geometry.kernels import Kernel
-from ..geometry.projections.projection import FastProjection
+from ..geometry.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase

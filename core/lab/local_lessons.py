@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import RequestError
-from ..local.hitters.finder import Alphabet
+from ..local.heavy_hitters import Alphabet
 from ..local.oracles.oracle import Oracle, oracle
 from ..local.survey import FINDERS
 from ..privacy.noise.randomness import SeededSource

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ..errors import RequestError
 from ..runtime.array_types import Array
-from .hitters.finder import Finder
+from .heavy_hitters import Finder
 from .local_race import CellReports
 from .oracles.counting import Tally
 from .oracles.oracle import Oracle

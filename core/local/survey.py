@@ -30,7 +30,7 @@ from ..formatting.numbers import count
 from ..runtime import archives
 from ..runtime.array_types import Integers
 from ..runtime.parameters import Registry, check_text, described, exact_fields
-from .hitters.finder import Alphabet, Finder
+from .heavy_hitters import Alphabet, Finder
 from .local_race import CellReports
 from .oracles.oracle import ORACLES, Oracle, oracle
 from .sketches.sketch import LocalSketch, text_keys

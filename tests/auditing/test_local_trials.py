@@ -10,7 +10,7 @@ import pytest
 from core.auditing import local_trials
 from core.auditing.local_trials import EPSILONS, oracles, polled, records_reported, repeated, searches
 from core.auditing.trials import examine
-from core.local.hitters.finder import Finder
+from core.local.heavy_hitters import Finder
 from core.local.local_race import EXACT
 from core.local.oracles import oracle
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, OptimalHashing

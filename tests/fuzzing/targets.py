@@ -257,11 +257,11 @@ def _known_releases() -> tuple[bytes, ...]:
 @cache
 def _counted_reports() -> tuple[bytes, ...]:
     """A file of each kind of survey whose answers are counted."""
-    from core.local.hitters.finder import Alphabet
-    from core.local.hitters.text_searches import PrefixExtending
+    from core.local.heavy_hitters import Alphabet
     from core.local.local_answers import FoundRelease, SketchRelease
     from core.local.local_release import LocalRelease
     from core.local.survey import OpenSurvey, Survey, TextSurvey, sketch
+    from core.local.text_searches import PrefixExtending
 
     survey = Survey.of("Which?", ("a", "b", "c"), "oue", 1)
     tally = survey.oracle.aggregate(survey.oracle.privatise(np.zeros(50, dtype=np.int64)))

@@ -28,7 +28,7 @@ from core.domain import (
 )
 from core.domain.round_columns import position
 from core.geometry import kernels
-from core.geometry.projections.projection import FastProjection
+from core.geometry.projection import FastProjection
 from core.lab.published.grid_cells import Marginals
 from core.lab.published.huang_roth import HuangRoth
 from core.lab.published.mwem import MWEM

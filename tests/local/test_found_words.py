@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.local.hitters.finder import Alphabet, step_for
+from core.local.heavy_hitters import Alphabet, step_for
 from core.local.local_answers import FoundRelease
 from core.local.survey import FINDERS, TextSurvey
 from core.privacy.noise.randomness import SeededSource

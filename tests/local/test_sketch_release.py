@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import ReleaseFileError, RequestError
-from core.local.hitters.finder import Alphabet
+from core.local.heavy_hitters import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import is_local, load_local
 from core.local.reports import as_arrow, as_reports, counted, report_schema

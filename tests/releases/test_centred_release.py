@@ -11,7 +11,7 @@ from core.analysis.class_scores import direction_scores, mean_scores
 from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
-from core.geometry.projections.projection import OrthogonalProjection
+from core.geometry.projection import OrthogonalProjection
 from core.privacy.budget import Budget
 from core.privacy.composition import keeps_promise, total_rho
 from core.privacy.ledger.ledger import Ledger

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.projections.projection import Projection, projection_from_dict, projection_kind
+from ...geometry.projection import Projection, projection_from_dict, projection_kind
 from ...privacy.budget import Budget
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho

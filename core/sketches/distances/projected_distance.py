@@ -29,7 +29,7 @@ from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.hashing.hash_cells import GRID
 from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
-from ...geometry.projections.projection import MAX_ENTRIES
+from ...geometry.projection import MAX_ENTRIES
 from ...privacy.budget import Budget, decimal_below
 from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.inner_products import images

@@ -43,7 +43,7 @@ from threading import Lock
 import numpy as np
 
 from ...geometry.hashing.frequencies import Frequencies, Structured
-from ...geometry.projections.projection import LANES, walsh_hadamard
+from ...geometry.projection import LANES, walsh_hadamard
 from ...runtime.compiled_code import njit
 from ...runtime.inner_products import DEPTH, MANY, inner_products, records_at_once
 from ...runtime.threads import over_ranges

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
 from core.errors import RequestError
-from core.geometry.projections.projection import OrthogonalProjection
+from core.geometry.projection import OrthogonalProjection
 from core.privacy.budget import Budget
 from core.privacy.calibration import calibrate
 from core.privacy.neighbours import Neighbours

@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.figures.local_figures import local_bars, local_in_words
-from core.local.hitters.finder import Alphabet
+from core.local.heavy_hitters import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
 from core.local.local_release import LocalRelease
 from core.local.survey import FINDERS, OpenSurvey, Survey, TextSurvey, sketch

@@ -53,18 +53,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
-from ...privacy.noise.randomness import Source
-from ...privacy.noise.responses import told
-from ...runtime.array_types import Array, Floats, Integers, Truths, Words
-from ...runtime.parameters import Described, Number, Validated, Whole, parameter
-from ...sketches.answers import level_of_each
-from ..oracles.counting import Tally
-from ..oracles.local_hashing import OptimalHashing, hashed
-from ..oracles.oracle import LocalEpsilon
-from ..oracles.projective_geometry import ProjectiveGeometry
-from .finder import MOST_CANDIDATES, Alphabet, Finder, estimated, source_or_system, strongest
+from ..errors import RequestError
+from ..geometry.hashing.uniforms import PublicRandom
+from ..privacy.noise.randomness import Source
+from ..privacy.noise.responses import told
+from ..runtime.array_types import Array, Floats, Integers, Truths, Words
+from ..runtime.parameters import Described, Number, Validated, Whole, parameter
+from ..sketches.answers import level_of_each
+from .heavy_hitters import MOST_CANDIDATES, Alphabet, Finder, estimated, source_or_system, strongest
+from .oracles.counting import Tally
+from .oracles.local_hashing import OptimalHashing, hashed
+from .oracles.oracle import LocalEpsilon
+from .oracles.projective_geometry import ProjectiveGeometry
 
 KEPT_FOR_EACH = 3  # Prefixes that are kept for each text that is wanted.
 LEAST_KEPT = 30

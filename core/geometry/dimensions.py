@@ -21,8 +21,8 @@ import math
 import numpy as np
 from scipy.special import betaincinv, gammaincinv
 
-from ...errors import RequestError
-from ..kernels import Kernel
+from ..errors import RequestError
+from .kernels import Kernel
 from .projection import GaussianProjection, OrthogonalProjection, Projection, projection_kind
 
 DISTANCES = np.geomspace(1e-2, 1e2, 241)  # Distances tried, in bandwidths.

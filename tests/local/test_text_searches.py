@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RequestError
-from core.local.hitters.finder import Alphabet
-from core.local.hitters.text_searches import PrivTrie
+from core.local.heavy_hitters import Alphabet
 from core.local.oracles.local_hashing import OptimalHashing
 from core.local.survey import FINDERS, described_search, finder_from
+from core.local.text_searches import PrivTrie
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.local.oracles.written_out import below_e_to

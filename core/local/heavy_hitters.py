@@ -21,15 +21,15 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
-from ...privacy.budget import decimal_below
-from ...privacy.noise.randomness import Source, SystemSource
-from ...runtime.array_types import Array, Floats, Integers, Words
-from ...runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
-from ..oracles.counting import Reported
-from ..oracles.local_hashing import OptimalHashing
-from ..oracles.oracle import LocalEpsilon
+from ..errors import RequestError
+from ..geometry.hashing.uniforms import PublicRandom
+from ..privacy.budget import decimal_below
+from ..privacy.noise.randomness import Source, SystemSource
+from ..runtime.array_types import Array, Floats, Integers, Words
+from ..runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
+from .oracles.counting import Reported
+from .oracles.local_hashing import OptimalHashing
+from .oracles.oracle import LocalEpsilon
 
 MOST_CODES = 1 << 62
 KEYS = 1 << 32

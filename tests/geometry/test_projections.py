@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from core.errors import RequestError
+from core.geometry.dimensions import dimensions_for, expected_error
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Laplacian, Smooth
-from core.geometry.projections.dimensions import dimensions_for, expected_error
-from core.geometry.projections.projection import (
+from core.geometry.projection import (
     PROJECTIONS,
     FastProjection,
     GaussianProjection,
@@ -70,7 +70,7 @@ def test_the_number_of_threads_changes_nothing(kind, monkeypatch):
     x = points(301, 40)
     projection = kind(40, 17, seed=3)
     whole = projection.project(x)
-    module = "core.geometry.projections.projection"
+    module = "core.geometry.projection"
 
     def in_sevenths(count, work, at_least=1):
         edges = [count * part // 7 for part in range(8)]

@@ -1,1 +1,0 @@
-"""Public random linear maps to fewer dimensions, which keep distances on average."""
