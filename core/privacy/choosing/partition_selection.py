@@ -32,9 +32,11 @@ second look a record counts only in the columns in which its value was not found
 of u such columns, so that its weights are a vector of length G at most, whatever u is, and a record that is rare in one
 column counts √d times as much there as in the first look. The person's m records move these sums by m G at most in L2
 norm (√2 times that where records are replaced), and new values have mass k w(u) for k records, at most m u/k of them:
-(1) becomes max over k and u of (m u/k) Q((T - k w(u))/σ) <= δ. What was found in the first look is a public fact then.
-Two looks may each fail; their two δ add up. Of the Adult data's ten columns two looks leave about half as many records
-without their value as one does.
+(1) becomes max over k and u of (m u/k) Q((T - k w(u))/σ) <= δ. Where k records of one new value count in different
+numbers of columns, their mass is the mean of k w(u_i), and Q((T - x)/σ) is convex up to T, which no k w(u) passes under
+such a δ: each record is charged Q((T - k w(u_i))/σ)/k, in u_i columns, which is at most δ/m in all. What was found in
+the first look is a public fact then. Two looks may each fail; their two δ add up. Of the Adult data's ten columns two
+looks leave about half as many records without their value as one does.
 
 **Why not the optimal thresholds of one column.** Desfontaines, Voss, Gipson, Mandayam (2022) show which rule shows a
 value of one column with the largest probability under (ε, δ). As d columns and what follows them share a promise, what
