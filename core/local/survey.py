@@ -1,7 +1,7 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
-with a text, an alphabet and a search for frequent ones (`core.local.hitters`), or a sketch that is asked about any
+with a text, an alphabet and a search for frequent ones (`core.local.text_searches`), or a sketch that is asked about any
 text (`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch
 (`core.local.local_race`). Its *fingerprint* is written into every file of reports, so that reports of one survey are
 never counted by another. It states the whole-number weight A - B from which devices choose
@@ -40,7 +40,7 @@ SKETCHES: Registry[LocalSketch] = Registry(
     LocalSketch,  # type: ignore[type-abstract]
     "The sketch",
 )
-FINDERS: Registry[Finder] = Registry(f"{__package__}.hitters", Finder, "The search")  # type: ignore[type-abstract]
+FINDERS: Registry[Finder] = Registry(f"{__package__}.text_searches", Finder, "The search")  # type: ignore[type-abstract]
 
 
 def sketch(name: str, epsilon: object, **settings: object) -> LocalSketch:

@@ -320,7 +320,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     Parameters
     ----------
     package : str
-        Where the files are, each directly inside.
+        Where the files are, each directly inside, or the one file that has all of them.
     kind : type
         What all of them are.
     what : str
@@ -333,8 +333,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     @cached_property
     def _found(self) -> tuple[type[T], ...]:
-        folder = import_module(self._package).__path__
-        modules = [import_module(f"{self._package}.{one.name}") for one in iter_modules(folder) if not one.ispkg]
+        place = import_module(self._package)
+        folder = getattr(place, "__path__", ())
+        inside = [import_module(f"{self._package}.{one.name}") for one in iter_modules(folder) if not one.ispkg]
+        modules = inside or [place]
         return tuple(one for module in modules for one in vars(module).values() if self._lists(one, module.__name__))
 
     def _lists(self, one: object, module: str) -> bool:
