@@ -1,8 +1,8 @@
 """Survey files: everything public that a device needs to report, and a collector to count.
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
-with a text, an alphabet and a search for frequent ones (`core.local.text_searches`), or a sketch that is asked about any
-text (`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch
+with a text, an alphabet and a search for frequent ones (`core.local.text_searches`), or a sketch that is asked about
+any text (`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch
 (`core.local.local_race`). Its *fingerprint* is written into every file of reports, so that reports of one survey are
 never counted by another. It states the whole-number weight A - B from which devices choose
 (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not the
