@@ -57,6 +57,8 @@ NEARLY_ZERO = 1e-4  # Of the other end.
 THIS_DECADE = 2020
 LENGTHS = (*range(1, 11), 12, 15, 18, 22, 27, 33, 40, 48, 58, 70, 85, 100, 130, 170)
 """Years that dates span."""
+DAY = 24.0
+"""Hours, beyond which no time of day lies whatever noise says."""
 WINDOW = 20
 """Decades within which dates are told to the year."""
 BEYOND = 0.009
@@ -132,6 +134,8 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
     else:
         step = step_of(noisy, error, seen.records)
         low, high = _sensibly(seen, ends[0], *rounded_outward(*ends, step))
+        if scale.format is not None and scale.format.kind == "time":
+            low, high = max(low, 0.0), min(high, DAY)
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)

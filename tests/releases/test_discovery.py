@@ -32,13 +32,14 @@ from core import (
 )
 from core.domain import Dates
 from core.domain.column_entries import on_earth, within_reason
+from core.domain.formats import format_of
 from core.privacy.accounting import Reserve, admits
 from core.privacy.choosing.partition_selection import plan_values
 from core.privacy.composition import keeps_promise
 from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery import by_forecast
-from core.releases.discovery_reading import COARSELY, Scale, Second, Votes
+from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ranges import Seen, all_ends, found_ranges, heaps_of, rounded_outward, step_of
 from core.releases.seal import showing
@@ -415,6 +416,17 @@ def test_whole_numbers_end_with_the_last_of_them_and_not_below_0_or_one_step_bey
     """Of 0 and 1 the range was 0 to 2, and -1 to 1 where noise hid the ones."""
     scale, votes = votes_of(values)
     assert rounded_outward(*ends_of(scale, votes, 50.0), step_of(votes, 50.0, 6_000.0)) == ends
+
+
+def test_times_of_day_end_with_the_day():
+    """Hours from 6 to 22 were found as 0 to 64: noise took an octave beyond them for theirs."""
+    scale = Scale("arrived", "number", format_of("time"))
+    votes = np.zeros(scale.shape, np.int64)
+    scale.count(votes, pa.array([f"{hour:02d}:30" for hour in range(6, 22)] * 400))
+    beyond = next(cell for cell in range(COARSE, scale.coarse) if scale.edge(cell * scale.parts) >= 32.0)
+    votes[beyond] += COARSELY * 900
+    found = found_ranges([(scale, votes)], 60.0, Measured(6_400.0, 60.0), {"arrived": Measured(0.0, 60.0)})
+    assert (found[0].column.low, found[0].column.high) == (6.0, 24.0)
 
 
 def test_degrees_of_latitude_and_longitude_do_not_leave_the_earth():
