@@ -37,6 +37,16 @@ const asYear = (text, value) => (Math.abs(value) < 10000 ? text.replaceAll(",", 
 export const listed = (names) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
+/** The groups with the lowest and the highest answer, in a sentence, where their bands keep them apart. */
+export const groupsApart = (least, most, what) =>
+  most.low > least.high ? `${what} is highest for ${most.name}: ${most.value}; lowest for ${least.name}: ${least.value}.`
+    : `${what} surely differs between no two groups: noise hides what there may be.`;
+
+/** The two columns that surely go together most, in a sentence; those that come first are the surest. */
+export const strongestPair = ({ columns, low }, axes) =>
+  low > 0 ? `${listed(columns.map((place) => axes[place].name))} go together most.`
+    : "No two columns surely go together: noise hides what there may be.";
+
 /** What is written at a place of a column: a category, a date, or a number to a five-hundredth of its range. */
 export const placeWords = (column, value) => {
   if (column.kind === "category") return column.categories[nearest(column, value)];

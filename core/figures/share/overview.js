@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
 import { SHADES, element, plainTable } from "./canvas.js";
-import { bandWords, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, titleOf, told, valueWords } from "./numbers.js";
+import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
@@ -275,10 +275,10 @@ export class Overview {
     const shown = this.strengths.slice(0, 10);
     this.pairButtons = shown.map((one) => element("button", { type: "button", class: "pair-row", onclick: () => this.change(() => { this.pair = [...one.columns]; }) }));
     const names = ({ columns }) => columns.map((place) => this.axes[place].name).join(" · ");
-    shown.forEach((one, i) => this.pairButtons[i].append(element("span", { class: "name" }, names(one)), element("span", { class: "value" }, `${one.est.toFixed(2)}`),
+    shown.forEach((one, i) => this.pairButtons[i].append(element("span", { class: "name" }, names(one)), element("span", { class: "value" }, one.low > 0 ? one.est.toFixed(2) : `≤ ${one.high.toFixed(2)}`),
       meter(one), element("span", { class: "unseen" }, ` very likely ${one.low.toFixed(2)} to ${one.high.toFixed(2)}`)));
     const matrix = this.axes.length >= MATRIX ? [this.matrix()] : [];
-    this.pairList.append(...this.pairButtons, ...matrix, element("p", { class: "note" }, `0: nothing to do with each other; 1: one tells the other (Cramér’s V; what noise alone would add is taken off). ${this.facts.leftOut}`));
+    this.pairList.append(element("p", { class: "says" }, strongestPair(this.strengths[0], this.axes)), ...this.pairButtons, ...matrix, element("p", { class: "note" }, `0: nothing to do with each other; 1: one tells the other (Cramér’s V; what noise alone would add is taken off). ${this.facts.leftOut}`));
     const table = element("details", { class: "behind", ontoggle: () => table.childElementCount > 1 || table.append(plainTable("Which columns go together", ["Columns", "Strength", "Very likely"],
       this.strengths.slice(0, 500).map((one) => [names(one), one.est.toFixed(2), `${one.low.toFixed(2)} to ${one.high.toFixed(2)}`]))) }, element("summary", {}, "Table"));
     this.pairList.append(table);
@@ -429,7 +429,7 @@ export class Overview {
     const [least, most] = [Math.min(...seen.map(({ est }) => est)), Math.max(...seen.map(({ est }) => est))];
     const named = (value) => seen.find(({ est }) => est === value);
     const what = numbers ? `mean ${axis.name}` : `share of ${axis.words[cell]}`;
-    this.groupSays.textContent = seen.length > 1 ? `${capital(what)} is highest for ${named(most).name}: ${named(most).value}; lowest for ${named(least).name}: ${named(least).value}.` : "Too few people are left to be told apart.";
+    this.groupSays.textContent = seen.length < 2 ? "Too few people are left to be told apart." : groupsApart(named(least), named(most), capital(what));
     this.groupReason.hidden = measured;
     if (!measured) this.groupReason.textContent = `This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}.`;
     const ends = numbers ? [...seen.flatMap(({ box, low, high }) => [low, high, ...(box ?? [])])] : [0, roundedUp(Math.max(0.01, ...rows.map(({ high }) => high || 0)))];

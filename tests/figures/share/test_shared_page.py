@@ -255,6 +255,22 @@ def test_the_form_of_sums_of_products_predicts_as_in_python_to_nine_digits():
     assert targets and json.loads(run.stdout) == pytest.approx(expected, rel=1e-9)
 
 
+def test_noise_alone_is_no_difference_between_groups_and_no_two_columns_that_go_together():
+    """Of nine columns that had nothing to do with each other, two were said to go together by 0.35."""
+    code = f"""import {{ groupsApart, strongestPair }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
+    const [yoga, rowing] = [{{ name: "Yoga", value: "25", low: 14, high: 36 }}, {{ name: "Rowing", value: "28", low: 14, high: 42 }}];
+    const surely = {{ ...rowing, low: 37 }}, axes = [{{ name: "Sport" }}, {{ name: "Fee" }}];
+    const pair = (low) => strongestPair({{ columns: [0, 1], low }}, axes);
+    console.log(JSON.stringify([groupsApart(yoga, rowing, "Mean fee"), groupsApart(yoga, surely, "Mean fee"), pair(0), pair(0.1)]));"""
+    run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
+    assert json.loads(run.stdout) == [
+        "Mean fee surely differs between no two groups: noise hides what there may be.",
+        "Mean fee is highest for Rowing: 28; lowest for Yoga: 25.",
+        "No two columns surely go together: noise hides what there may be.",
+        "Sport and Fee go together most.",
+    ], run.stderr
+
+
 def test_years_read_as_years_in_the_bands_of_means_too():
     code = f"""import {{ bandWords }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
     const axis = {{ kind: "number", low: 1900, high: 2100, gap: 1 }};
