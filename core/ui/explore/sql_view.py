@@ -40,14 +40,14 @@ def ask_view(opened: Opened) -> None:
     found = ask_sql(opened.release, question, LEVEL)
     shown = readable(found)
     if way == by_lists:
-        shown = possible(shown)
+        shown = possible(shown, opened.release.domain.many_records)
         note("At least and at most: with 95% probability the true number lies between them.")
     st.dataframe(shown, hide_index=True, key="explore-asked", column_config=_headings(shown))
     offer("Answers (CSV)", lambda: found.to_csv(index=False).encode(), f"{opened.stem}-answers.csv", "explore-ask-csv")
 
 
-ASKED = {"How many people": "COUNT(*)", "The average of": "AVG", "The middle of": "MEDIAN", "The total of": "SUM"}
-"""What the first list offers, and how SQL says it."""
+ASKED = {"How many": "COUNT(*)", "The average of": "AVG", "The middle of": "MEDIAN", "The total of": "SUM"}
+"""What the first list offers, the first of them with what is counted, and how SQL says it."""
 
 
 def _chosen(release: Release, key: str) -> str:
@@ -55,12 +55,14 @@ def _chosen(release: Release, key: str) -> str:
     axes = {axis.name: axis for axis in release.asked(LEVEL).axes}
     ordered = sorted((name for name, axis in axes.items() if not axis.categories), key=lambda name: _placed(axes[name]))
     summed = [name for name in ordered if not isinstance(axes[name].column, Dates)]
-    ways = [way for way in ASKED if way == "How many people" or (summed if way == "The total of" else ordered)]
+    counted = release.domain.many_records
+    ways = [way for way in ASKED if way == "How many" or (summed if way == "The total of" else ordered)]
     what, of, each, among = st.columns(4)
     keep = {"persist_state": "session"}
-    way = what.selectbox("What", ways, key=f"{key}-what", **keep)
+    words = {"How many": f"How many {counted}"}
+    way = what.selectbox("What", ways, key=f"{key}-what", format_func=lambda way: words.get(way, way), **keep)
     names = summed if way == "The total of" else ordered
-    column = None if way == "How many people" else of.selectbox("Of", names, key=f"{key}-of", **keep)
+    column = None if way == "How many" else of.selectbox("Of", names, key=f"{key}-of", **keep)
     first = next((name for name, axis in axes.items() if axis.categories), next(iter(axes)))
     everyone = "everyone together"
     groups = [everyone, *(name for name in axes if name != column)]
@@ -68,8 +70,8 @@ def _chosen(release: Release, key: str) -> str:
     others = ["everyone", *(name for name in axes if name != group)]
     which = among.selectbox("Among", others, key=f"{key}-among", **keep)
     condition = "" if which == "everyone" else _condition(axes[which], f"{key}-where-{others.index(which)}")
-    counted = "COUNT(*) AS people" if column is None else f"{ASKED[way]}({_quoted(column)}) AS answer"
-    listed = [counted] if group == everyone else [_quoted(group), counted]
+    asked = f"COUNT(*) AS {_quoted(counted)}" if column is None else f"{ASKED[way]}({_quoted(column)}) AS answer"
+    listed = [asked] if group == everyone else [_quoted(group), asked]
     lines = [f"SELECT {', '.join(listed)}", "FROM records", condition and f"WHERE {condition}"]
     lines.append("" if group == everyone else f"GROUP BY {_quoted(group)}")
     return "\n".join(line for line in lines if line)
@@ -105,7 +107,7 @@ def first_question(release: Release) -> str:
     number = next((axis for axis in numbers if measured(answers, [group.name, axis.name])), None)
     by = _quoted(group.name)
     mean = "" if number is None else f", AVG({_quoted(number.name)}) AS average"
-    return f"SELECT {by}, COUNT(*) AS people{mean}\nFROM records\nGROUP BY {by}"
+    return f"SELECT {by}, COUNT(*) AS {_quoted(release.domain.many_records)}{mean}\nFROM records\nGROUP BY {by}"
 
 
 def _placed(axis: Axis) -> bool:
@@ -118,9 +120,9 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def possible(shown: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of people as there can be: noise may say less than none, and nobody reads that."""
-    counts = [name for name in ("people", "people_low", "people_high") if name in shown]
+def possible(shown: pd.DataFrame, counted: str) -> pd.DataFrame:
+    """Numbers of people, or of what is counted, as there can be: noise may say less than none, and nobody reads that."""
+    counts = [name for name in (counted, f"{counted}_low", f"{counted}_high") if name in shown]
     return shown.assign(**{name: shown[name].clip(lower=0) for name in counts})
 
 
