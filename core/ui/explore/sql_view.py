@@ -121,7 +121,7 @@ def _quoted(name: str) -> str:
 
 
 def possible(shown: pd.DataFrame, counted: str) -> pd.DataFrame:
-    """Numbers of people, or of what is counted, as there can be: noise may say less than none, and nobody reads that."""
+    """Numbers of what is counted as there can be: noise may say less than none, and nobody reads that."""
     counts = [name for name in (counted, f"{counted}_low", f"{counted}_high") if name in shown]
     return shown.assign(**{name: shown[name].clip(lower=0) for name in counts})
 
