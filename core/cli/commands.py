@@ -12,7 +12,7 @@ from . import combining, ledger_commands, living_commands, local_commands, spend
 from .asking_places import anomalies, centre, grid, line, modes, query
 from .audit import audit
 from .before_spending import forecast, recommend
-from .discovering import declare
+from .discovering import declare, discover
 from .local_surveys import poll
 from .model_context import model_context
 from .other_purchases import quantiles, top_up, train
@@ -94,7 +94,7 @@ app.command("poll", rich_help_panel=OPENING)(poll)
 app.command("serve", rich_help_panel=OPENING)(serve)
 app.command("mcp", rich_help_panel=ASKING)(model_context)
 for panel, commands in {
-    MAKING: (declare, recommend, forecast, release, top_up, quantiles, train, merge),
+    MAKING: (declare, discover, recommend, forecast, release, top_up, quantiles, train, merge),
     ASKING: (
         inspect,
         ask,

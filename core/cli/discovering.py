@@ -1,9 +1,10 @@
-"""`declare`: a draft of what is publicly known of a table, and what may be found out of it under a promise."""
+"""`declare` and `discover`: a draft of what is publicly known of a table, and what is found out under a promise."""
 
 from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -20,6 +21,7 @@ from .sketch_options import SketchOptions
 from .spending import SourceArgument, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
+    from ..domain.drafts import Entry
     from ..privacy.budget import Budget
     from ..releases.discovery_stage import Discovery
     from ..releases.found import Discovered
@@ -30,11 +32,10 @@ discovery_option = partial(Option, rich_help_panel="Finding out")
 MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
 
 
-@grouped
-def declare(
-    source: SourceArgument,
-    books: LedgerOptions,
-    file: FileOptions,
+@dataclass(frozen=True)
+class DraftOptions:
+    """What a declaration is made of besides the table, and where it goes."""
+
     codebook: Annotated[
         Path | None,
         Option(
@@ -44,100 +45,138 @@ def declare(
             "labels are read. Never one that was made of the records.",
             show_default=False,
         ),
-    ] = None,
-    out: Annotated[
-        Path | None, Option(metavar="FILE", help="The YAML file to write; without it, standard output.")
-    ] = None,
-    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False,
-    discover: Annotated[
-        bool,
-        discovery_option(
-            "--discover",
-            help="Find out what the codebook does not say under a promise: formats, values, ranges. It is spent.",
-        ),
-    ] = False,
+    ] = None
+    out: Annotated[Path | None, Option(metavar="FILE", help="The YAML file to write; without it, standard output.")] = (
+        None
+    )
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing file.")] = False
+
+    def entries(self, source: str, opened: Source, guessed: bool) -> list[Entry]:
+        """What the table's types and a codebook say of each column, with a guess of how it is written where asked."""
+        from ..domain.codebooks import codebook_in, is_labelled
+        from ..domain.drafts import drafted
+
+        if self.out is not None:
+            check_writable(self.out, self.overwrite)
+        if self.codebook is not None and self.codebook.resolve() == Path(source).resolve():
+            raise RequestError("--codebook names the private file itself; name a public description of its columns.")
+        labels = Path(source) if self.codebook is None and is_labelled(source) and Path(source).is_file() else None
+        book = self.codebook or labels
+        known = {} if book is None else codebook_in(book.name, _content_of(book))
+        return drafted([(one.name, one.kind, one.format if guessed else "") for one in opened.columns], known)
+
+    def write(self, text: str) -> None:
+        """Write the declaration."""
+        if self.out is None:
+            print(text, end="", file=sys.stdout)
+        else:
+            self.out.write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class FindingOptions:
+    """The promise under which something is found out, a share of which pays for it."""
+
     share: Annotated[
         str | None,
         discovery_option(
             metavar="SHARE",
-            help="Part of the promise that --discover spends; without it 0.1, or by --records.",
+            help="Part of the promise that is spent; without it 0.1, or by --records.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     records: Annotated[
         float | None,
         discovery_option(
             metavar="NUMBER",
-            help="About how many there are, where anybody may know: it decides how much --discover spends.",
+            help="About how many there are, where anybody may know: it decides how much is spent.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     epsilon: Annotated[
         str | None,
         discovery_option(
             metavar="NUMBER", help="The whole promise, of which a release keeps the rest.", show_default=False
         ),
-    ] = None,
+    ] = None
     delta: Annotated[
         str,
         discovery_option(metavar="NUMBER", help="Probability with which it may fail; without one no values are found."),
-    ] = "0",
+    ] = "0"
     neighbours: Annotated[
         Literal["add_remove", "replace_one"], discovery_option(help="What is hidden, as of `release`.")
-    ] = "add_remove",
+    ] = "add_remove"
     unit: Annotated[
         str | None,
         discovery_option(metavar="COLUMN:RECORDS", help="Who one person is, as of `release`.", show_default=False),
-    ] = None,
+    ] = None
     dataset: Annotated[
         str | None,
         discovery_option(metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE."),
-    ] = None,
+    ] = None
+
+    def bought(self, source: str, books: LedgerOptions, file: FileOptions, draft: DraftOptions) -> str:
+        """The declaration of what was found out, which is spent."""
+        from ..domain import PrivacyUnit
+        from ..domain.declarations import Declaration
+        from ..domain.drafts import draft_text
+        from ..privacy.budget import Budget
+        from ..releases.discovery_stage import Discovery
+
+        opened = file.open(source)
+        # What is found out under a promise owes nothing to a guess that nobody paid for.
+        entries = draft.entries(source, opened, guessed=False)
+        if self.epsilon is None:
+            raise RequestError(
+                "What is found out takes a share of a promise: say --epsilon, and --delta where values are found."
+            )
+        told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
+        said = Declaration.of(draft_text(told)) if told else None
+        promise = Budget(self.epsilon, self.delta, self.neighbours)
+        who = None if self.unit is None else PrivacyUnit(*notation.parse_unit(self.unit))
+        asked = shared(Discovery.of_source(opened, promise, self.share, who, said), self.share, self.records)
+        return _bought(asked, opened, books, self.dataset or dataset_name(source, books.names())).text()
+
+
+@grouped
+def discover(
+    source: SourceArgument, books: LedgerOptions, file: FileOptions, draft: DraftOptions, finding: FindingOptions
+) -> None:
+    """Find out under a promise what nobody has said of a table, and write it as a declaration.
+
+    Formats, values of categories, ranges and how many records there are; what a codebook says is not bought again.
+    --declaration of the other commands takes the file.
+    """
+    draft.write(finding.bought(source, books, file, draft))
+
+
+@grouped
+def declare(
+    source: SourceArgument,
+    books: LedgerOptions,
+    file: FileOptions,
+    draft: DraftOptions,
+    finding: FindingOptions,
+    discover: Annotated[
+        bool,
+        discovery_option("--discover", help="The same as the command `discover`."),
+    ] = False,
 ) -> None:
     """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
 
     No value of the table is in it. How its columns are written is a guess from the first rows, to be looked through;
-    with --discover it is found out under a promise. The labels in a file of SPSS or Stata are a codebook. What is not
-    known stands behind a #, to be finished by hand; --declaration of the other commands takes the file.
+    `discover` finds it out under a promise. The labels in a file of SPSS or Stata are a codebook. What is not known
+    stands behind a #, to be finished by hand; --declaration of the other commands takes the file.
     """
-    from ..domain import PrivacyUnit
-    from ..domain.codebooks import codebook_in, is_labelled
-    from ..domain.declarations import Declaration
-    from ..domain.drafts import draft_text, drafted
-    from ..privacy.budget import Budget
-    from ..releases.discovery_stage import Discovery
+    from ..domain.drafts import draft_text
 
-    if out is not None:
-        check_writable(out, overwrite)
-    if codebook is not None and codebook.resolve() == Path(source).resolve():
-        raise RequestError("--codebook names the private file itself; name a public description of its columns.")
-    opened = file.open(source)
-    labels = Path(source) if codebook is None and is_labelled(source) and Path(source).is_file() else codebook
-    book = {} if labels is None else codebook_in(labels.name, _content_of(labels))
-    # What is found out under a promise owes nothing to a guess that nobody paid for.
-    guess = [(column.name, column.kind, "" if discover else column.format) for column in opened.columns]
-    entries = drafted(guess, book)
     if discover:
-        if epsilon is None:
-            raise RequestError(
-                "--discover spends a share of a promise: say --epsilon, and --delta where values are found."
-            )
-        told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
-        said = Declaration.of(draft_text(told)) if told else None
-        promise = Budget(epsilon, delta, neighbours)
-        who = None if unit is None else PrivacyUnit(*notation.parse_unit(unit))
-        asked = shared(Discovery.of_source(opened, promise, share, who, said), share, records)
-        _write(_bought(asked, opened, books, dataset or dataset_name(source, books.names())).text(), out)
+        draft.write(finding.bought(source, books, file, draft))
         return
-    refuse_typed(
-        [
-            f"--{name}"
-            for name, given in (("epsilon", epsilon), ("unit", unit), ("share", share), ("records", records))
-            if given
-        ],
-        "--discover is not",
-    )
-    _write(draft_text(entries), out)
+    given = (("epsilon", finding.epsilon), ("unit", finding.unit), ("share", finding.share))
+    refuse_typed([f"--{name}" for name, one in (*given, ("records", finding.records)) if one], "--discover is not")
+    entries = draft.entries(source, file.open(source), guessed=True)
+    draft.write(draft_text(entries))
     unfinished = [entry.name for entry in entries if entry.unknown]
     say(f"{len(entries) - len(unfinished):,} of {len(entries):,} entries are whole.")
     if unfinished:
@@ -150,13 +189,6 @@ def _content_of(path: Path) -> bytes:
         return path.expanduser().read_bytes()
     except OSError:
         raise RequestError(f"There is no codebook at {str(path)!r}.") from None
-
-
-def _write(text: str, out: Path | None) -> None:
-    if out is None:
-        print(text, end="", file=sys.stdout)
-    else:
-        out.write_text(text, encoding="utf-8")
 
 
 def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -> Discovered:

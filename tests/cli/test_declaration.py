@@ -210,6 +210,28 @@ def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(co
     assert "--discover is not" in refused(command("declare", table, "--epsilon", "1"))
 
 
+def test_discover_is_a_command_of_its_own_and_what_declare_does_with_that_option(command, table):
+    """Scripts call it by its own name, which there was not."""
+    wrong = ("--epsilon", "20", "--delta", "0.0001", "--unit", "id:0")
+    assert refused(command("discover", table, *wrong)) == refused(command("declare", table, "--discover", *wrong))
+    made = command("discover", table, "--epsilon", "20", "--delta", "0.0001", "--dataset", "d", "--out", "own.yaml")
+    assert made.exit_code == 0, made.output
+    assert "# found" in Path("own.yaml").read_text() and "may spend --epsilon" in made.stderr
+    release = (
+        "--declaration",
+        "own.yaml",
+        "--mechanism",
+        "tables",
+        "--dataset",
+        "d",
+        "--epsilon",
+        "15",
+        "--delta",
+        "1e-5",
+    )
+    assert command("release", table, *release, "--out", "own.npz").exit_code == 0
+
+
 def test_a_release_finds_out_what_its_declaration_does_not_say(command, table):
     made = command("release", table, *FIND, "--out", "found.npz")
     assert made.exit_code == 0, made.output
