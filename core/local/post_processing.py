@@ -107,6 +107,14 @@ WAYS: dict[str, Callable[[Floats, float, Floats], Floats]] = {
     "base-cut": base_cut,
     "shrunk": shrunk,
 }
+# The ways that people choose from, by what they are called there.
+POST = {
+    "As estimated, without bias": "base",
+    "None below zero": "base-pos",
+    "Adding up to all reports": "norm-sub",
+    "Large ones only": "base-cut",
+    "Nearest in all, of many answers": "shrunk",
+}
 _ADDED_UP = "Estimates add up; small counts come out too high and large ones too low by about the same amount. "
 SAID = {
     "base": "Estimates are right on average, and intervals hold as often as they say.",
@@ -129,5 +137,10 @@ def still_valid(low: Floats, high: Floats, people: float, way: str) -> tuple[Flo
     """Intervals beside processed estimates, and what may be said of them."""
     check_choice(way, "Post-processing", tuple(WAYS))
     if way == "base":
-        return low, high, SAID[way]
-    return np.clip(low, 0.0, people), np.clip(high, 0.0, people), SAID[way] + INTERVALS_STAY
+        return low, high, said_of(way)
+    return np.clip(low, 0.0, people), np.clip(high, 0.0, people), said_of(way)
+
+
+def said_of(way: str) -> str:
+    """What may be read of estimates that were processed so, and of intervals beside them."""
+    return SAID[way] if way == "base" else SAID[way] + INTERVALS_STAY

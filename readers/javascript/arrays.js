@@ -28,6 +28,20 @@ export const outer = (one, other) => {
 export const transposed = (numbers, rows, columns) =>
   Float64Array.from(numbers, (_, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
 
+/** The Walsh-Hadamard transform of numbers, in their place. */
+export const walshHadamard = (values) => {
+  for (let half = 1; half < values.length; half *= 2) {
+    for (let block = 0; block < values.length; block += 2 * half) {
+      for (let j = block; j < block + half; j++) {
+        const [a, b] = [values[j], values[j + half]];
+        values[j] = a + b;
+        values[j + half] = a - b;
+      }
+    }
+  }
+  return values;
+};
+
 /** An array without one side, which is added up with weights. */
 export const summed = (values, sides, side, weights = null) => {
   const after = productOf(sides.slice(side + 1));

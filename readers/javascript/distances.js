@@ -3,7 +3,7 @@ import { ReaderError } from "./archive.js";
 import { total } from "./arrays.js";
 import { Domain } from "./columns.js";
 import { projectionOf } from "./hashed.js";
-import { directions, groupedUniforms, onGrid, orthonormal, uniformsForDirection } from "./random.js";
+import { directions, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection } from "./random.js";
 import { logGamma, normalQuantile, studentQuantile } from "./special.js";
 
 const PLACES = 1 << 16, CATEGORY_UNIT = 1 << 12, SHARES_TRIED = 64, QUERIES_PER_CELL = 8, MOST_NODES = 512, UNITS = 2 ** 30;
@@ -359,7 +359,7 @@ export class ProjectedDistance {
     this.inner = new Distance(inner.parameters, new Domain({ columns: [{ kind: "vector", name: "projected", length: count, low: -bound, high: bound }] }));
     this.shape = [groups, ...this.inner.shape];
     this.factor = (Math.exp(logGamma((d + 1) / 2) - logGamma(d / 2)) * Math.sqrt(Math.PI)) / count;
-    const [angles, number] = [uniformsForDirection(d), BigInt(`0x${seed}`)];
+    const [angles, number] = [uniformsForDirection(d), seedOf(seed)];
     const uniforms = angles ? groupedUniforms(groups * count, groups, angles, number, 36) : null;
     this.directions = directions(groups * count, (r, k) => uniforms[r * angles + k], d, groups, number, 36).map((unit) => unit.map(onGrid));
     this.count = count;

@@ -8,7 +8,7 @@ const STRENGTHS = Array.from({ length: 28 }, (_, i) => 10 ** (-5 + (9 * i) / 27)
 const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20;
 
 /** The nearest numbers that are not negative and have this sum. */
-const nearestWithTotal = (values, sum) => {
+export const nearestWithTotal = (values, sum) => {
   let [added, lowered] = [0, 0];
   Float64Array.from(values).sort().reverse().forEach((value, i) => {
     added += value;

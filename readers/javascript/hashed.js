@@ -1,7 +1,8 @@
 // Sketches of random rows: RACE, random features, MinHash, and the first two after a random projection.
 import { ReaderError } from "./archive.js";
 import { checkedKernel, coordinateBandwidths, metricOf } from "./kernels.js";
-import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGrid, orthonormal, uniformsForDirection } from "./random.js";
+import { walshHadamard } from "./arrays.js";
+import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection, upperProduct } from "./random.js";
 import { betaQuantile, gammaQuantile, normalQuantile, studentQuantile } from "./special.js";
 import { Domain } from "./columns.js";
 
@@ -127,14 +128,6 @@ const drawHashes = (kernel, widths, rows, groups, seed, family = countingFrom(1)
   return hashes.map((row) => row.map((hash) => ({ ...hash, a: hash.a.map((one, k) => one / lengths[hash.at ? hash.at[k] : k]) })));
 };
 
-/** The upper half of the product of two numbers of 32 bits. */
-export const upperProduct = (a, b) => {
-  const [ah, al, bh, bl] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
-  const low = ah * bl + ((al * bl) >>> 16);
-  const middle = al * bh + (low & 0xffff);
-  return ah * bh + (low >>> 16) + (middle >>> 16);
-};
-
 /** What every sketch of rows in groups shares: the spread of the groups is the error. */
 export class Grouped {
   domain; groups; rows; seed;
@@ -146,7 +139,7 @@ export class Grouped {
     }
     if (rows * domain.dimensions > MOST_TERMS) throw new ReaderError("The release has more rows and columns than a page can hold.");
     this.answers = "closeness";
-    Object.assign(this, { rows, groups, domain, seed: BigInt(`0x${/^[0-9a-f]{1,32}$/.exec(parameters.seed)?.[0] ?? "0"}`) });
+    Object.assign(this, { rows, groups, domain, seed: seedOf(parameters.seed) });
     this.sizes = groupSizes(rows, groups);
     if (kernel) {
       this.kernel = checkedKernel(kernel);
@@ -385,19 +378,6 @@ const wavesOf = (kernel, widths, rows, groups, seed) =>
 /** Those of a Gaussian kernel with the first public seed, which models have: turns a unit of each coordinate. */
 export const gaussianWaves = (bandwidth, dimensions, rows) => wavesOf({ name: "gaussian", bandwidth }, [dimensions], rows, 1, 0);
 
-/** Walsh-Hadamard transform in place. */
-const walshHadamard = (values) => {
-  for (let half = 1; half < values.length; half *= 2) {
-    for (let block = 0; block < values.length; block += 2 * half) {
-      for (let j = block; j < block + half; j++) {
-        const [a, b] = [values[j], values[j + half]];
-        values[j] = a + b;
-        values[j + half] = a - b;
-      }
-    }
-  }
-};
-
 const paddedTo = (dimensions) => 2 ** Math.ceil(Math.log2(dimensions));
 
 export class Features extends Grouped {
@@ -514,7 +494,7 @@ export class Features extends Grouped {
 /** A linear map of points to fewer dimensions, drawn from a seed: what it makes of each place. */
 export const projectionOf = (facts, source, stream) => {
   const { name, target } = facts;
-  const seed = BigInt(`0x${/^[0-9a-f]{1,32}$/.exec(facts.seed)?.[0] ?? "0"}`);
+  const seed = seedOf(facts.seed);
   const random = (label) => new PublicRandom(seed, label, stream);
   if (name === "fast") {
     const [size, signs] = [paddedTo(source), Array.from(random(33).words(source), (word) => (word >> 63n ? 1 : -1))];

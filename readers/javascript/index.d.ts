@@ -126,6 +126,24 @@ export class Model {
 /** Opens the contents of a model file (.model.json). */
 export function openModel(bytes: Uint8Array): Model;
 
+/** Counted local reports: whoever answered had their answer randomised before it was sent. */
+export class LocalReports {
+  /** Everything public of the file but its numbers, as it is written there. */
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly question: string;
+  readonly answers: readonly string[];
+  /** How many reports were counted, and how many were left out. */
+  readonly people: number;
+  readonly refused: number;
+  /** How estimates may be made plausible: "base", "base-pos", "norm-sub", "prob-simplex", "base-cut" or "shrunk". */
+  readonly ways: readonly string[];
+  /** How many people gave each answer, and the ends of intervals. */
+  table(way?: string, level?: number): { estimate: Float64Array; low: Float64Array; high: Float64Array };
+}
+
+/** Opens the contents of a file of counted local reports (.npz). */
+export function openLocal(bytes: Uint8Array): Promise<LocalReports>;
+
 /** What is wrong with a file or a question, in one sentence. */
 export class ReaderError extends Error {}
 

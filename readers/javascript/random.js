@@ -61,6 +61,32 @@ export class PublicRandom {
   }
 }
 
+/** A seed as files write it: up to 32 hexadecimal digits. */
+export const seedOf = (digits) => BigInt(`0x${/^[0-9a-f]{1,32}$/.exec(digits)?.[0] ?? "0"}`);
+
+/** The upper half of the product of two numbers of 32 bits. */
+export const upperProduct = (a, b) => {
+  const [ah, al, bh, bl] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
+  const low = ah * bl + ((al * bl) >>> 16);
+  const middle = al * bh + (low & 0xffff);
+  return ah * bh + (low >>> 16) + (middle >>> 16);
+};
+
+/**
+ * A multiply-shift hash of 64 bits in halves: what a number is multiplied by, and what is added.
+ * @type {(multiplier: bigint, addend: bigint) => number[]}
+ */
+export const hashOf = (multiplier, addend) => [multiplier >> 32n, multiplier & 0xffffffffn, addend >> 32n, addend & 0xffffffffn].map(Number);
+
+/**
+ * The cell of a number of 32 bits among so many.
+ * @param {number[]} hash
+ */
+export const cellOf = ([high, low, addHigh, addLow], number, cells) => {
+  const carried = (Math.imul(low, number) >>> 0) + addLow > 0xffffffff ? 1 : 0;
+  return upperProduct((upperProduct(low, number) + Math.imul(high, number) + addHigh + carried) >>> 0, cells);
+};
+
 /** How many rows each group has: as equal as can be, the first ones one larger. */
 export const groupSizes = (rows, groups) =>
   Array.from({ length: groups }, (_, group) => Math.floor(rows / groups) + (group < rows % groups ? 1 : 0));

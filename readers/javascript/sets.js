@@ -1,6 +1,6 @@
 // MinHash: how many sets are like a set of items.
-import { Grouped, upperProduct } from "./hashed.js";
-import { PublicRandom, groupSizes } from "./random.js";
+import { Grouped } from "./hashed.js";
+import { PublicRandom, cellOf, groupSizes, hashOf } from "./random.js";
 import { ReaderError } from "./archive.js";
 
 const WORD = (1n << 64n) - 1n, MOST_HASHED = 256;
@@ -60,10 +60,7 @@ export class MinHash extends Grouped {
     this.hashes = this.sizes.flatMap((size, group) => {
       const random = new PublicRandom(this.seed, 1, group);
       this.mixers.push([random.word() | 1n, random.word()]);
-      return Array.from({ length: size }, () => {
-        const [multiplier, addend] = [random.word(), random.word()];
-        return [multiplier >> 32n, multiplier & 0xffffffffn, addend >> 32n, addend & 0xffffffffn].map(Number);
-      });
+      return Array.from({ length: size }, () => hashOf(random.word(), random.word()));
     });
     const order = new PublicRandom(this.seed, 2);
     this.order = [order.word() | 1n, order.word()];
@@ -105,7 +102,7 @@ export class MinHash extends Grouped {
         let start = 0;
         for (const rows of groupSizes(size, Math.ceil(size / MOST_HASHED))) {
           const least = this.least(words, start, rows);
-          for (let t = 0; t < rows; t++, row++) sums[g][i] += table[row * this.width + this.columnOf(row, least[t])];
+          for (let t = 0; t < rows; t++, row++) sums[g][i] += table[row * this.width + cellOf(this.hashes[row], least[t], this.width)];
           start += rows;
         }
       });
@@ -135,12 +132,5 @@ export class MinHash extends Grouped {
       thrown[row] = Math.min(thrown[row], Number(found >> 32n));
     }
     return least.map((own, t) => (thrown[t] === Infinity ? own : thrown[t]));
-  }
-
-  columnOf(row, least) {
-    const [high, low, addHigh, addLow] = this.hashes[row];
-    const lower = Math.imul(low, least) >>> 0;
-    const upper = (upperProduct(low, least) + Math.imul(high, least) + addHigh + (lower + addLow > 0xffffffff ? 1 : 0)) >>> 0;
-    return upperProduct(upper, this.width);
   }
 }

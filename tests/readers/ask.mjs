@@ -2,11 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { Comparison, open, openModel, ReaderError } = await import(pathToFileURL(process.argv[2]));
+const { Comparison, open, openLocal, openModel, ReaderError } = await import(pathToFileURL(process.argv[2]));
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, model, part, group, bandwidth, queries, sums, other, compared }) => {
+const answered = async ({ file, ways, model, part, group, bandwidth, queries, sums, other, compared }) => {
+  if (ways) {
+    const reports = await openLocal(new Uint8Array(readFileSync(file)));
+    return ways.map((way) => Object.values(reports.table(way)).map(plain));
+  }
   if (model) {
     const made = openModel(new Uint8Array(readFileSync(file)));
     return made.categories.length ? made.probabilities(queries) : made.predicted(queries).map((one) => plain([one.predicted, one.low, one.high]));

@@ -73,6 +73,13 @@ export const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
+/** A list to choose from, each option a name or a value with its name; `changed` hears the chosen one's value. */
+export const selectOf = (label, options, value, changed, id = null) => {
+  const select = element("select", { id, onchange: () => changed(Number(select.value)) },
+    ...options.map((one, place) => (Array.isArray(one) ? one : [place, one])).map(([own, name]) => element("option", { value: own, selected: own === value }, name)));
+  return element("label", {}, element("span", {}, label), select);
+};
+
 /** A table that scrolls by itself; a cell is a text or a node. */
 export const plainTable = (title, heads, rows) => element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
   element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),

@@ -396,7 +396,7 @@ export const extremes = (numbers) => {
 };
 
 export const unitOf = ({ answers, counted, unit, measured }) =>
-  answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "count" ? counted : answers === "difference" ? measured : `${counted} close by`;
+  answers === "distance" ? `average distance${unit ? `, ${unit}` : ""}` : answers === "difference" ? measured : `${counted} close by`;
 
 /** What stands below a picture: its colours, or what its heights are, and what hatching means. */
 export const legendOf = (chart) => {

@@ -2,7 +2,7 @@
 import { element, plainTable } from "./canvas.js";
 import { Chart, extremes, legendOf } from "./chart.js";
 import { Live } from "./live.js";
-import { digitsOf, listed, percent, rounded, roundedRange, roundMarks, stretchWords, titleOf, valueWords } from "./numbers.js";
+import { digitsOf, listed, percent, rounded, roundedRange, shareMarks, stretchWords, titleOf, valueWords } from "./numbers.js";
 import { bandRows } from "./pictures.js";
 import { ReaderError } from "../../../readers/javascript/archive.js";
 import { Comparison } from "../../../readers/javascript/compared.js";
@@ -51,14 +51,13 @@ const columnOf = (axis, found, mean) => {
     sentences.push(`Mean ${valueWords(axis, mean.one.est[0], error)} here and ${valueWords(axis, mean.other.est[0], error)} there: ${digitsOf(mean.est[0], error, Math.round)} (${least} to ${most}).`);
   }
   const [low, high] = [Math.min(0, ...shown.map((cell) => found.low[cell])), Math.max(0, ...shown.map((cell) => found.high[cell]))];
-  const marks = (count) => roundMarks(100 * low, 100 * high, count).map(([place, words]) => [place / 100, words]);
   const rows = shown.map((cell) => ({ name: said(cell), est: found.est[cell], low: found.low[cell], high: found.high[cell], value: pointsWords(found.est[cell], found.low[cell], found.high[cell]) }));
   const place = element("div", { class: "picture groups" });
   const share = ({ est }, cell) => percent(Math.max(0, est[cell]));
   const table = element("details", { class: "behind" }, element("summary", {}, "Table"), plainTable(`Difference in ${axis.name}`, [axis.name, "This file", "The other", "Difference in points"],
     cells.map((cell) => [said(cell), share(found.one, cell), share(found.other, cell), `${pointsWords(found.est[cell], found.low[cell], found.high[cell])} (${ends(cell).join(" to ")})`])));
   const card = element("article", { class: "card" }, element("h3", {}, titleOf(axis)), element("p", { class: "says" }, sentences.join(" ")), place, table);
-  return { card, draw: () => place.clientWidth && place.replaceChildren(bandRows(place.clientWidth, rows, low, high, marks)) };
+  return { card, draw: () => place.clientWidth && place.replaceChildren(bandRows(place.clientWidth, rows, low, high, (count) => shareMarks(low, high, count, ""))) };
 };
 
 const ofTables = (compared, overview) => {

@@ -1,6 +1,6 @@
 // A picture that is asked: what is chosen above it, its tools, and the point or box that is asked beside it, in words.
 import { AskedChart } from "./asked_chart.js";
-import { element } from "./canvas.js";
+import { element, selectOf } from "./canvas.js";
 import { extremes, legendOf, unitOf } from "./chart.js";
 import { Lattice } from "./lattice.js";
 import { markTops } from "./lists.js";
@@ -67,28 +67,21 @@ export class Controls {
     const { decoder } = this;
     const fields = [];
     if (this.subjects.length > 1) {
-      fields.push(this.select("Who", this.subjects.map(({ name }) => name), this.place, (value) => {
+      fields.push(selectOf("Who", this.subjects.map(({ name }) => name), this.place, (value) => {
         this.choose(value, Math.min(this.x, this.subjects[value].columns.length - 1), this.y);
         this.changed();
-      }));
+      }, "choose-who"));
     }
     const names = decoder.columns.map(({ name }) => name);
     if (names.length > 1) {
-      fields.push(this.select("Across", names, this.x, (value) => { this.choose(this.place, value, this.y === value ? this.x : this.y); this.changed(); }));
+      fields.push(selectOf("Across", names, this.x, (value) => { this.choose(this.place, value, this.y === value ? this.x : this.y); this.changed(); }, "choose-across"));
       const offered = [...(decoder.offers(this.x, null) ? [null] : []), ...this.partners];
       const said = offered.map((place) => (place === null ? "alone" : names[place]));
-      fields.push(this.select("Up", said, offered.indexOf(this.y), (value) => { this.y = offered[value]; this.held = {}; this.fill(); this.changed(); }));
+      fields.push(selectOf("Up", said, offered.indexOf(this.y), (value) => { this.y = offered[value]; this.held = {}; this.fill(); this.changed(); }, "choose-up"));
     }
     if (decoder.readings?.length > 1) fields.push(this.bandwidth());
     this.bar.replaceChildren(...fields);
     this.fillHolds();
-  }
-
-  select(label, names, chosen, act) {
-    const id = `choose-${label.toLowerCase()}`;
-    const made = element("select", { id, onchange: (event) => act(Number(event.target.value)) },
-      ...names.map((name, place) => element("option", { value: place, selected: place === chosen }, name)));
-    return element("div", {}, element("label", { for: id }, label), made);
   }
 
   bandwidth() {
@@ -116,9 +109,7 @@ export class Controls {
     const column = this.decoder.columns[place];
     const id = `hold-${place}`;
     if (column.kind === "category") {
-      const names = ["all, averaged", ...column.categories];
-      return element("div", {}, element("label", { for: id }, column.name), element("select", { id, onchange: (event) => this.keep(place, Number(event.target.value) - 1) },
-        ...names.map((name, i) => element("option", { value: i }, name))));
+      return selectOf(column.name, ["all, averaged", ...column.categories], 0, (value) => this.keep(place, value - 1), id);
     }
     const said = element("output", { for: id }, "all, averaged");
     const slider = element("input", { id, type: "range", min: -1, max: 100, step: 1, value: -1, "aria-valuetext": "all, averaged",
@@ -283,7 +274,7 @@ export class Explorer {
     const { decoder, x, y, held } = this.controls;
     const { shown } = this.chart;
     const columns = decoder.columns;
-    const what = decoder.answers === "distance" ? "Average distance" : decoder.answers === "count" ? `Number of ${decoder.counted}` : "Density";
+    const what = decoder.answers === "distance" ? "Average distance" : "Density";
     const over = listed([columns[x].name, ...(y === null ? [] : [columns[y].name])]);
     const who = decoder.name ? ` (${decoder.name})` : "";
     this.title.textContent = `${what} over ${over}${who}`;
@@ -296,7 +287,7 @@ export class Explorer {
     const kept = Object.entries(held).map(([place, value]) => `${columns[place].name} at ${placeWords(columns[place], value)}`);
     if (kept.length) sentences.push(`Held: ${listed(kept)}.`);
     if (decoder.exact) sentences.push("Worked out here from the released counts, wherever you look.");
-    else if (decoder.answers !== "count") sentences.push(`Drawn on ${[...shown.shape].reverse().join(" × ")} places, and read along straight lines between them.`);
+    else sentences.push(`Drawn on ${[...shown.shape].reverse().join(" × ")} places, and read along straight lines between them.`);
     const others = columns.filter(({ name }, place) => place !== x && place !== y && !(place in held) && !(decoder.marks && name in decoder.nearest));
     if (decoder.answers === "closeness" && others.length) sentences.push(`Averaged over all values of ${listed(others.map(({ name }) => name))}, likely or not.`);
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");

@@ -1,5 +1,5 @@
 // Models: their coefficients with intervals, and a form that predicts.
-import { element, plainTable } from "./canvas.js";
+import { element, plainTable, selectOf } from "./canvas.js";
 import { dateWords, percent, rounded, roundedRange, significant, titleOf } from "./numbers.js";
 import { drawing, rectangle, tenth } from "./pictures.js";
 import { dot } from "../../../readers/javascript/arrays.js";
@@ -117,9 +117,8 @@ export const modelView = (facts, model) => {
 /** Numbers predicted from all other columns: by a trained model, or by released sums of products (`asked` is either). */
 export const regressionsView = ({ targets }, asked) => {
   const view = element("div");
-  const choice = element("select", { id: "target" }, ...targets.map(({ name }, i) => element("option", { value: i }, name)));
-  const show = () => {
-    const { name, link, explained, deviation, mean_off: meanOff, weights, rows, curves = [] } = targets[Number(choice.value)];
+  const show = (at) => {
+    const { name, link, explained, deviation, mean_off: meanOff, weights, rows, curves = [] } = targets[at];
     const parts = [];
     if (explained !== null) {
       parts.push(element("p", {}, `The others explain ${percent(explained)} of how it varies; a record is about ${significant(deviation, 2)} away from what is predicted.`));
@@ -144,7 +143,6 @@ export const regressionsView = ({ targets }, asked) => {
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
         : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only."));
   };
-  choice.addEventListener("change", show);
-  show();
-  return targets.length < 2 ? [view] : [element("div", { class: "fields" }, element("div", {}, element("label", { for: "target" }, "Predict"), choice)), view];
+  show(0);
+  return targets.length < 2 ? [view] : [element("div", { class: "fields" }, selectOf("Predict", targets.map(({ name }) => name), 0, show, "target")), view];
 };

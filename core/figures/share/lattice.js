@@ -148,7 +148,6 @@ export class Lattice {
       near += share * reach;
       far += (whole(i) - share) * reach;
     });
-    if (this.answers === "count") return this.stretch(inside, near);
     if (!(all > 0)) return null;
     const part = inside / all;
     const reach = (this.records / all) * (Math.abs(1 - part) * near + Math.abs(part) * far) + this.reach * Math.abs(part) * (this.error ?? 0);

@@ -109,6 +109,9 @@ export const roundMarks = (low, high, most) => {
   return marks;
 };
 
+/** The same of shares, written as percent. */
+export const shareMarks = (low, high, most, unit = "%") => roundMarks(100 * low, 100 * high, most).map(([place, words]) => [place / 100, `${words}${unit}`]);
+
 // The columns of released tables, whose cells have words.
 
 export const told = (low) => low > 0;

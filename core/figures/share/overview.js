@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
-import { SHADES, element, plainTable } from "./canvas.js";
-import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords } from "./numbers.js";
+import { SHADES, element, plainTable, selectOf } from "./canvas.js";
+import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
@@ -9,11 +9,6 @@ import { strongestFirst } from "../../../readers/javascript/tables.js";
 
 const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13;
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
-export const pick = (label, options, value, changed) => {
-  const select = element("select", { onchange: () => changed(Number(select.value)) }, ...options.map(([place, name]) => element("option", { value: place }, name)));
-  select.value = String(value);
-  return [element("label", {}, element("span", {}, label), select), select];
-};
 
 /** One column: its sentence, its picture, its numbers, and a table behind them. */
 class Card {
@@ -388,10 +383,10 @@ export class Overview {
     this.groupReason = element("p", { class: "reason", hidden: true });
     this.groupTable = element("details", { class: "behind", ontoggle: () => this.drawGroups() }, element("summary", {}, "Table"));
     const fill = () => {
-      const of = pick("What", this.axes.map((axis, place) => [place, axis.name]), this.of, (value) => { this.change(() => { this.of = value; if (!measured(value, this.by)) this.by = this.axes.findIndex((_, by) => measured(value, by)); }); fill(); });
-      const by = pick("By", this.axes.map((axis, place) => [place, axis.name]).filter(([place]) => measured(this.of, place)), this.by, (value) => this.change(() => { this.by = value; }));
-      const cells = this.axes[this.of].kind === "category" ? [pick("Share of", this.axes[this.of].words.map((words, cell) => [cell, words]), this.cell ?? 0, (value) => this.change(() => { this.cell = value; }))[0]] : [];
-      this.groupFields.replaceChildren(of[0], by[0], ...cells);
+      const of = selectOf("What", this.axes.map(({ name }) => name), this.of, (value) => { this.change(() => { this.of = value; if (!measured(value, this.by)) this.by = this.axes.findIndex((_, by) => measured(value, by)); }); fill(); });
+      const by = selectOf("By", this.axes.map((axis, place) => [place, axis.name]).filter(([place]) => measured(this.of, place)), this.by, (value) => this.change(() => { this.by = value; }));
+      const cells = this.axes[this.of].kind === "category" ? [selectOf("Share of", this.axes[this.of].words, this.cell ?? 0, (value) => this.change(() => { this.cell = value; }))] : [];
+      this.groupFields.replaceChildren(of, by, ...cells);
     };
     this.groupFields = element("div", { class: "fields" });
     fill();
@@ -434,7 +429,7 @@ export class Overview {
     if (!measured) this.groupReason.textContent = `This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}.`;
     const ends = numbers ? [...seen.flatMap(({ box, low, high }) => [low, high, ...(box ?? [])])] : [0, roundedUp(Math.max(0.01, ...rows.map(({ high }) => high || 0)))];
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
-    const marks = (count) => (axis.kind === "date" ? axis.ticks : numbers ? roundMarks(low, high, count) : roundMarks(0, 100 * high, count).map(([at, words]) => [at / 100, `${words}%`]));
+    const marks = (count) => (axis.kind === "date" ? axis.ticks : numbers ? roundMarks(low, high, count) : shareMarks(0, high, count));
     const width = this.groupPlace.clientWidth;
     if (width && seen.length) this.groupPlace.replaceChildren(bandRows(width, rows, low, high, marks));
     if (this.groupTable.open) {

@@ -1,13 +1,15 @@
 // The page: what is shown, what is asked, and the answers in words.
 import { fromBase64, unzipped } from "./bytes.js";
-import { element } from "./canvas.js";
+import { element, selectOf } from "./canvas.js";
 import { compareView } from "./compare.js";
 import { Still } from "./chart.js";
 import { Controls, Explorer, decoderOf } from "./explorer.js";
 import { modelView, regressionsView } from "./forms.js";
 import { groupsView, listView, samplesButton } from "./lists.js";
-import { Overview, pick } from "./overview.js";
+import { Overview } from "./overview.js";
+import { Reports } from "./reports.js";
 import { tableOf, takeAlong } from "./take.js";
+import { LocalReports, openLocal } from "../../../readers/javascript/local.js";
 import { openModel } from "../../../readers/javascript/models.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
@@ -42,13 +44,13 @@ const start = async () => {
   const opened = modelled ? openModel(file) : isAsked ? await openRelease(file) : null;
   const asked = payload.asked ? opened : null;
   const stem = payload.name.replace(/\.(npz|json)$/, "");
-  let [explorer, overview] = [null, null];
+  let [explorer, overview, reports] = [null, null, null];
   if (tabled.length) {
     const room = element("div");
     const show = (at) => {
       const { part, known } = tabled[at];
       overview = new Overview(tabled[at], (part ? opened.part(part) : opened).tables(0.95, known), payload.name);
-      room.replaceChildren(...(tabled.length > 1 ? [pick("Who", tabled.map(({ name }, i) => [i, name]), at, (i) => { show(i); overview.start(); })[0]] : []), overview.whole);
+      room.replaceChildren(...(tabled.length > 1 ? [selectOf("Who", tabled.map(({ name }) => name), at, (i) => { show(i); overview.start(); })] : []), overview.whole);
       if (globalThis.frostglass) globalThis.frostglass.overview = overview;
     };
     show(Math.max(0, tabled.findIndex(({ name }) => name === payload.start)));
@@ -65,6 +67,7 @@ const start = async () => {
     views.push(compareView(opened, () => ({ overview, explorer, part: (overview?.facts ?? explorer.controls.decoder).part, group: overview ? "" : explorer.controls.decoder.group })));
   }
   for (const facts of payload.subjects) {
+    if (facts.kind === "reports") views.push(...(reports = new Reports(facts.listed ? new LocalReports(facts.listed) : await openLocal(file), facts.ways)).parts);
     if (facts.kind === "model") views.push(...modelView(facts, opened));
     if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts, facts.part ? opened.part(facts.part) : opened));
   }
@@ -73,8 +76,10 @@ const start = async () => {
   place.replaceChildren(...views);
   explorer?.update();
   overview?.start();
-  takeAlong(payload, file, overview ? () => overview.csv : explorer && (() => tableOf(explorer.chart.decoder, explorer.chart.x, explorer.chart.y, explorer.chart.shown)));
-  globalThis.frostglass = { explorer, overview, payload, stills };
+  reports?.update();
+  const asTable = overview ?? reports;
+  takeAlong(payload, file, asTable ? () => asTable.csv : explorer && (() => tableOf(explorer.chart.decoder, explorer.chart.x, explorer.chart.y, explorer.chart.shown)));
+  globalThis.frostglass = { explorer, overview, payload, reports, stills };
   embed(new URLSearchParams(location.search).get("embed"), overview);
   document.documentElement.dataset.ready = "true";
 };

@@ -81,8 +81,7 @@ def contents(file: PublicFile) -> list[dict[str, Any]]:
     if isinstance(file, NumberModel):
         return [{"name": "", **number_facts(file)}]
     if isinstance(file, LocalAnswers):
-        people = {"counted": "people", "records": float(file.people), "reach": float(ndtri(0.5 + LEVEL / 2.0))}
-        return [{"name": "", **people, **local_facts(file)}]
+        return [local_facts(file)]
     found = subjects(file)[:MOST_SUBJECTS]
     return [facts for one in found if (facts := _facts(one, 1.0 / len(found)))]
 
@@ -124,7 +123,7 @@ def _population_facts(subject: Subject, found: dict[str, Any]) -> dict[str, Any]
         "records": release.records,
         "error": release.records_error if math.isfinite(release.records_error) else 0.0,
         "reach": float(ndtri(0.5 + LEVEL / 2.0)),
-        "answers": "count" if found.get("counts") else release.sketch.answers,
+        "answers": release.sketch.answers,
         "unit": distance_unit(release.sketch) if distance else "",
     }
     return facts | found

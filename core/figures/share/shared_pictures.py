@@ -26,7 +26,8 @@ from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Stationary, stationary
-from ...local.local_answers import LocalAnswers
+from ...local.local_answers import LocalAnswers, SketchRelease
+from ...local.post_processing import POST, said_of
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
 from ...runtime.threads import one_thread
@@ -47,34 +48,25 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     Returns
     -------
     dict[str, Any]
-        Name, unit and bounds, or categories; ``encoded`` is the coordinate of each category, or that of the
-        number 0 and how fast it grows. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds since
-        1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
+        Name, unit and bounds, or categories. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds
+        since 1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
     """
     column = box.column(name)
     if isinstance(column, (Categorical, Ordered)):
-        encoded = box.encode(name, list(column.categories))
-        return category_facts(name, column.categories) | {"encoded": encoded[:, 0].tolist()}
+        return {"name": name, "unit": "", "kind": "category", "categories": list(column.categories)}
     ends = np.array(column.bounds(1.0))
     low, high = ends.tolist()
     amounts = isinstance(column, Numeric) and column.doublings is not None
     natural = column.between(ends) if isinstance(column, Dates) or amounts else ends
     axis = PictureAxis.of(column, natural)
-    start, end = box.encode(name, natural)[:, 0].tolist()
     facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
-    growth = (end - start) / (high - low)
-    facts |= {"encoded": [start - growth * low, growth], "measure": axis.measure, "length": axis.length}
+    facts |= {"measure": axis.measure, "length": axis.length}
     if isinstance(column, Dates):
         first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
         facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}
     if amounts:
         facts |= {"kind": "amount", "ticks": amount_ticks(column), "finest": column.doublings.finest}
     return facts
-
-
-def category_facts(name: str, categories: tuple[str, ...]) -> dict[str, Any]:
-    """A column whose places are named one by one."""
-    return {"name": name, "unit": "", "kind": "category", "categories": list(categories)}
 
 
 MOST_COUNTERS = 1 << 20  # Beyond, a picture of a grid takes a browser longer than a person waits.
@@ -112,7 +104,6 @@ def live_facts(
     return {
         "kind": "live",
         "columns": [column_facts(box, name) for name in names],
-        "averaged": near and len(release.domain.names) > 1,
         **_noise_facts(release, known),
         "nearest": {name: _for_json(value) for name, value in held.items()},
         "outline": _outline_facts([release.domain.columns[release.domain.names.index(name)] for name in names]),
@@ -221,7 +212,6 @@ def lattice_facts(release: Release, share: float = 1.0) -> dict[str, Any] | None
         "kind": "lattice",
         "columns": [column_facts(box, name) for name in names],
         "pictures": {key: numbers(in_units(release, picture)) for key, picture in pictures.items()},
-        "averaged": near and len(release.domain.names) > 1,
         **_noise_facts(release),
     }
 
@@ -237,11 +227,6 @@ def _noise_facts(release: Release, known: tuple[float, float] | None = None) -> 
 def numbers(picture: density.Curve | density.Heatmap) -> dict[str, Any]:
     """The estimates of a picture and both ends of their intervals, float32; nothing of ends that nobody knows."""
     arrays = [picture.estimate] + ([picture.low, picture.high] if picture.errors_known else [])
-    return packed(arrays)
-
-
-def packed(arrays: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Arrays of one shape as text."""
     stacked = np.ascontiguousarray(arrays, dtype="<f4")
     return {"shape": list(stacked.shape[1:]), "numbers": base64.b64encode(stacked.tobytes()).decode()}
 
@@ -279,9 +264,6 @@ def _without(held: Mapping[str, object], *drawn: str) -> dict[str, object]:
     return {name: value for name, value in held.items() if name not in drawn}
 
 
-MOST_ANSWERS = 200  # Of local reports, the most frequent ones that are drawn.
-
-
 def table_facts(release: Release) -> dict[str, Any] | None:
     """What a page needs beside the counters to answer as released tables do; None for anything else."""
     if release.sketch.asked_for != "tables":
@@ -292,7 +274,6 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     rows, lengths, vectors = BestGuess(answers.reading).directions
     return {
         "kind": "tables",
-        "counts": True,
         "axes": [axis_facts(axis) for axis in answers.axes],
         # What the file does not say of itself, or only with what was released before it.
         "known": {
@@ -349,13 +330,16 @@ def _map_facts(answers: TableAnswers, names: tuple[str, str]) -> dict[str, Any]:
 
 
 def local_facts(release: LocalAnswers) -> dict[str, Any]:
-    """How many gave each answer, of counted local reports; the most frequent ones where there are many."""
-    table = release.table().nlargest(MOST_ANSWERS, "estimate").sort_index()
-    name = release.question
-    return {
-        "kind": "lattice",
-        "counts": True,
-        "columns": [category_facts(name, tuple(map(str, table["value"])))],
-        "pictures": {"0": packed([table[end].to_numpy() for end in ("estimate", "low", "high")])},
-        "averaged": False,
-    }
+    """How estimates of counted local reports may be made plausible; the page makes them of the file itself.
+
+    Of a sketch, which no page decodes, the texts that the file names are listed with their estimates.
+    """
+    ways = [[name, way, said_of(way)] for name, way in POST.items() if way in release.ways]
+    return {"kind": "reports", "ways": ways, "listed": _listed(release) if isinstance(release, SketchRelease) else None}
+
+
+def _listed(release: SketchRelease) -> dict[str, Any]:
+    """The candidates of a sketch as a file of found texts has them."""
+    found = release.table(level=LEVEL)[["value", "estimate", "low", "high"]].to_numpy().tolist()
+    survey = {"question": release.question, "search": {}}
+    return {"survey": survey, "people": release.people, "refused": release.refused, "level": LEVEL, "found": found}

@@ -14,18 +14,11 @@ from ...figures.traces import standalone
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
-from ...local.post_processing import SAID, still_valid
+from ...local.post_processing import POST, said_of
 from ..frame.charts import show
 from ..frame.marks import draw, note, offer, side
 from ..frame.session import Counted, Session
 
-POST = {
-    "As estimated, without bias": "base",
-    "None below zero": "base-pos",
-    "Adding up to all reports": "norm-sub",
-    "Large ones only": "base-cut",
-    "Nearest in all, of many answers": "shrunk",
-}
 FOUND = (
     "Nobody listed these answers: they were found letter by letter, from reports alone. Others with fewer people may "
     "have been missed, and liars could also hide one."
@@ -56,8 +49,7 @@ def local_view(visitor: Session, counted: Counted) -> None:
         )
         if len(table) > MOST_BARS:
             note(f"The {MOST_BARS} largest of {len(table):,} answers are drawn; the file of estimates has all.")
-        low, high = table["low"].to_numpy(), table["high"].to_numpy()
-        note(SAID["base"] if POST[how] == "base" else still_valid(low, high, people, POST[how])[2])
+        note(said_of(POST[how]))
         _take_along(counted, release, table)
     with aside, side("what"):
         st.markdown(_promise(float(release.epsilon), release.title))
