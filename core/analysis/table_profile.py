@@ -63,6 +63,8 @@ def written(axis: Axis, value: float) -> str:
         return column.text(value)
     if not math.isfinite(value):
         return "?"
+    if isinstance(column, Coordinate):
+        value = float(column.present(value))
     step = axis.steps.step if axis.steps is not None else (axis.high - axis.low) / 500.0
     if axis.amounts is not None:  # whose cells are shares of the value
         step = max(step if axis.steps is not None else 0.0, abs(value) / 200.0)

@@ -21,6 +21,7 @@ from ..formatting.numbers import (
     rounded,
     rounded_all,
     rounded_range,
+    with_unit,
 )
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
@@ -210,11 +211,11 @@ def distance_sentence(sketch: LinearSketch, mean: float, low: float, high: float
     kind, power = kind_of(sketch)
     unit = distance_unit(sketch)
     if not math.isfinite(error):
-        return f"Everyone is about **{_with(best_guess(mean, error), unit)}** away on average. {UNSURE}"
+        return f"Everyone is about **{with_unit(best_guess(mean, error), unit)}** away on average. {UNSURE}"
     least, most = rounded_range(low, high, error)
     if low <= 0:
-        return f"The noise hides how far everyone is: on average very likely **less than {_with(most, unit)}**."
-    far = f"**{_with(rounded(mean, error), unit)}**"
+        return f"The noise hides how far everyone is: on average very likely **less than {with_unit(most, unit)}**."
+    far = f"**{with_unit(rounded(mean, error), unit)}**"
     between = f"very likely between **{least}** and **{most}**."
     if kind == "squared":
         return f"The squared distance of everyone is {far} on average; {between}"
@@ -229,7 +230,8 @@ def root_sentence(sketch: LinearSketch, mean: float, error: float) -> str:
     if kind_of(sketch)[0] != "squared" or mean <= 0:
         return ""
     root = mean**0.5
-    text = _with(rounded(root, error / (2.0 * root)), distance_unit(sketch).removesuffix("²").removeprefix("squared "))
+    unit = distance_unit(sketch).removesuffix("²").removeprefix("squared ")
+    text = with_unit(rounded(root, error / (2.0 * root)), unit)
     return f"The root of it is {text}, as a distance in which those far away count more."
 
 
@@ -245,7 +247,7 @@ def kind_sentence(sketch: LinearSketch) -> str:
     if sketch.domain.scale == "box":
         sentences.append("A column's whole range, from its least to its greatest possible value, counts as 1.")
     if any(isinstance(column, Categorical) for column in sketch.domain.columns) and kind in ("l1", "l2", "capped"):
-        apart = _with(number(sketch.domain.category_distance), distance_unit(sketch))
+        apart = with_unit(number(sketch.domain.category_distance), distance_unit(sketch))
         sentences.append(f"Someone of another category is {apart} away by that alone.")
     sentences.append(clipped(sketch))
     return " ".join(sentence for sentence in sentences if sentence)
@@ -261,7 +263,3 @@ _KINDS = {
     "above": "Only those who lie above the place count, column by column, by how far; everyone else counts as 0.",
     "below": "Only those who lie below the place count, column by column, by how far; everyone else counts as 0.",
 }
-
-
-def _with(number: str, unit: str) -> str:
-    return f"{number} {unit}".rstrip()

@@ -27,7 +27,7 @@ from ..domain import Categorical, Column, Dates, Numeric, Ordered
 from ..domain.round_columns import LATITUDE, Coordinate
 from ..errors import RequestError
 from ..formatting.escapes import in_plotly
-from ..formatting.numbers import THOUSANDS_FROM, rounded, shortened, significant
+from ..formatting.numbers import THOUSANDS_FROM, rounded, shortened, significant, with_unit
 from ..releases.release import Release
 from .palette import FAINT, INK, PAPER
 
@@ -60,6 +60,7 @@ class Axis:
     amounts: Numeric | None = None  # The same of one of amounts: ``values`` are its doublings.
     measure: str = ""  # In what lengths along the axis are told, such as "km"; "" where they have no unit.
     length: float = 0.0  # Of the whole axis, in that unit.
+    is_longitude: bool = False  # Whether degrees beyond the antimeridian are counted on.
 
     @classmethod
     def of(cls, column: Column, values: np.ndarray) -> Axis:
@@ -74,11 +75,12 @@ class Axis:
             facts = {"amounts": column, "measure": column.measure, "length": column.span}
             return cls(column.name, places, *ends, column.said_unit, **facts)
         places, span = np.asarray(values, dtype=np.float64), column.high - column.low
+        longitude = isinstance(column, Coordinate) and column.axis != LATITUDE
         if isinstance(column, Coordinate):
-            north, east = column.kilometres
-            span = north if column.axis == LATITUDE else east
+            span = column.kilometres[int(longitude)]
         measure = column.measure or f"from {column.low} to {column.high}"
-        return cls(column.name, places, column.low, column.high, column.said_unit, measure=measure, length=span)
+        facts = {"measure": measure, "length": span, "is_longitude": longitude}
+        return cls(column.name, places, column.low, column.high, column.said_unit, **facts)
 
     @property
     def title(self) -> str:
@@ -98,11 +100,12 @@ class Axis:
         if self.dates is not None:
             return self.dates.text(value)
         if self.amounts is not None:
-            return f"{significant(self.value(value), 3)} {self.unit}".strip()
-        text = rounded(value, (self.high - self.low) / 500.0)
-        if abs(value) < THOUSANDS_FROM:
+            return with_unit(significant(self.value(value), 3), self.unit)
+        own = value - 360.0 if self.is_longitude and value > 180.0 else value
+        text = rounded(own, (self.high - self.low) / 500.0)
+        if abs(own) < THOUSANDS_FROM:
             text = text.replace(",", "")
-        return f"{text} {self.unit}".strip()
+        return with_unit(text, self.unit)
 
     def place(self, value: object) -> float:
         """Where a value in natural units (a number, a date, or a category's text) lies on the axis."""

@@ -32,7 +32,23 @@ def in_html(text: object) -> str:
     >>> in_html('<b> "x"')
     '&lt;b&gt; &quot;x&quot;'
     """
-    return escape(" ".join(str(text).split()))
+    return escape(isolated(" ".join(str(text).split())))
+
+
+# Letters of scripts that run from right to left, as far as they stand together.
+_LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+_FROM_RIGHT = re.compile(f"{_LETTER}(?:[^A-Za-zÀ-ɏ,:;·(){{}}<>]*{_LETTER})?…?")
+
+
+def isolated(text: str) -> str:
+    """A sentence in which names that run from right to left leave the order of what is around them as it is.
+
+    Examples
+    --------
+    >>> isolated("38% שלום") == "38% \\u2068שלום\\u2069"
+    True
+    """
+    return _FROM_RIGHT.sub("\u2068\\g<0>\u2069", text)
 
 
 def in_markdown(text: object) -> str:

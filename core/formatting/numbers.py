@@ -257,6 +257,17 @@ def time_left(seconds: float) -> str:
     return f"{wait(5 * max(2, round(seconds / 5)) if seconds < 90 else seconds)} left"
 
 
+def with_unit(number: str, unit: str) -> str:
+    """A number and its unit; the sign of a degree stands close to it.
+
+    Examples
+    --------
+    >>> with_unit("3", "km"), with_unit("-12", "°"), with_unit("7", "")
+    ('3 km', '-12°', '7')
+    """
+    return f"{number}{unit}" if unit == "°" else f"{number} {unit}".rstrip()
+
+
 LONGEST_NAME = 80
 LONGEST_LABEL = 24
 

@@ -120,6 +120,15 @@ export class Release {
       { ...this.facts, counted: counted && [counted[place]], variance, countVariance, before: undefined, classes: [] });
   }
 
+  /** The sum over some periods of a living release, read off the rows of its table by `weights`, with the noise that it has. */
+  run({ weights, noise, countNoise }) {
+    const { rows, counts, sketch } = this.facts;
+    const table = new Float64Array(rows[0].length);
+    weights.forEach((weight, r) => { for (let i = 0; i < table.length; i++) table[i] += weight * rows[r][i]; });
+    return new Release(this.manifest, this.domain, sketch, [table.map(Math.round)], { ...this.facts, variance: noise, countVariance: countNoise,
+      counted: counts && [Math.round(weights.reduce((sum, weight, r) => sum + weight * counts[r], 0))] });
+  }
+
   /** One of several questions, by its name. */
   part(name) {
     if (!Object.hasOwn(this.parts, name)) throw new ReaderError("The release has no such part.");
@@ -195,6 +204,7 @@ const slabsAdded = (slabs) => {
 /** A release of one question, whose table may have a slab a class. */
 const single = (manifest, domain, { mechanism, parameters }, table, counted, noise, countNoise, before) => {
   const facts = { counted, variance: added(noise), countVariance: added(countNoise), before, mechanism, parameters, laplace: noise.some(({ distribution }) => distribution === "discrete_laplace") };
+  if (mechanism === "living") return living(manifest, domain, parameters, table, facts);
   if (mechanism !== "classes") return new Release(manifest, domain, sketchOf(mechanism, parameters, domain), [table], facts);
   const label = domain.columns.find(({ name }) => name === parameters?.label);
   if (!label?.categories || label.categories.length > MOST_CLASSES) throw new ReaderError("The file names no classes.");
@@ -203,6 +213,20 @@ const single = (manifest, domain, { mechanism, parameters }, table, counted, noi
   const size = table.length / label.categories.length;
   const slabs = label.categories.map((_, k) => table.slice(k * size, (k + 1) * size));
   return new Release(manifest, within, sketch, slabs, { ...facts, classes: label.categories });
+};
+
+/** What is asked by one of its questions or periods, and not by itself. */
+const hollow = (manifest, domain, answers, facts) => new Release(manifest, domain, { answers, domain, shape: [0], total: () => 1, totalVariance: () => 0 },
+  [new Float64Array(0)], { ...facts, counted: null, variance: 0, countVariance: 0 });
+
+/** A release of periods one after the other, which is asked by `run`. */
+const living = (manifest, domain, { column, inner }, table, facts) => {
+  const within = domain.without(column);
+  const sketch = sketchOf(inner?.mechanism, inner?.parameters, within);
+  const size = productOf(sketch.shape);
+  if (table.length % size) throw new ReaderError("The table of the file has another size than its manifest says.");
+  const rows = Array.from({ length: table.length / size }, (_, r) => table.subarray(r * size, (r + 1) * size));
+  return hollow(manifest, within, "periods", { ...facts, counts: facts.counted, mechanism: inner.mechanism, parameters: inner.parameters, rows, sketch });
 };
 
 /**
@@ -248,8 +272,7 @@ const parted = (manifest, arrays) => {
     return mechanism === "classes" ? domain.columns[domain.names.indexOf(parameters.label)].categories.length : 1;
   });
   const isPublic = seen.map((key) => neighbours === "replace_one" && KEEPS_ALL(manifest.domain) && !key.startsWith("class"));
-  const whole = new Release(manifest, domain, { answers: "several", shape: [0], total: () => 1, totalVariance: () => 0 }, [new Float64Array(0)],
-    { counted: null, variance: 0, countVariance: 0 });
+  const whole = hollow(manifest, domain, "several", {});
   const releases = members.length ? noise.length / members.length : 1;
   const noisyCounts = countNoise.length / releases;
   members.forEach((member, place) => {

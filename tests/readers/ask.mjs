@@ -6,7 +6,7 @@ const { Comparison, open, openLocal, openModel, ReaderError } = await import(pat
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, ways, model, part, group, bandwidth, queries, sums, other, compared }) => {
+const answered = async ({ file, ways, model, part, run, group, bandwidth, queries, sums, other, compared }) => {
   if (ways) {
     const reports = await openLocal(new Uint8Array(readFileSync(file)));
     return ways.map((way) => Object.values(reports.table(way)).map(plain));
@@ -18,6 +18,7 @@ const answered = async ({ file, ways, model, part, group, bandwidth, queries, su
   if (!opened.has(file)) opened.set(file, open(new Uint8Array(readFileSync(file))));
   let release = await opened.get(file);
   if (part) release = release.part(part);
+  if (run) release = release.run(run);
   if (group) release = release.ofClass(group);
   if (bandwidth) release = release.smoothed(bandwidth);
   const facts = { records: release.records, error: plain([release.recordsError])[0] };

@@ -1,4 +1,4 @@
-"""The JavaScript reader estimates counted local reports as Python does, to nine digits, by every oracle and every way."""
+"""The JavaScript reader estimates counted local reports as Python does, to nine digits, by every oracle and way."""
 
 import io
 import json
@@ -30,7 +30,9 @@ def same(said: list, release: LocalRelease | FoundRelease, ways: list[str]) -> N
         table = release.table(way)
         for name, theirs in zip(("estimate", "low", "high"), found, strict=True):
             wanted = table[name].to_numpy()
-            np.testing.assert_allclose(numbers(theirs), wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max(), err_msg=way)
+            np.testing.assert_allclose(
+                numbers(theirs), wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max(), err_msg=way
+            )
 
 
 def test_local_reports_are_estimated_as_in_python_by_every_oracle_and_every_way(tmp_path):

@@ -12,7 +12,8 @@ from typing import cast
 import numpy as np
 
 from ...domain import Categorical, Column, Cyclic, Dates, Domain, Encoder, Items, Numeric, Ordered, Vector
-from ...formatting.numbers import bound, count, listed, number, percent, shown, significant
+from ...domain.round_columns import LONGITUDE
+from ...formatting.numbers import bound, count, listed, number, percent, shown, significant, with_unit
 from ...geometry.kernels import (
     Angular,
     Bandwidth,
@@ -110,8 +111,8 @@ def column_values(column: Column) -> str:
     if isinstance(column, Dates):
         return f"{column.text(column.low)} to {column.text(column.high)}, by the {column.step}"
     said = column.unit if isinstance(column, Vector) else column.said_unit
-    unit = f" {shown(said)}" if said else ""
-    bounds = f"{bound(column.low)} to {bound(column.high)}{unit}"
+    ends = (column.west, column.east) if getattr(column, "axis", "") == LONGITUDE else (column.low, column.high)
+    bounds = f"{bound(ends[0])} to {with_unit(bound(ends[1]), shown(said))}"
     if getattr(column, "scale", ""):
         bounds += ", amounts: equal ratios count as equally far"
     if isinstance(column, Encoder):

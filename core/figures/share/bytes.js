@@ -13,6 +13,12 @@ export const fromBase64 = (text) => {
   return found;
 };
 
+/** Of a file the question, group or run of periods that a population is. */
+export const populationOf = ({ part, group, run }, release) => {
+  const question = part ? release.part(part) : run ? release.run(run) : release;
+  return group ? question.ofClass(group) : question;
+};
+
 /** The numbers of a picture: estimates, and both ends of their intervals where they are known. */
 export const unpacked = ({ shape, numbers }) => {
   const all = new Float32Array(fromBase64(numbers).buffer);

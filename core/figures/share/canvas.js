@@ -62,6 +62,17 @@ export const imageOf = (width, height, colourAt) => {
   return canvas;
 };
 
+const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]([^A-Za-zÀ-ɏ,:;·(){}<>]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc])?…?/g;
+
+/** A text in which names that run from right to left leave the order of what is around them as it is. */
+export const isolated = (text) => (typeof text === "string" ? text.replace(FROM_RIGHT, "\u2068$&\u2069") : text);
+
+/** Change what is there only where it is another: a browser lays out and paints again what was touched. */
+export const put = (node, words) => {
+  const text = isolated(words);
+  if (node.textContent !== text) node.textContent = text;
+};
+
 /** An element with attributes and children; every text becomes a text and nothing else. */
 export const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
@@ -69,7 +80,7 @@ export const element = (name, attributes = {}, ...children) => {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== false && value !== null) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children);
+  made.append(...children.map(isolated));
   return made;
 };
 
@@ -98,8 +109,8 @@ export const textWidth = (() => {
 })();
 
 export const cutTo = (words, width) => {
-  if (textWidth(words) <= width) return words;
+  if (textWidth(words) <= width) return isolated(words);
   let end = words.length;
   while (end > 1 && textWidth(`${words.slice(0, end)}…`) > width) end--;
-  return `${words.slice(0, end).trimEnd()}…`;
+  return isolated(`${words.slice(0, end).trimEnd()}…`);
 };

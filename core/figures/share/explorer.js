@@ -1,19 +1,16 @@
 // A picture that is asked: what is chosen above it, its tools, and the point or box that is asked beside it, in words.
 import { AskedChart } from "./asked_chart.js";
-import { element, selectOf } from "./canvas.js";
+import { populationOf } from "./bytes.js";
+import { element, put, selectOf } from "./canvas.js";
 import { extremes, legendOf, unitOf } from "./chart.js";
 import { Lattice } from "./lattice.js";
 import { markTops } from "./lists.js";
 import { Live } from "./live.js";
-import { dateNumber, dateWords, endsOf, listed, nearest, percent, placeWords, rounded, roundedRange, significant, titleOf } from "./numbers.js";
+import { dateNumber, dateWords, endsOf, listed, nearest, percent, placeWords, rounded, roundedRange, significant, titleOf, withUnit } from "./numbers.js";
 import { placeOfAmount } from "../../../readers/javascript/columns.js";
 
 /** What a population is asked by: the reader, or pictures that were worked out beforehand. */
-export const decoderOf = (facts, release) => {
-  if (facts.kind !== "live") return new Lattice(facts);
-  const part = facts.part ? release.part(facts.part) : release;
-  return new Live(facts, facts.group ? part.ofClass(facts.group) : part);
-};
+export const decoderOf = (facts, release) => (facts.kind === "live" ? new Live(facts, populationOf(facts, release)) : new Lattice(facts));
 
 /** An answer at a point in words. */
 const pointWords = (decoder, { estimate, low, high, error }) => {
@@ -21,7 +18,7 @@ const pointWords = (decoder, { estimate, low, high, error }) => {
   const about = `About ${rounded(estimate, error)}`;
   const ends = Number.isFinite(error) ? roundedRange(low, high, error) : null;
   const between = ends ? `very likely between ${ends[0]} and ${ends[1]}.` : "how far off that is nobody knows.";
-  if (answers === "distance") return `${about}${unit ? ` ${unit}` : ""} away on average; ${between}`;
+  if (answers === "distance") return `${withUnit(about, unit)} away on average; ${between}`;
   if (ends && low <= 0) return `The noise hides whether anyone is here: very likely fewer than ${ends[1]} ${unitOf(decoder)}.`;
   return `${about} ${unitOf(decoder)}; ${between}`;
 };
@@ -210,7 +207,7 @@ export class Explorer {
     const { decoder, x, y, held } = this.controls;
     const at = { ...held, [x]: point.x, ...(y === null ? {} : { [y]: point.y }) };
     this.answer.textContent = pointWords(decoder, decoder.ask(at, held, x, y));
-    this.where.textContent = `At ${this.placed(point)}.`;
+    put(this.where, `At ${this.placed(point)}.`);
     this.typed(point);
     this.told?.(y === null ? [point.x] : [point.x, point.y]);
   }
@@ -223,7 +220,7 @@ export class Explorer {
       ? `${column.name} ${column.categories.slice(Math.round(ends[0] + 0.5), Math.round(ends[1] + 0.5)).join(", ")}`
       : `${column.name} ${placeWords(column, ends[0])} to ${placeWords(column, ends[1])}`;
     const sides = [side(decoder.columns[x], box.x), ...(y === null ? [] : [side(decoder.columns[y], box.y)])];
-    this.where.textContent = `In ${listed(sides)}${decoder.columns.length > sides.length ? ", whatever the other columns" : ""}.`;
+    put(this.where, `In ${listed(sides)}${decoder.columns.length > sides.length ? ", whatever the other columns" : ""}.`);
   }
 
   placed(point) {
@@ -258,8 +255,8 @@ export class Explorer {
     const point = { x: null, y: null };
     for (const { side, column, input } of this.inputs) {
       const number = Number(input.value.replace(",", "."));
-      const value = column.kind === "date" ? dateNumber(column, input.value) : column.kind === "amount" ? placeOfAmount(column, number) : number;
       const [low, high] = endsOf(column);
+      const value = column.kind === "date" ? dateNumber(column, input.value) : column.kind === "amount" ? placeOfAmount(column, number) : column.turns ? number - 360 * Math.round((number - (low + high) / 2) / 360) : number;
       if (!Number.isFinite(value) || input.value === "") {
         this.answer.textContent = `${column.name} must be ${column.kind === "date" ? "a date such as 2024-12-31" : "a number"}.`;
         return;
@@ -277,7 +274,7 @@ export class Explorer {
     const what = decoder.answers === "distance" ? "Average distance" : "Density";
     const over = listed([columns[x].name, ...(y === null ? [] : [columns[y].name])]);
     const who = decoder.name ? ` (${decoder.name})` : "";
-    this.title.textContent = `${what} over ${over}${who}`;
+    put(this.title, `${what} over ${over}${who}`);
     this.canvas.setAttribute("aria-label", `${what} over ${over}. ${this.answer.textContent}`);
     const sentences = [];
     if (shown.low !== null && decoder.answers !== "distance") {
@@ -293,7 +290,7 @@ export class Explorer {
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");
     const tops = decoder.exact && !decoder.marks ? markTops(this.chart) : 0; // unless others say where they are
     if (tops) sentences.push(`${tops === 1 ? "One top stands" : `${tops} tops stand`} out from the noise, ringed.`);
-    this.note.textContent = sentences.join(" ");
+    put(this.note, sentences.join(" "));
     this.legend.replaceChildren(...legendOf(this.chart));
   }
 }

@@ -1,5 +1,5 @@
 // A released table inside a page of another program, such as the app: what is handed over, and what is told.
-import { fromBase64, unzipped } from "./bytes.js";
+import { fromBase64, populationOf, unzipped } from "./bytes.js";
 import { Overview } from "./overview.js";
 import { openRelease } from "../../../readers/javascript/release.js";
 
@@ -23,7 +23,7 @@ export const inside = async ({ data, parentElement, setStateValue }) => {
   const [facts, opened] = [await unzipped(data.facts), await openRelease(fromBase64(data.file))];
   if (place.identity !== data.identity) return end; // another one was asked for meanwhile
   let known = data.view;
-  const tables = (facts.part ? opened.part(facts.part) : opened).tables(0.95, facts.known);
+  const tables = populationOf(facts, opened).tables(0.95, facts.known);
   const overview = new Overview(facts, tables, data.name, (view) => {
     if (view !== known && !data.alone) place.tell(known = view);
   });

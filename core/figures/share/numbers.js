@@ -47,16 +47,21 @@ export const strongestPair = ({ columns, low }, axes) =>
   low > 0 ? `${listed(columns.map((place) => axes[place].name))} go together most.`
     : "No two columns surely go together: noise hides what there may be.";
 
+/** Degrees beyond the antimeridian, on which bounds count, as anyone writes them. */
+export const ownDegrees = ({ turns }, value) => (turns && value > 180 ? value - 360 : value);
+/** A number and its unit; the sign of a degree stands close to it. */
+export const withUnit = (text, unit) => `${text}${unit && unit !== "°" ? " " : ""}${unit}`;
+
 /** What is written at a place of a column: a category, a date, or a number to a five-hundredth of its range. */
 export const placeWords = (column, value) => {
   if (column.kind === "category") return column.categories[nearest(column, value)];
   if (column.kind === "date") return dateWords(column, value);
   if (column.kind === "amount") return amountWords(column, value);
-  const text = digitsOf(value, (column.high - column.low) / 500, Math.round);
-  return `${asYear(text, value)} ${column.unit}`.trim();
+  const own = ownDegrees(column, value);
+  return withUnit(asYear(digitsOf(own, (column.high - column.low) / 500, Math.round), own), column.unit);
 };
 
-const amountWords = (column, place) => `${significant(amountAt(column, place), 3)} ${column.unit}`.trim();
+const amountWords = (column, place) => withUnit(significant(amountAt(column, place), 3), column.unit);
 
 export const dateWords = (column, value) => {
   const text = new Date(1000 * (column.origin + column.step * Math.round(value))).toISOString();
@@ -94,17 +99,17 @@ export const marksOf = (column, [low, high], most) => {
     if (own.length > 1) return own.filter((_, i) => i % Math.ceil(own.length / most) === 0);
     return [0.1, 0.5, 0.9].map((t) => low + t * (high - low)).map((place) => [place, amountWords(column, place)]);
   }
-  return roundMarks(low, high, most);
+  return roundMarks(low, high, most, (place) => ownDegrees(column, place));
 };
 
-export const roundMarks = (low, high, most) => {
+export const roundMarks = (low, high, most, written = (place) => place) => {
   const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((one) => one * power >= rough * 0.999);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const marks = [];
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9 * step; place++) {
-    marks.push([place * step, asYear(grouped(place * step, Math.min(20, digits)), Math.max(Math.abs(low), Math.abs(high)))]);
+    marks.push([place * step, asYear(grouped(written(place * step), Math.min(20, digits)), Math.max(Math.abs(low), Math.abs(high)))]);
   }
   return marks;
 };
@@ -137,14 +142,15 @@ const secondsAt = (axis, value) => axis.origin + axis.seconds * value;
 export const stretchWords = (axis, first, last) => {
   if (axis.kind === "category" || last >= axis.valued) return axis.words[first];
   if (axis.kind === "date" && axis.seconds === 86400) return daysWords(secondsAt(axis, axis.edges[first]), secondsAt(axis, axis.edges[last + 1] - axis.gap));
-  if (first === last) return `${axis.words[first]} ${axis.unit}`.trim();
+  if (first === last) return withUnit(axis.words[first], axis.unit);
   const [low, high] = [axis.edges[first], axis.edges[last + 1] - axis.gap];
-  return `${valueWords(axis, low)} to ${valueWords(axis, high)} ${axis.unit}`.trim();
+  return `${valueWords(axis, low)} to ${withUnit(valueWords(axis, high), axis.unit)}`;
 };
 
 /** A value of a column in the digits that an error supports; without one, that its cells do. */
-export const valueWords = (axis, value, error = null) => {
-  if (!Number.isFinite(value)) return "unknown";
+export const valueWords = (axis, exact, error = null) => {
+  if (!Number.isFinite(exact)) return "unknown";
+  const value = ownDegrees(axis, exact);
   if (axis.kind === "date") {
     return axis.seconds === 86400 ? daysWords(secondsAt(axis, Math.round(value)), secondsAt(axis, Math.round(value))) : dateWords({ origin: axis.origin, step: axis.seconds }, value);
   }
@@ -158,7 +164,7 @@ export const bandWords = (axis, { est, low, high }, whole = false) => {
   if (!Number.isFinite(est)) return "too few";
   if (axis.kind === "date") return axis.seconds === 86400 ? `${valueWords(axis, est)} (${daysWords(...[low, high].map((one) => secondsAt(axis, Math.round(one))))})` : `${valueWords(axis, est)} (${valueWords(axis, low)} to ${valueWords(axis, high)})`;
   const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
-  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(low, high, error).map((text, end) => asYear(text, [low, high][end]));
+  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(...[low, high].map((one) => ownDegrees(axis, one)), error).map((text, end) => asYear(text, [low, high][end]));
   return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
 };
 

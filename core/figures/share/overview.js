@@ -1,7 +1,7 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
-import { SHADES, element, plainTable, selectOf } from "./canvas.js";
-import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords } from "./numbers.js";
-import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, put, rectangle, roundedUp } from "./pictures.js";
+import { SHADES, element, isolated, plainTable, put, selectOf } from "./canvas.js";
+import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords, withUnit } from "./numbers.js";
+import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, hatchPattern, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
 import { strongestFirst } from "../../../readers/javascript/tables.js";
@@ -79,9 +79,8 @@ class Card {
     }
     const numbers = overview.numbersOf(place, part.weights);
     const [mean, low, median, high] = [numbers.mean, ...numbers.quartiles];
-    const unit = axis.unit ? ` ${axis.unit}` : "";
     this.said = `Mean ${bandWords(axis, mean)} · median ${bandWords(axis, median, true)}`;
-    let words = `Half are ${said(low)} to ${said(high)}${unit}`;
+    let words = `Half are ${said(low)} to ${withUnit(said(high), axis.unit)}`;
     if (kind !== "everyone") {
       const whole = overview.numbersOf(place, {}).quartiles;
       words += `; of everyone ${said(whole[0])} to ${said(whole[2])}`;
@@ -189,8 +188,7 @@ export class Overview {
     this.numbers = element("section", { "data-view": "numbers", "aria-labelledby": "numbers" }, element("h2", { id: "numbers" }, "Means and quartiles"));
     const finder = axes.length < FINDER ? [] : [element("label", { class: "finder" }, element("span", {}, `Find one of ${axes.length} columns`), element("input", { type: "search", oninput: (event) => this.find(event.target.value) }))];
     this.whole = element("div", { class: "overview" }, this.bar, this.hint, ...finder, element("h2", { class: "unseen" }, "Columns"), this.grid, this.pairs, this.groups, this.numbers, this.status,
-      drawing("svg", { width: 0, height: 0, class: "unseen", "aria-hidden": "true" }, drawing("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-        drawing("path", { d: "M0 0V6", class: "hatching" }))));
+      hatchPattern());
   }
 
   buildTools() {
@@ -304,7 +302,7 @@ export class Overview {
     };
     svg.addEventListener("pointermove", (event) => {
       const one = at(event);
-      if (one) said.textContent = `${one.columns.map((place) => this.axes[place].name).join(" and ")}: ${one.est.toFixed(2)}`;
+      if (one) put(said, `${one.columns.map((place) => this.axes[place].name).join(" and ")}: ${one.est.toFixed(2)}`);
     });
     svg.addEventListener("click", (event) => { const one = at(event); if (one) this.change(() => { this.pair = [...one.columns]; }); });
     return element("div", { class: "matrix-place" }, svg, said);
@@ -359,7 +357,7 @@ export class Overview {
     const key = `${kind},${places}`;
     if (reason.dataset.of === key) return;
     reason.dataset.of = key;
-    if (kind === "unknown") reason.replaceChildren(`Not counted together with ${listed(places.map((place) => this.axes[place].name))}. ${instead}`, this.guessButton());
+    if (kind === "unknown") reason.replaceChildren(isolated(`Not counted together with ${listed(places.map((place) => this.axes[place].name))}. ${instead}`), this.guessButton());
     else if (kind === "guess") reason.replaceChildren(element("strong", {}, "Best guess"), ": these columns were not counted together.");
   }
 
@@ -424,9 +422,9 @@ export class Overview {
     const [least, most] = [Math.min(...seen.map(({ est }) => est)), Math.max(...seen.map(({ est }) => est))];
     const named = (value) => seen.find(({ est }) => est === value);
     const what = numbers ? `mean ${axis.name}` : `share of ${axis.words[cell]}`;
-    this.groupSays.textContent = seen.length < 2 ? "Too few people are left to be told apart." : groupsApart(named(least), named(most), capital(what));
+    put(this.groupSays, seen.length < 2 ? "Too few people are left to be told apart." : groupsApart(named(least), named(most), capital(what)));
     this.groupReason.hidden = measured;
-    if (!measured) this.groupReason.textContent = `This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}.`;
+    if (!measured) put(this.groupReason, `This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}.`);
     const ends = numbers ? [...seen.flatMap(({ box, low, high }) => [low, high, ...(box ?? [])])] : [0, roundedUp(Math.max(0.01, ...rows.map(({ high }) => high || 0)))];
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const marks = (count) => (axis.kind === "date" ? axis.ticks : numbers ? roundMarks(low, high, count) : shareMarks(0, high, count));
@@ -434,7 +432,7 @@ export class Overview {
     if (width && seen.length) this.groupPlace.replaceChildren(bandRows(width, rows, low, high, marks));
     if (this.groupTable.open) {
       const heads = numbers ? [groups.name, "Mean", "25% below", "Median", "75% below"] : [groups.name, "Share"];
-      this.groupTable.replaceChildren(this.groupTable.firstElementChild, plainTable("Group by group", heads, rows.map((row) => [row.name, row.words, ...(row.quartiles ?? [])])));
+      this.groupTable.replaceChildren(this.groupTable.firstElementChild, plainTable("Table of groups", heads, rows.map((row) => [row.name, row.words, ...(row.quartiles ?? [])])));
     }
   }
 
@@ -450,7 +448,7 @@ export class Overview {
       const { mean, quartiles } = this.numbersOf(place, part.weights);
       return [titleOf(axis), bandWords(axis, mean), ...quartiles.map((one) => bandWords(axis, one, true))];
     });
-    const table = plainTable("Means and quartiles", ["Column", "Mean", "25% below", "Median", "75% below"], rows);
+    const table = plainTable("Table of means and quartiles", ["Column", "Mean", "25% below", "Median", "75% below"], rows);
     if (this.numbers.childElementCount > 1) this.numbers.lastElementChild.replaceWith(table);
     else this.numbers.append(table);
   }

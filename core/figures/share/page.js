@@ -1,5 +1,5 @@
 // The page: what is shown, what is asked, and the answers in words.
-import { fromBase64, unzipped } from "./bytes.js";
+import { fromBase64, populationOf, unzipped } from "./bytes.js";
 import { element, selectOf } from "./canvas.js";
 import { compareView } from "./compare.js";
 import { Still } from "./chart.js";
@@ -48,8 +48,7 @@ const start = async () => {
   if (tabled.length) {
     const room = element("div");
     const show = (at) => {
-      const { part, known } = tabled[at];
-      overview = new Overview(tabled[at], (part ? opened.part(part) : opened).tables(0.95, known), payload.name);
+      overview = new Overview(tabled[at], populationOf(tabled[at], opened).tables(0.95, tabled[at].known), payload.name);
       room.replaceChildren(...(tabled.length > 1 ? [selectOf("Who", tabled.map(({ name }) => name), at, (i) => { show(i); overview.start(); })] : []), overview.whole);
       if (globalThis.frostglass) globalThis.frostglass.overview = overview;
     };
@@ -62,14 +61,14 @@ const start = async () => {
     views.push(controls.bar, controls.holds);
     views.push(...explorer.parts);
   }
-  views.push(...(asked ? furtherViews(asked, explorer, stem) : []));
-  if (opened && !modelled && (overview || (explorer && explorer.controls.subjects.every(({ exact }) => exact)))) {
+  views.push(...(asked ? furtherViews(asked.answers === "periods" ? explorer.controls.decoder.own : asked, explorer, stem) : []));
+  if (opened && !modelled && opened.answers !== "periods" && (overview || (explorer && explorer.controls.subjects.every(({ exact }) => exact)))) {
     views.push(compareView(opened, () => ({ overview, explorer, part: (overview?.facts ?? explorer.controls.decoder).part, group: overview ? "" : explorer.controls.decoder.group })));
   }
   for (const facts of payload.subjects) {
     if (facts.kind === "reports") views.push(...(reports = new Reports(facts.listed ? new LocalReports(facts.listed) : await openLocal(file), facts.ways)).parts);
     if (facts.kind === "model") views.push(...modelView(facts, opened));
-    if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts, facts.part ? opened.part(facts.part) : opened));
+    if (facts.kind === "regressions") views.push(...(facts.name ? [element("h2", {}, facts.name)] : []), ...regressionsView(facts, populationOf(facts, opened)));
   }
   const stills = [...document.querySelectorAll("figure.still")].map((figure, place) => new Still(figure, payload.stills[place]));
   if (!views.length && !stills.length) views.push(element("p", {}, "This file has no picture that a page can draw: save it below, and ask it with Frostglass."));

@@ -2,8 +2,8 @@
 //
 // Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
 // Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
-import { SHADES, cutTo, element, textWidth } from "./canvas.js";
-import { beginning, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
+import { SHADES, cutTo, element, isolated, put, textWidth } from "./canvas.js";
+import { beginning, marksOf, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
 let namespace = ""; // no address stands in the page, this one neither: a browser says it when it is asked
@@ -14,13 +14,15 @@ export const drawing = (name, attributes = {}, ...children) => {
   namespace ||= new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI;
   const made = document.createElementNS(namespace, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
+  made.append(...children.map(isolated));
   return made;
 };
 
-/** Change what is there only where it is another: a browser lays out and paints again what was touched. */
-export const put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
 const trace = (path, d) => { if (path.drawn !== d) path.setAttribute("d", path.drawn = d); };
+
+/** The pattern of what the noise hides, which a page needs once. */
+export const hatchPattern = () => drawing("svg", { width: 0, height: 0, class: "unseen", "aria-hidden": "true" },
+  drawing("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, drawing("path", { d: "M0 0V6", class: "hatching" })));
 
 export const tenth = (x) => Math.round(10 * x) / 10;
 export const rectangle = (x, y, width, height) => `M${tenth(x)} ${tenth(y)}h${tenth(width)}v${tenth(height)}h${tenth(-width)}z`;
@@ -121,7 +123,7 @@ export class Picture {
     const edges = this.edges();
     const [low, high] = [edges[0], edges[axis.valued]];
     this.across = (value) => plot.left + ((value - low) / (high - low)) * (plot.right - plot.left);
-    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : axis.ticks ?? roundMarks(axis.low, axis.gap ? high - axis.gap / 2 : high, (plot.right - plot.left) / 46);
+    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : axis.ticks ?? marksOf({ ...axis, kind: "number" }, [axis.low, axis.gap ? high - axis.gap / 2 : high], (plot.right - plot.left) / 46);
     let end = -Infinity;
     for (const [place, words] of marks) {
       const x = this.across(place);
@@ -367,7 +369,7 @@ export class Picture {
   showTip(row, event) {
     if (row === this.tipped && !this.tip.hidden && !event) return;
     this.tipped = row;
-    this.tip.textContent = this.asks.tip(this.order[row]);
+    put(this.tip, this.asks.tip(this.order[row]));
     this.tip.hidden = false;
     const box = this.place.getBoundingClientRect();
     const [start, wide] = this.strip(row);
@@ -539,7 +541,7 @@ export class CellPicture {
 
   showTip(at) {
     const [x, y] = at;
-    this.tip.textContent = this.asks.tip(x, y);
+    put(this.tip, this.asks.tip(x, y));
     this.tip.hidden = false;
     this.tip.style.left = `${Math.min(Math.max(this.x(x + 0.5) - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
     this.tip.style.top = `${this.y(y + 1) - this.tip.offsetHeight - 4}px`;

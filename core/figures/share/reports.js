@@ -1,7 +1,7 @@
 // Counted local reports: how many gave each answer, estimated here from the sums in the file.
-import { element, plainTable, selectOf } from "./canvas.js";
+import { element, plainTable, put, selectOf } from "./canvas.js";
 import { shareDigits, shareMarks, shareWords, significant, told } from "./numbers.js";
-import { bandRows, roundedUp } from "./pictures.js";
+import { bandRows, hatchPattern, roundedUp } from "./pictures.js";
 import { csvOf } from "./take.js";
 
 const MOST_BARS = 40; // Answers drawn; of more, those with the largest estimates.
@@ -17,7 +17,7 @@ export class Reports {
     this.note = element("p", { class: "note" });
     this.behind = element("details", { class: "behind", ontoggle: () => this.fillTable() }, element("summary", {}, "Table"));
     const choice = selectOf("Estimates", ways.map(([name]) => name), 0, (way) => { this.way = way; this.update(); });
-    this.parts = [...(ways.length > 1 ? [element("div", { class: "fields controls" }, choice)] : []), this.says, this.place, this.behind, this.note];
+    this.parts = [...(ways.length > 1 ? [element("div", { class: "fields controls" }, choice)] : []), this.says, this.place, this.behind, this.note, hatchPattern()];
     for (const event of ["resize", "beforeprint", "afterprint"]) addEventListener(event, () => this.draw());
   }
 
@@ -31,8 +31,8 @@ export class Reports {
     this.shown = answers.length > MOST_BARS ? falling.slice(0, MOST_BARS) : Array.from(est.keys());
     const first = falling.find((i) => told(low[i]));
     const hidden = low.filter((one) => !told(one)).length;
-    this.says.textContent = first === undefined ? "The noise hides all answers." : `Most often ${answers[first]}: ${shareWords(this.found, first)} of all reports. `
-      + `The noise hides ${hidden ? `${hidden.toLocaleString("en-GB")} of ${answers.length.toLocaleString("en-GB")}` : "none of the"} answers.`;
+    put(this.says, first === undefined ? "The noise hides all answers." : `Most often ${answers[first]}: ${shareWords(this.found, first)} of all reports. `
+      + `The noise hides ${hidden ? `${hidden.toLocaleString("en-GB")} of ${answers.length.toLocaleString("en-GB")}` : "none of the"} answers.`);
     this.note.textContent = [...(answers.length > MOST_BARS ? [`The ${MOST_BARS} largest of ${answers.length.toLocaleString("en-GB")} answers are drawn; the table has all.`] : []), words].join(" ");
     this.draw();
     this.fillTable();

@@ -33,6 +33,7 @@ from ...models.model_file import ModelFile
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...runtime.environment import APP
+from ...sketches.living import Living
 from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
@@ -72,6 +73,8 @@ class Subject:
     release: Release  # Of this population alone.
     part: str = ""  # The question and the group by their names in the file; "" where it has one, or all are meant.
     group: str = ""
+    # Of a living release how the sum over some of its periods is read off the file.
+    run: dict[str, Any] | None = None
 
 
 def contents(file: PublicFile) -> list[dict[str, Any]]:
@@ -87,8 +90,27 @@ def contents(file: PublicFile) -> list[dict[str, Any]]:
 
 
 def subjects(release: Release) -> list[Subject]:
-    """The populations of a release: of every question each group, and all of them together."""
+    """The populations of a release: of every question each group, and all of them together.
+
+    Of a living release all periods until now, and each of the latest by itself.
+    """
+    if isinstance(release.sketch, Living):
+        return _periods(release, release.sketch)
     return [subject for name, part in (release.parts or {"": release}).items() for subject in _groups(name, part)]
+
+
+def _periods(release: Release, living: Living) -> list[Subject]:
+    first, last = living.first_of_latest, living.released - 1
+    runs = [(first, last), *((one, one) for one in range(last, max(first, last - MOST_SUBJECTS + 1) - 1, -1))]
+    return [_run(release, living, *ends) for ends in (runs if first < last else runs[:1])]
+
+
+def _run(release: Release, living: Living, first: int, last: int) -> Subject:
+    """A run of periods, from 0."""
+    run, name = release.run(first + 1, last + 1), living.names[last]
+    weights = living.reading(first, last)[0].tolist()
+    facts = {"weights": weights, "noise": run.privacy.counter_variance, "countNoise": run.privacy.count_variance}
+    return Subject(name if first == last else f"{living.names[first]} to {name}", run, run=facts)
 
 
 def _groups(name: str, release: Release) -> list[Subject]:
@@ -119,6 +141,7 @@ def _population_facts(subject: Subject, found: dict[str, Any]) -> dict[str, Any]
         "name": subject.name,
         "part": subject.part,
         "group": subject.group,
+        "run": subject.run,
         "counted": counted(release.domain),
         "records": release.records,
         "error": release.records_error if math.isfinite(release.records_error) else 0.0,

@@ -60,7 +60,7 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     natural = column.between(ends) if isinstance(column, Dates) or amounts else ends
     axis = PictureAxis.of(column, natural)
     facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
-    facts |= {"measure": axis.measure, "length": axis.length}
+    facts |= {"measure": axis.measure, "length": axis.length, "turns": axis.is_longitude}
     if isinstance(column, Dates):
         first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
         facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}
@@ -311,6 +311,7 @@ def axis_facts(axis: TableAxis) -> dict[str, Any]:
         "kind": "category" if axis.categories else "date" if dates else "number",
         "ordered": table_profile.in_order(axis),
         "round": isinstance(column, Cyclic),
+        "turns": isinstance(column, Coordinate) and column.axis != LATITUDE,
         "words": words,
         "missing": -1 if not missing else axis.categories.index(missing) if axis.categories else axis.cells - 1,
     }

@@ -1,6 +1,6 @@
 // Taking things along: files that the page holds or makes, saved by the browser alone.
 import { element } from "./canvas.js";
-import { dateWords, nearest } from "./numbers.js";
+import { dateWords, nearest, ownDegrees } from "./numbers.js";
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 export const save = (name, mime, content) => {
@@ -24,7 +24,7 @@ export const csvOf = (heads, rows) => `${[heads, ...rows].map((row) => row.map(s
 /** What a picture shows, place by place. */
 export const tableOf = (decoder, x, y, shown) => {
   const own = (column, value) =>
-    column.kind === "number" ? value : column.kind === "amount" ? amountAt(column, value) : column.kind === "date" ? dateWords(column, value) : column.categories[nearest(column, value)];
+    column.kind === "number" ? ownDegrees(column, value) : column.kind === "amount" ? amountAt(column, value) : column.kind === "date" ? dateWords(column, value) : column.categories[nearest(column, value)];
   const columns = [decoder.columns[x], ...(y === null ? [] : [decoder.columns[y]])];
   const along = (place, count) => {
     const [low, high] = shown.rect[place];

@@ -15,16 +15,21 @@ import playwright
 import pytest
 from playwright._impl._driver import compute_driver_executable
 
+import core
 from core import Budget, Domain, RequestError, load
 from core.analysis.beyond_records import for_population
 from core.analysis.regression import regression
-from core.domain import Dates, Numeric
+from core.domain import Categorical, Dates, Numeric
+from core.domain.round_columns import Coordinate
 from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
+from core.figures.figure_axes import Axis as PictureAxis
 from core.figures.passport.described import read_public
 from core.figures.report.exploration import Modes
+from core.figures.report.meaning import column_values
 from core.figures.share.page_sections import steps_html
 from core.figures.share.shared_models import regression_facts
 from core.figures.share.shared_page import FOLDER, READER, script, share_html, short_title
+from core.formatting.escapes import in_html
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
@@ -32,10 +37,12 @@ from core.releases.seal import seal
 from core.sketches.distances.directions import Directions
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
+from core.sketches.living import Living
 from core.sketches.tables.tables import Tables
 from core.sources.samples import bundled_releases
 from tests.depth import deep
 from tests.known_releases.make import FOLDER as KNOWN
+from tests.readers.test_javascript_reader import ask, compare
 from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
@@ -280,3 +287,50 @@ def test_years_read_as_years_in_the_bands_of_means_too():
     console.log(JSON.stringify([said(2021.2), said(12021.2)]));"""
     run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
     assert json.loads(run.stdout) == ["2021.2 (2019.3 to 2023.1)", "12,021.2 (12,019.3 to 12,023.1)"], run.stderr
+
+
+def said_by_the_page(module: str, names: str, said: str) -> list:
+    """What an expression over functions of one of the page's modules gives."""
+    code = f"import {{ {names} }} from {json.dumps((FOLDER / module).as_uri())}; console.log(JSON.stringify({said}));"
+    run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_longitudes_beyond_180_degrees_are_written_as_anyone_writes_them_with_no_blank_before_the_sign():
+    column = '{ kind: "number", low: 172, high: 188, unit: "°", turns: true }'
+    marks, words = said_by_the_page(
+        "numbers.js", "marksOf, placeWords", f"[marksOf({column}, [172, 188], 4), placeWords({column}, 181.25)]"
+    )
+    assert marks == [[175, "175"], [180, "180"], [185, "\N{MINUS SIGN}175"]] and words == "\N{MINUS SIGN}178.75°"
+    longitude = Coordinate("lon", "longitude", -22, -12, 172, -172)
+    assert column_values(longitude) == "172 to −172°"
+    assert PictureAxis.of(longitude, np.array([172.0, 188.0])).words(181.25) == "\N{MINUS SIGN}178.75°"
+
+
+def test_names_that_run_from_right_to_left_leave_numbers_beside_them_in_place():
+    name = "\u05e9\u05dd \u05d4\u05e2\u05d9\u05e8"
+    sentence, wanted = (
+        f"Most often {name}: 30%, {name} and x",
+        f"Most often \u2068{name}\u2069: 30%, \u2068{name}\u2069 and x",
+    )
+    assert said_by_the_page("canvas.js", "isolated", f"isolated({json.dumps(sentence)})") == wanted == in_html(sentence)
+
+
+def test_a_living_release_has_a_page_that_asks_all_periods_and_each_as_in_python(tmp_path):
+    names = tuple(f"2024-{month:02}" for month in range(1, 7))
+    domain = Domain((Categorical("month", names), Numeric("x", 0, 1), Numeric("y", 0, 1)))
+    inner = Race(domain.without("month"), kernels.Euclidean(bandwidth=0.2), rows=16, width=16, seed=5)
+    random, budget = np.random.default_rng(3), Budget(2, "1e-6")
+    people = {"month": random.choice(names, 900), "x": random.random(900), "y": random.random(900)}
+    made = core.release(Living.of(domain, "month", inner, budget, released=4), people, budget)
+    data, path = made.to_bytes(), tmp_path / "living.npz"
+    path.write_bytes(data)
+    subjects = payload_of(share_html(made, data, "living.npz"))["subjects"]
+    assert [one["name"] for one in subjects] == ["2024-01 to 2024-04", *reversed(names[:4])]
+    queries = {"x": [0.1, 0.5, 0.9], "y": [0.3, 0.2, 1.0]}
+    runs = [made.run(), *(made.run(name, name) for name in reversed(names[:4]))]
+    for said, run in zip(
+        ask(*({"file": path, "run": one["run"], "queries": queries} for one in subjects)), runs, strict=True
+    ):
+        compare({"queries": queries}, said, run)
