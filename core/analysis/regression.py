@@ -10,8 +10,13 @@ For M = A + N with the records' own A, and θ° the solution with A and the same
 
 without any approximation. What is to the left is known, and θ is put for θ° in w. So θ - θ° has nearly the covariance
 G C Gᵀ, where G is the inverse and C the covariance of (N w)_F (`Sums.error_covariance`): intervals are for what the
-records themselves give with the same ridge. Those for people like them, of whom the records are a sample, add the
-sampling error of least squares, residual variance times G A Gᵀ.
+records themselves give with the same ridge.
+
+*Conclusions beyond the records* are about people like them, of whom the records are a sample. A ridge draws slopes
+towards 0 and would draw an interval with them, so these are of the solution without one, which needs no more than what
+was released: b = S θ° for any ridge, so the ridge's own bias, λ (S + λ)⁻¹ S⁻¹ b, is known and taken off. Added is the
+sampling error of least squares, residual variance times G A Gᵀ. Where S has directions along which records differ by
+less than `LEAST` times the noise, θ° is no small step from θ any more: what hangs on them has no interval at all.
 
 *How strong a ridge should be.* Noise in the sums of products has the spectral norm 2 s √p or so (s its deviation in an
 entry, p coordinates), and least squares that divide by sums smaller than that say nothing. A ridge λ is added to all of
@@ -59,6 +64,7 @@ LEAST, BESIDE = 2.0, 0.5
 STEPS = np.arange(0.0, 12.0, 0.5)
 FAILURE = 0.05
 SURELY = 2.0  # Deviations of noise by which slopes must be better than the mean.
+HIDDEN = 0.05  # Share of a slope's variance that may come from directions that noise hides.
 # Deviations up to which they are flattered by having been taken, and how much longer intervals are then.
 BARELY, LONGER = 2.25, 1.25
 
@@ -177,8 +183,9 @@ class Regression:
         level : float
             Probability with which an interval holds what it is about.
         about : str
-            "records": what the records themselves would give with the same ridge; "population": with sampling,
-            of persons with all the rows that they may have.
+            "records": what the records themselves would give with the same ridge; "population": what all people would
+            give without any, with sampling, of persons with all the rows that they may have. Where noise hides that,
+            an interval is infinite.
 
         Returns
         -------
@@ -187,10 +194,10 @@ class Regression:
             changes from one end of the column's bounds to the other, or between no category and this one.
         """
         reach = self._reach(level)
-        errors = np.sqrt(np.diag(self._spread(about))[1:])
+        weights, errors = self._about(np.eye(len(self.weights))[1:], about)
         unit = np.array([self._goal.half / term.half for term in self._terms])
         whole = np.array([1.0 if term.category else 2.0 for term in self._terms])
-        estimate = unit * self.weights[1:]
+        estimate = unit * weights
         return pd.DataFrame(
             {
                 "column": [term.name if not term.category else term.column for term in self._terms],
@@ -198,7 +205,7 @@ class Regression:
                 "estimate": estimate,
                 "low": estimate - reach * unit * errors,
                 "high": estimate + reach * unit * errors,
-                "carries": self._goal.half * whole * self.weights[1:],
+                "carries": self._goal.half * whole * weights,
             }
         )
 
@@ -213,8 +220,7 @@ class Regression:
             As of `coefficients`; an interval is for the prediction, and not for how people differ from it.
         """
         reach, vectors = self._reach(level), self._vectors(queries)
-        estimate = vectors @ self.weights
-        error = np.sqrt(np.maximum(((vectors @ self._spread(about)) * vectors).sum(axis=1), 0.0))
+        estimate, error = self._about(vectors, about)
         ends = (estimate, estimate - reach * error, estimate + reach * error)
         lowest = 0.0 if self._goal.category else -1.0
         values = [self._goal.middle + self._goal.half * np.clip(end, lowest, 1.0) for end in ends]
@@ -242,9 +248,30 @@ class Regression:
         asked = Products(self.domain)
         return asked.vectors(self.domain.encode_queries(queries, asked.metric))
 
-    def _spread(self, about: str) -> np.ndarray:
+    def _about(self, sums: np.ndarray, about: str) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted sums of the coefficients, (n, p + 1), and their standard errors, infinite where noise hides them."""
         check_choice(about, "What intervals are about", ABOUT)
-        return self.covariance if about == "records" else self.covariance + self.sampling
+        if about == "records":
+            return sums @ self.weights, _deviations(sums, self.covariance)
+        whole = self.without_ridge
+        hidden = whole.hides(sums)
+        errors = _deviations(sums, whole.covariance + whole.sampling)
+        return np.where(hidden, sums @ self.weights, sums @ whole.weights), np.where(hidden, np.inf, errors)
+
+    @cached_property
+    def without_ridge(self) -> Regression:
+        """The same by least squares, of what was released: with more noise, and drawn nowhere."""
+        return self if self.ridge == 0.0 else _solved(self.sums, self.target, self.places, Ridge(0.0))
+
+    def hides(self, sums: np.ndarray) -> np.ndarray:
+        """Which weighted sums of the coefficients hang on what noise hides, bool (n,)."""
+        at = np.array(self.places)
+        inner = self.sums.matrix[np.ix_(at, at)] + _redundant(self.sums, self.places)
+        front = inner[0, 1:] / inner[0, 0]
+        values, axes = np.linalg.eigh(inner[1:, 1:] - np.outer(front, front) * inner[0, 0])
+        along = ((sums[:, 1:] - sums[:, :1] * front) @ axes) ** 2 / np.maximum(np.abs(values), SMALLEST)
+        below = values < LEAST * self.sums.deviation * math.sqrt(len(values))
+        return np.asarray(along[:, below].sum(axis=1) > HIDDEN * (along.sum(axis=1) + sums[:, 0] ** 2 / inner[0, 0]))
 
     @staticmethod
     def _reach(level: float) -> float:
@@ -297,17 +324,40 @@ def regression(
 
 def _solved(sums: Sums, goal: int, places: tuple[int, ...], penalty: Ridge) -> Regression:
     at = np.array(places)
-    inverse = _inverse(sums.matrix[np.ix_(at, at)], penalty.size)
+    inner = sums.matrix[np.ix_(at, at)] + (_redundant(sums, places) if penalty.size == 0.0 else 0.0)
+    inverse = _inverse(inner, penalty.size)
     weights = inverse @ sums.matrix[at, goal]
     combined = np.zeros(len(sums.matrix))
     combined[at], combined[goal] = -weights, 1.0
     spread = sums.error_covariance(places, combined)
-    seen = float(combined @ sums.matrix @ combined) + 2.0 * float((inverse * spread).sum())
-    residual = min(LARGEST, max(SMALLEST, seen / sums.records))
+    owed = float((inverse * spread).sum())  # to noise
+    seen = float(combined @ sums.matrix @ combined)
+    residual, least = (min(LARGEST, max(SMALLEST, (seen + t * owed) / sums.records)) for t in (2.0, 1.0))
     rows = sums.sketch.domain.unit.records  # of one person, who is drawn with all of them: as alike as can be
-    sampling = rows * residual * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
+    sampling = rows * least * inverse @ _without_negative(sums.matrix[np.ix_(at, at)]) @ inverse
     covariance = penalty.longer**2 * inverse @ spread @ inverse
+    if penalty.size == 0.0:
+        # Noise makes slopes larger that are not drawn towards 0, by their variance, and so what noise seems to do.
+        larger = float(np.trace(covariance + sampling))
+        length = float(combined @ combined)
+        covariance *= max(1.0, length - larger) / length
     return Regression(sums, goal, places, penalty.size, weights, covariance, sampling, residual)
+
+
+def _deviations(sums: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sqrt(np.maximum(((sums @ covariance) * sums).sum(axis=1), 0.0)))
+
+
+def _redundant(sums: Sums, places: tuple[int, ...]) -> np.ndarray:
+    """What holds the weights of a column's categories to a sum of 0, float64 (p + 1, p + 1).
+
+    Each record has one of them, so all of them together say what the 1 in front says: without noise nothing depends on
+    that sum, and it is 0 of the least weights that there are. With noise and without a ridge it would be anything.
+    """
+    columns = [term.column if (term := sums.terms[place]) is not None and term.category else "" for place in places]
+    names = np.array(columns)
+    same = (names[:, None] == names[None, :]) & (names != "")[:, None]
+    return sums.records * same / np.maximum(1, same.sum(axis=1))[:, None]
 
 
 def _inverse(matrix: np.ndarray, penalty: float) -> np.ndarray:

@@ -140,7 +140,7 @@ def regress(
     import pyarrow as pa
 
     from ..analysis.regression import regression
-    from ..figures.answer_sentences import PULLED
+    from ..figures.answer_sentences import NO_RIDGE
     from ..releases.release import load
     from ..sources.public_tables import beside
 
@@ -166,8 +166,8 @@ def regress(
         f"It explains about {found.explained:.0%} of the variance of {found.name}; a record is "
         f"{found.residual_deviation:.3g} from its prediction (root mean square). {of_ridge(found.ridge)}"
     )
-    if about == "population" and 0.0 < found.ridge < math.inf:
-        say(PULLED)
+    if about == "population" and found.ridge > 0.0:
+        say(NO_RIDGE)
 
 
 def of_ridge(ridge: float) -> str:

@@ -36,8 +36,11 @@ _IDENTIFIER = (
     r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?|[0-9a-f]{32,64})\s*$"
 )
 _COMPACT = r"^\s*[0-9]{8}\s*$"
-# Money has two decimals or none: "$ 1.234" is not written with a point before decimals, nor "€ 1,234" with a comma.
+# Money has two decimals or none: "$ 1.234" is not written with a point before decimals, nor "€ 1,234" with a comma. But
+# fuel has three, so such a text is marked: where the rest of its column has that mark before decimals, it has too.
 _MONEY = r"\p{Sc}|" + "|".join(rf"(?i:\b{re.escape(one)})" for one in CURRENCIES)
+MARKS = {"decimal_point": "decimal_comma", "decimal_comma": "decimal_point"}
+"""The two marks before decimals, each with the other, which then separates thousands."""
 _THOUSANDS = {
     name: rf"^[^0-9.,]*[1-9][0-9]{{0,2}}{mark}[0-9]{{3}}[^0-9.,]*$"
     for name, mark in (("decimal_point", "[.]"), ("decimal_comma", ","))
@@ -109,6 +112,8 @@ FORMATS = (
 )
 MOST_AT_ONCE = 3  # Formats that may fit one text.
 _BIT = {one.name: np.uint32(1 << place) for place, one in enumerate(FORMATS)}
+IN_THOUSANDS = 1 << len(FORMATS)
+"""The bit, beside those of the formats, of money whose only mark is taken to separate thousands, such as "€ 1.459"."""
 
 
 def format_of(name: str) -> Format:
@@ -142,6 +147,22 @@ def fitting(texts: pa.Array) -> Array:
     found = np.append(_of_different(pc.cast(coded.dictionary, pa.large_string())), _BIT["nothing"])
     places: Array = found[to_numpy(pc.fill_null(coded.indices, len(coded.dictionary)))]
     return places
+
+
+def with_its_decimals(bits: Array) -> Array:
+    """The formats that fit the texts of one column, of which more has one mark before decimals than the other.
+
+    "€ 1.459" beside "€ 1.5" and "€ 0.989" is a price of a litre, and no thousand. With noise
+    `releases.discovery_reading` decides it.
+    """
+    for name, other in MARKS.items():
+        grouped = bits & IN_THOUSANDS != 0
+        surely = [
+            np.count_nonzero(~grouped & (bits & (_BIT[one] | _BIT[MARKS[one]]) == _BIT[one])) for one in (name, other)
+        ]
+        if surely[0] > surely[1]:
+            return np.where(grouped & (bits & _BIT[other] != 0), bits | _BIT[name], bits)
+    return bits
 
 
 def chosen(counts: Mapping[str, float], prefer: Sequence[str] = ()) -> Format:
@@ -198,8 +219,8 @@ def _of_different(texts: pa.Array) -> Array:
     return bits
 
 
-_FITTING = np.uint32(_BIT["decimal_point"] | _BIT["decimal_comma"] | _BIT["code"])
-_MAYBE = {name: np.uint32(1 << (len(FORMATS) + place)) for place, name in enumerate((*ORDERS, "compact_date", *CLOCKS))}
+_FITTING = np.uint32(_BIT["decimal_point"] | _BIT["decimal_comma"] | _BIT["code"] | IN_THOUSANDS)
+_MAYBE = {name: np.uint32(2 * IN_THOUSANDS << place) for place, name in enumerate((*ORDERS, "compact_date", *CLOCKS))}
 
 
 def _shapes(texts: pa.Array) -> pa.Array:
@@ -220,7 +241,10 @@ def _of_shapes(shapes: pa.Array) -> Array:
         bits[np.isfinite(Reading(format=name).numbers(name, shapes)) & ~code] |= _BIT[name]
     money = to_numpy(pc.match_substring_regex(shapes, _MONEY))
     for name, pattern in _THOUSANDS.items():
-        bits[money & to_numpy(pc.match_substring_regex(shapes, pattern))] &= ~_BIT[name]
+        grouped = money & to_numpy(pc.match_substring_regex(shapes, pattern)) & (bits & _BIT[name] != 0)
+        bits[grouped] ^= _BIT[name] | np.uint32(IN_THOUSANDS)
+        below_one = to_numpy(pc.match_substring_regex(shapes, pattern.replace("[1-9][0-9]{0,2}", "0")))
+        bits[below_one] &= ~_BIT[MARKS[name]]
     for name, patterns in (*ORDERS.items(), ("compact_date", (_COMPACT,))):
         for pattern in patterns:
             bits[to_numpy(pc.match_substring_regex(shapes, pattern))] |= _MAYBE[name]
@@ -246,7 +270,7 @@ def guessed(columns: Sequence[pa.Array], comma: bool) -> Iterator[tuple[str, str
     """
     sizes = np.cumsum([0, *map(len, columns)])
     every = fitting(pa.concat_arrays(columns))
-    fits = [every[first:last] for first, last in pairwise(sizes)]
+    fits = [with_its_decimals(every[first:last]) for first, last in pairwise(sizes)]
     found = []
     for bits in fits:
         counts = {one.name: float(np.count_nonzero(bits >> place & 1)) for place, one in enumerate(FORMATS)}

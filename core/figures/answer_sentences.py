@@ -36,9 +36,9 @@ BEYOND_RECORDS = (
     "Bands hold for the population that the records were drawn from at random, and not for the records alone: they "
     "have the luck of the draw besides the noise."
 )
-PULLED = (
-    "The ridge that keeps noise out draws slopes towards 0, and these bands are about slopes that are drawn as far: "
-    "true ones may be steeper."
+NO_RIDGE = (
+    "They are of least squares without the ridge that keeps noise out, as that draws slopes towards 0; a line without "
+    "an end says that noise hides a slope."
 )
 MODES_OF_RECORDS = (
     "Which places are modes, and which stand out, holds for these records only: the luck of the draw makes bumps too."

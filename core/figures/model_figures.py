@@ -45,8 +45,10 @@ def coefficient_figure(coefficients: pd.DataFrame, unit: str) -> go.Figure:
     its unit.
     """
     rows = strongest(coefficients).iloc[::-1]
-    scale = np.where(rows.estimate == 0.0, 0.0, rows.carries / rows.estimate.replace(0.0, 1.0))
-    low, high = rows.low * scale, rows.high * scale
+    scale = np.where(rows.estimate == 0.0, 1.0, rows.carries / rows.estimate.replace(0.0, 1.0))
+    ends = np.column_stack((rows.carries, rows.low * scale, rows.high * scale))
+    most = 2.0 * np.abs(ends[np.isfinite(ends)]).max()  # how far a line is drawn that has no end
+    low, high = (pd.Series(np.clip(end, -most, most)) for end in ends.T[1:])
     sure = (low > 0.0) | (high < 0.0) | low.isna()
     names = [in_plotly(shortened(named(row))) for row in rows.itertuples()]
     reach = spread(np.maximum(high - rows.carries, 0.0), np.maximum(rows.carries - low, 0.0), TEAL.shape)

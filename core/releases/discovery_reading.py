@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from ..domain.column import as_float64, to_numpy
 from ..domain.column_entries import is_coded
 from ..domain.dates import moments
-from ..domain.formats import FORMATS, Format, fitting, format_of
+from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, format_of
 from ..domain.written import are_words
 from ..domain.written_dates import NEVER
 from ..formatting.escapes import steers
@@ -41,6 +41,7 @@ from ..runtime.parameters import MAX_TEXT
 SAMPLES = (
     *("", "yes", "1", "1.0", "1,0", "12", "1.5", "1,5", "Berlin", "01067", "19991231", "2024-01-31", "31.12.2024"),
     *("01.02.2024", "12/31/2024", "12:30", "8:30 pm", "1:27", "a@b.cd", "x" * 80),
+    *("€ 1.459", "€ 1,459"),
 )
 """Texts that fit every set of formats that a text can fit."""
 UNSTRUCTURED = ("category", "text", "identifier", "code", "nothing")
@@ -55,7 +56,6 @@ NAMED_CODES = re.compile(
     r"zip|plz|post(al|leit|code)|c[oó]d(e|igo|ice)|phone|telefon|(\b|_)(tel|cap|cp|fips|iban)(\b|_)", re.I
 )
 """Names of columns, in five languages, whose numbers are codes."""
-MARKS = ("decimal_point", "decimal_comma")
 COARSELY = 2
 """c: votes of a record for its coarse cell."""
 COARSE = 60
@@ -171,8 +171,10 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
     stands beside "m", or the name says groups, such words are categories. Of numbers without decimals, such as
     "70,001", noise alone would tell the mark, so the table's own is taken unless the other stands out of the noise;
     likewise times of day before durations. Where a column's name says that it has codes, it has unless decimals stand
-    out.
+    out. Money with one mark, as "€ 1.459", is in thousands unless values of the column stand out of the noise that have
+    that mark before decimals.
     """
+    votes = _with_its_decimals(votes, error)
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()
     if written <= 0.0 or votes[1:].max() < SURE * error:
@@ -185,7 +187,7 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
     if nothing > written * RARELY:
         return format_of("nothing")
     doubt = SURE * error / written
-    point, comma = (seen[_with(*pair)].sum() / written for pair in (MARKS, MARKS[::-1]))
+    point, comma = (seen[_with(*pair)].sum() / written for pair in MARKS.items())
     digits = max(shares[name] for name in MARKS)
     if shares["code"] > CODES + doubt or (coded and digits >= MOSTLY and max(point, comma) < CODES + doubt):
         return format_of("code")
@@ -200,9 +202,27 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
     return format_of(max(UNSTRUCTURED[:3], key=lambda name: shares[name]))
 
 
+def _with_its_decimals(votes: Floats, error: float) -> Floats:
+    """The votes of a column, in which money that has one mark counts for either where others surely have it so."""
+    grouped = [place for place, bits in enumerate(signatures()) if bits & IN_THOUSANDS]
+    for name, other in MARKS.items():
+        (doubtful,) = set(grouped) & set(_with(other))
+        these, those = (set(_with(*pair)) - set(grouped) for pair in ((name, other), (other, name)))
+        more = votes[sorted(these)].sum() - max(0.0, votes[sorted(those)].sum())
+        if more > DOUBTFUL * error * math.sqrt(len(these) + len(those)):
+            votes = votes.copy()
+            votes[cell_of_signature(_bits(name) | _bits(other))] += votes[doubtful]
+            votes[doubtful] = 0.0
+    return votes
+
+
+def _bits(name: str) -> int:
+    return 1 << FORMATS.index(format_of(name))
+
+
 def _with(name: str, without: str = "") -> list[int]:
     """The cells of sets with one format, and without another one."""
-    bit, other = (1 << FORMATS.index(format_of(one)) if one else 0 for one in (name, without))
+    bit, other = (_bits(one) if one else 0 for one in (name, without))
     return [place for place, bits in enumerate(signatures()) if bits & bit and not bits & other]
 
 
@@ -211,7 +231,7 @@ def _preferred(votes: Floats, error: float, comma: bool) -> tuple[str, ...]:
 
     Noise alone tells it of none: the one that is usual in such files comes first unless the other stands out of it.
     """
-    usual = [MARKS[:: -1 if comma else 1], ("day_first", "month_first")]
+    usual = [tuple(MARKS)[:: -1 if comma else 1], ("day_first", "month_first")]
     order: list[str] = []
     for one, other in usual:
         these, those = _with(one, other), _with(other, one)

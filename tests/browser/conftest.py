@@ -51,8 +51,8 @@ def nothing_kept(home):
 
 
 @pytest.fixture(scope="session")
-def url(home):
-    """Address of a fresh server."""
+def server(home):
+    """A fresh server: its address, and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -67,7 +67,7 @@ def url(home):
             break
         except OSError:
             time.sleep(0.1)
-    yield address
+    yield address, server
     server.terminate()
     try:
         server.wait(10)
@@ -75,6 +75,23 @@ def url(home):
         server.kill()
         server.wait()
     log.close()
+
+
+@pytest.fixture(scope="session")
+def url(server):
+    """Address of a fresh server."""
+    return server[0]
+
+
+@pytest.fixture
+def server_seconds(server):
+    """Says the processor seconds that the server has taken so far."""
+
+    def spent():
+        numbers = Path(f"/proc/{server[1].pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+    return spent
 
 
 @pytest.fixture(scope="session")

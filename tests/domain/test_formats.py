@@ -227,6 +227,19 @@ def test_an_amount_of_money_with_three_digits_after_its_only_mark_is_in_thousand
     assert comma.fits(thousands).tolist() == [True, False, True, True]
     assert point.fits(thousands).tolist() == [False, True, False, False]
     assert comma.read(thousands)[[0, 2, 3]].tolist() == [1234.0, 12500.0, 12345.0]
-    either = pa.array(["$ 950", "1.234", "$0.999", "5%"], pa.large_string())
+    either = pa.array(["$ 950", "1.234", "5%"], pa.large_string())
     assert comma.fits(either).all() and point.fits(either).all()
-    assert point.fits(pa.array(["$ 1.23", "$ 1.2345"], pa.large_string())).all()
+    decimals = pa.array(["$ 1.23", "$ 1.2345", "$0.999", "0.989"], pa.large_string())
+    assert point.fits(decimals).all() and not comma.fits(decimals).any()
+
+
+@pytest.mark.parametrize("mark", ".,")
+def test_a_price_of_a_litre_has_three_decimals_where_the_rest_of_its_column_has_that_mark_before_them(mark):
+    """ "€ 1.459" was 1459 beside "€ 0.989" and "€ 1.5"."""
+    prices, thousands = ([one.replace(".", mark) for one in some] for some in (["€ 1.459"] * 30, ["€ 1.459", "€ 12"]))
+    others = ["€ 0.989".replace(".", mark), "€ 1.5".replace(".", mark)]
+    name, other = ("decimal_point", "decimal_comma") if mark == "." else ("decimal_comma", "decimal_point")
+    read = list(guessed([pa.array(some, pa.large_string()) for some in (prices + others, thousands)], False))
+    assert read[0] == ("number", name) and format_of(name).read(pa.array(prices))[0] == 1.459
+    assert format_of(other).read(pa.array(thousands))[0] == 1459.0
+    assert list(guessed([pa.array(thousands, pa.large_string())], False)) == [("number", other)]

@@ -475,6 +475,27 @@ def test_where_hardly_any_value_shows_decimals_the_mark_is_that_of_such_files(co
     assert sum(one == wanted for each in read for one in each.values()) >= 310
 
 
+@pytest.mark.parametrize("mark", ".,")
+def test_a_price_of_1_459_a_litre_is_read_by_the_votes_of_its_whole_column(mark):
+    """Its three decimals were thousands. Where nothing else shows decimals, or they are lost in noise, they are."""
+    fuel = [f"€ 1.{place % 900 + 99:03d}" for place in range(3_500)] + ["€ 0.989", "€ 1.5"] * 750
+    plain, few = ["€ 1.459", "€ 950"] * 2_500, ["€ 1.459"] * 4_999 + ["€ 1.5"]
+    texts = {"fuel": fuel, "plain": plain, "few": few}
+    read = formats_of({name: [one.replace(".", mark) for one in some] for name, some in texts.items()}, mark == ",")
+    point, comma = ("decimal_point", "decimal_comma") if mark == "." else ("decimal_comma", "decimal_point")
+    assert sum(one == {"fuel": point, "plain": comma, "few": comma} for one in read) >= 39
+
+
+def test_a_found_category_that_was_missing_in_most_rows():
+    """A column of which nine rows in ten say nothing was one of nothing, and its values were not looked for."""
+    random = np.random.default_rng(8)
+    town = np.where(random.random(12_000) < 0.9, None, random.choice(["Bern", "Basel", "Chur"], 12_000))
+    table = pd.DataFrame({"town": pd.array(town, "string"), "age": random.integers(18, 90, 12_000)})
+    one = discover(table, PROMISE, noise_source=SeededSource(5))["town"]
+    assert set(one.column.categories) == {"Bern", "Basel", "Chur", "other", "missing"}
+    assert one.missing.count == pytest.approx((town == None).sum(), abs=5 * one.missing.error)  # noqa: E711
+
+
 def test_answers_in_a_sentence_are_categories_and_letters_are_free_text():
     answer, letter = "Yes, but only in the past year / sometimes", " ".join(["word"] * 12)
     read = formats_of({"often": [answer] * 1000, "why": [letter] * 1000}, False)

@@ -10,7 +10,7 @@ import streamlit as st
 from ...analysis.product_sums import Sums, components, correlations
 from ...analysis.regression import ABOUT, Regression, regression
 from ...domain import Categorical, Column, Vector
-from ...figures.answer_sentences import PULLED
+from ...figures.answer_sentences import NO_RIDGE
 from ...figures.model_figures import (
     MOST_SHOWN,
     coefficient_figure,
@@ -59,8 +59,8 @@ def regression_view(opened: Opened) -> None:
         "records": "the records themselves would give; how people vary by chance is not in them.",
         "population": "all people would give from whom the records were drawn at random.",
     }
-    pulled = f" {PULLED}" if about == "population" and 0.0 < found.ridge < math.inf else ""
-    note(f"{more}{hollow}Lines hold with 95% what {holds[about]}{pulled}")
+    plainly = f" {NO_RIDGE}" if about == "population" and found.ridge > 0.0 else ""
+    note(f"{more}{hollow}Lines hold with 95% what {holds[about]}{plainly}")
     _one_person(opened, sums, found, column, unit, about)
     take_along(opened, "regression", lambda: table)
 
