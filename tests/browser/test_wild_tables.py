@@ -1,6 +1,6 @@
 """Tables as people have them, from the file to the explored overview in three decisions; more of them from a folder.
 
-    FROSTGLASS_TABLES=FOLDER python -m pytest -m deep -s tests/browser/test_wild_tables.py
+    FROSTGLASS_DEEP=1 FROSTGLASS_TABLES=FOLDER python -m pytest -s tests/browser/test_wild_tables.py
 
 says of every file in the folder, too, how long it took, what it cost the server, and what was left out for which
 reason. Nothing is known of them but their names.
