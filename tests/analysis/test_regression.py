@@ -129,9 +129,9 @@ def drawn(kind: str, random: np.random.Generator, size: int) -> pd.DataFrame:
     x = random.normal(0, 0.3, (size, 3))
     rest, slopes = random.normal(0, 0.3, size), np.array([0.5, -0.3, 0.0])
     if kind == "tied":
-        x = x[:, :1] + 0.5 * x
+        x = x[:, :1] + x
     elif kind == "narrow":
-        x, rest, slopes = 0.4 * x, 0.3 * rest, 2 * slopes
+        x, rest, slopes = 0.6 * x, 0.5 * rest, 2 * slopes
     elif kind == "even":
         x = random.uniform(-1, 1, (size, 3))
     elif kind == "bent":
