@@ -66,7 +66,7 @@ def test_a_band_beyond_the_records_holds_that_of_noise_alone_on_the_side_of_the_
 @pytest.mark.parametrize("epsilon", [0.5, 5])
 def test_shares_means_and_medians_of_the_population_are_in_their_bands(epsilon):
     """Each of n bands holds the truth with probability .93 or more, so fewer than the 1e-6 point happen so rarely."""
-    random, times, records = np.random.default_rng(int(10 * epsilon)), draws(40, 400), 800
+    random, times, records = np.random.default_rng(int(10 * epsilon)), draws(16, 400), 800
     true_mean = 100 * 2 / 5
     held: dict[str, list[bool]] = {"count": [], "share": [], "mean": [], "sum": []}
     sketch = Tables(DOMAIN).sized_for(Budget(epsilon), records)

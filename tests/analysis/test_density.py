@@ -161,7 +161,7 @@ def test_marginals_come_close_to_exact_integrals(dimensions):
 
 def test_intervals_of_marginals_cover_the_exact_average_as_often_as_they_say():
     points = clusters([[0.3, 0.4, 0.5]], 400)
-    covered, runs = 0, draws(100, 300)
+    covered, runs = 0, draws(50, 300)
     for seed in range(runs):
         release = poured(box_of(3), Euclidean(0.5), points, rows=40, groups=10, seed=seed)
         curve = marginal_line(release, "a", points=2, reads=2e6)

@@ -103,7 +103,7 @@ def test_covariances_are_those_of_the_noise_in_the_normal_equations():
 @pytest.mark.parametrize("deviation", (1.0, 60.0))
 def test_intervals_hold_what_the_records_give(deviation):
     """Coefficients and predictions, over draws of noise; at most one false alarm in a million by the binomial."""
-    random, runs, held = np.random.default_rng(5), draws(100, 2_000), np.zeros(2)
+    random, runs, held = np.random.default_rng(5), draws(40, 2_000), np.zeros(2)
     asked = {"age": [25.0, 55.0], "city": ["Basel", "Genf"]}
     for _ in range(runs):
         noise = random.normal(0.0, deviation, SKETCH.layout.size)

@@ -102,7 +102,7 @@ def test_many_columns_are_drawn_by_chains_inside_the_bounds():
     assert drawn.method == "chain" and drawn.r_hat < 1.1 and drawn.effective > 500
     assert drawn.points.shape == (4000, 5) and ((drawn.points >= 0) & (drawn.points <= 1)).all(axis=None)
     # Average of a coordinate under the estimate, by a plain average over the box.
-    even = np.random.default_rng(0).random((200_000, 5))
+    even = np.random.default_rng(0).random((draws(40_000, 200_000), 5))
     weights = np.maximum(release.answer(even).estimate, 0)
     expected, error = weights @ even / weights.sum(), 0.3 / drawn.effective**0.5
     assert np.allclose(drawn.points.mean(), expected, atol=6 * error + 0.005)

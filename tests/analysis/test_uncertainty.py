@@ -64,7 +64,7 @@ def test_possible_releases_vary_as_the_standard_errors_say():
 
 def test_possible_releases_vary_as_releases_made_again_do():
     spreads, estimates = [], []
-    for seed in range(200):
+    for seed in range(draws(80, 200)):
         release = poured(box_of(2), Euclidean(0.2), POINTS, rows=64, seed=seed)
         outcomes = possible_releases(release, QUERIES, count=200, seed=seed)
         spreads.append(np.diff(np.quantile(outcomes, [0.25, 0.75], axis=0), axis=0)[0])
@@ -247,7 +247,7 @@ def test_scores_that_scatter_far_beyond_the_noise_win_by_their_lead_alone():
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("classes", [2, deep(3), 10])
+@pytest.mark.parametrize("classes", [2, deep(3), deep(10)])
 @pytest.mark.parametrize("shape", ["peaked", deep("two peaks"), "one stands out", "nothing"])
 def test_chances_come_true(classes, shape):
     """20,000 places, or 8,000, with unit noise and a fixed seed: of each tenth of the chances, as many win as was said.

@@ -22,6 +22,7 @@ from core.releases.planning import with_chosen_size
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
+from tests.depth import draws
 
 PURE, DELTA, REPLACED = Budget(1), Budget(1, "0.000001"), Budget(1, 0, "replace_one")
 X, SEVERAL = Domain.of(x=(0.0, 1.0)), Domain.of(x=(0.0, 1.0), unit=PrivacyUnit("id", 2))
@@ -367,7 +368,7 @@ def _(monkeypatch):
 
 @pytest.mark.parametrize("name", SOUND)
 def test_sound_releases_pass(name):
-    verdict = examine(SOUND[name](), 5)
+    verdict = examine(SOUND[name](), draws(3, 5))
     assert verdict.passed, verdict.sentence
 
 
@@ -375,5 +376,5 @@ def test_sound_releases_pass(name):
 def test_a_planted_fault_is_found(name, monkeypatch):
     on, fault = PLANTED[name]
     fault(monkeypatch)
-    verdict = examine(SOUND[on](), 5)
-    assert verdict.findings
+    trial = SOUND[on]()
+    assert any(examine(trial, pairs).findings for pairs in (1, 5))  # most need one

@@ -3,9 +3,12 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from core.releases import seal
 
 
+@pytest.mark.deep
 def test_a_mechanism_is_replayed_and_what_was_reached_is_said(command):
     done = command("audit", "--exact", "--mechanism", "histogram", "--epsilon", "1", "--bandwidth", "0.25")
     assert done.exit_code == 0 and "nothing escaped" in done.stdout and "at most ε = 1 was used" in done.stdout

@@ -363,6 +363,7 @@ def test_audits_of_every_kind(command, options):
     assert "name a mechanism" in refused(command("audit", "--epsilon", "1", "--mechanism", "auto"))
 
 
+@pytest.mark.deep
 def test_audits_of_mechanisms_that_choose(command):
     small = ("--size", "2", "--bandwidth", "1", "--runs", "100")
     result = command("audit", "--epsilon", "1", "--mechanism", "privbayes", *small)

@@ -78,6 +78,7 @@ def test_it_is_described_made_again_and_merged(command, several):
     assert list(seen["pure"]) == NAMES and 0 < seen["with_delta"]["how far"]["share"] < 1
 
 
+@pytest.mark.deep
 def test_an_attack_on_all_parts_at_once(command):
     small = ("--part", "race:x;rows=4;width=6", "--part", "moments:y")
     audited = command("audit", *BOUNDS, "--bandwidth", "2", *small, "--epsilon", "1", "--runs", "500", "--json")

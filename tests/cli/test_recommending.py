@@ -111,6 +111,7 @@ def test_without_a_bandwidth_it_follows_from_the_noise(command, source):
     assert "too coarse" in refused.output
 
 
+@pytest.mark.deep
 def test_the_bandwidth_of_many_columns_follows_from_how_far_apart_records_lie(command, tmp_path):
     """Bounds ten times as wide as the records: bought, and supposed where nothing is spent.
 

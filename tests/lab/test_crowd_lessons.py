@@ -22,12 +22,14 @@ def test_a_small_epsilon_hides_the_peak_and_a_large_one_shows_it():
     assert hidden.kept < RELEASES / 2 and shown.kept == RELEASES
 
 
+@pytest.mark.deep
 def test_the_noise_does_not_depend_on_how_many_people_there_are():
     few, many = outcomes("0.5", 30), outcomes("0.5", 10_000)
     assert many.error == pytest.approx(few.error, rel=0.02)
     assert few.error == pytest.approx(2 * outcomes("1", 30).error, rel=0.1)
 
 
+@pytest.mark.deep
 def test_the_releases_scatter_around_the_truth():
     """The mean of fifty is within six standard errors of it at each of 97 hours: a false alarm below 1e-6."""
     possible = outcomes("1", 300)

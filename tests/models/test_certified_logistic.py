@@ -19,6 +19,7 @@ from core.models.certified_logistic import (
 from core.models.certified_softmax import Softmax, rounded_softmax
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.vector_noise import L2Vector
+from tests.depth import deep
 
 
 def unit_vectors(records: int, size: int, seed: int = 0) -> np.ndarray:
@@ -51,7 +52,7 @@ def test_weights_in_whole_numbers_are_within_two_units(level):
             assert abs(module._weight(whole, digits) - exact) <= 2
 
 
-@pytest.mark.parametrize(("records", "size"), [(1, 1), (255, 3), (257, 3), (4000, 7)])
+@pytest.mark.parametrize(("records", "size"), [(1, 1), (255, 3), (257, 3), deep(4000, 7)])
 def test_the_gradient_is_as_close_as_it_says(records, size):
     objective = module._Logistic(unit_vectors(records, size), Fraction(3))
     zero = [Fraction(0)] * size
@@ -191,7 +192,7 @@ def test_of_several_classes_it_is_what_scikit_learn_finds(curvature):
     assert np.abs(found - reference.coef_).max() <= 0.5 / 2**GRID_BITS + 1e-8
 
 
-@pytest.mark.parametrize(("records", "classes"), [(1, 3), (257, 4), (1000, 7)])
+@pytest.mark.parametrize(("records", "classes"), [(1, 3), (257, 4), deep(1000, 7)])
 def test_the_gradient_of_several_classes_is_as_close_as_it_says(records, classes):
     objective = Softmax(*several(records, 3, classes), classes, Fraction(3))
     zero, random = [Fraction(0)] * (3 * classes), np.random.default_rng(1)

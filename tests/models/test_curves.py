@@ -15,7 +15,7 @@ from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, tr
 from core.models.training_task import MOST_HALVINGS, Task
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
-from tests.depth import draws
+from tests.depth import deep, draws
 
 PLANE = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), town=["Basel", "Bern"], kind=["no", "yes"])
 GROWTH = Domain.of(x=(-4.0, 4.0), y=(0.0, 8.0), z=(0.0, 10.0))
@@ -86,6 +86,7 @@ def test_knots_in_the_table_of_coefficients_say_every_score():
     assert scores == pytest.approx(model.decision(pd.DataFrame(asked).drop(columns="kind"))[:, 0], abs=2e-2)
 
 
+@pytest.mark.deep
 def test_a_valley_is_learnt_by_what_auto_takes_and_by_no_straight_line():
     count, asked = 8_000, valley(2_000, 9)
     right = {}
@@ -111,6 +112,23 @@ def test_a_growing_curve_of_a_number_is_learnt():
     assert errors[3] < 0.9 < 2.0 < errors[0]
 
 
+def test_a_valley_is_learnt_by_curves_and_by_no_straight_line():
+    asked = valley(2_000, 9)
+    right = {}
+    for curves in (3, 0):
+        trainer = trainer_of("descent", PLANE, "kind", curves=curves)
+        model = trainer.fit(open_source(valley(3_000)), DELTA, noise_source=SeededSource(2))
+        told = np.array(PLANE.categories_of("kind"))[model.codes(pd.DataFrame(asked).drop(columns="kind"))]
+        right[curves] = np.mean(told == asked["kind"])
+    assert right[3] > 0.85 > 0.65 > right[0]
+
+
+def test_more_knots_are_taken_of_more_records():
+    few, many = (offers(PLANE, "kind", DELTA, composable=True, records=records)[0] for records in (300, 30_000))
+    assert few.trainer.curves < many.trainer.curves >= 3 and many.trainer.waves >= 64
+
+
+@pytest.mark.deep
 def test_knots_are_as_many_as_records_epsilon_and_columns_pay_for():
     def halvings(records: int, budget: Budget, domain: Domain = PLANE) -> int:
         return offers(domain, "kind", budget, composable=True, records=records)[0].trainer.curves
@@ -153,7 +171,13 @@ def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path
 
 @pytest.mark.parametrize(
     ("method", "label", "curves"),
-    [("descent", "kind", 2), ("newton", "kind", 2), ("boosted", "z", 2), ("descent", "z", 0), ("descent", "kind", -8)],
+    [
+        ("descent", "kind", 2),
+        deep("newton", "kind", 2),
+        deep("boosted", "z", 2),
+        ("descent", "z", 0),
+        deep("descent", "kind", -8),
+    ],
 )
 def test_bands_hold_what_there_would_be_without_noise(method, label, curves):
     domain, count, runs = (PLANE if label == "kind" else GROWTH), 1_500, draws(15, 30)
@@ -266,6 +290,7 @@ def test_what_columns_say_only_together_is_learnt_by_what_auto_takes_and_by_no_s
     assert right[True] > 0.88 > 0.76 > right[False]  # three of four corners are the most that a sum tells
 
 
+@pytest.mark.deep
 def test_waves_are_as_many_as_records_and_epsilon_pay_for():
     def waves(records: int, budget: Budget, domain: Domain = PLANE, **said: int) -> int:
         return offers(domain, "kind", budget, composable=True, records=records, **said)[0].trainer.waves

@@ -131,6 +131,7 @@ def test_sums_that_are_read_and_sums_of_held_records_are_the_same():
     assert held.residual == pytest.approx(read.residual, rel=0.1)
 
 
+@pytest.mark.deep
 def test_the_best_for_few_and_many_records_comes_first():
     """Slopes that are cut need less noise; sums need no δ, and say how far coefficients may be off."""
     wide = Domain.of(**{f"x{place}": (0, 1) for place in range(30)})
@@ -239,6 +240,7 @@ def machine(records: int = 6_000) -> tuple[Domain, pd.DataFrame]:
     return Domain((*names, Numeric("wear", 0, 1))), pd.DataFrame(found | {"wear": wear})
 
 
+@pytest.mark.deep
 def test_more_budget_never_errs_more_where_columns_hang_together():
     """A larger budget took another method that public reference records could not tell from the last: .11 for .06."""
     domain, records = machine()

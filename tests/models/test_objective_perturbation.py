@@ -119,6 +119,7 @@ def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
     assert stats.kstest(angles, "uniform").pvalue > FALSE_ALARM
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
     """One record or none, at the vectors that it becomes."""
     made, noises = ObjectivePerturbation(LINE, "kind", 0.5, records=1), SeededSource(3)

@@ -123,7 +123,7 @@ def test_an_hour_of_the_day_is_learnt_from_by_its_sine_and_cosine(label):
     target = Categorical("kind", ("a", "b")) if label == "kind" else Numeric("y", 0, 10)
     domain = Domain((Cyclic("hour", part="hour"), Numeric("x", 0, 1), target))
     used = {name: frame[name] for name in domain.names}
-    model = train(used, label, domain, Budget(2, "1e-6"), records=2_000)
+    model = train(used, label, domain, Budget(2, "1e-6"), "descent", records=2_000)
     asked = pd.DataFrame(used).drop(columns=label)
     graph = reference.ReferenceEvaluator(onnx.load_from_string(to_onnx(model)))
     told = graph.run(None, {"hour": frame["hour"].astype(object)[:50, None], "x": x[:50, None]})[-1]

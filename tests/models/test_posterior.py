@@ -32,7 +32,7 @@ LINE = Domain.of(x=(-1, 1), y=(-1, 1), missing="refuse")
 METHODS = (PosteriorSample, AdaptivePosteriorSample)
 
 
-@settings(max_examples=draws(10, 200))
+@settings(max_examples=draws(3, 200))
 @given(st.floats(0.001, 0.4), st.floats(0.0, 4.0), st.floats(1.2, 3.0))
 def test_the_divergence_is_that_of_the_two_draws_and_no_smaller_than_backwards(leverage, off, order):
     """By numerical integration of the densities of a record's prediction, without it and with it."""

@@ -49,6 +49,7 @@ def test_every_method_trains_a_model_that_predicts(method):
     assert model.to_dict() == type(model).from_dict(json.loads(model.to_bytes())).to_dict()
 
 
+@pytest.mark.deep
 def test_the_method_that_gets_most_right_of_reference_records_is_taken():
     """Solving pays where there is little noise; a descent has the least of it for many coordinates."""
     assert [one.method for one in offers(PLANE, "kind", Budget(1))] == ["objective"]

@@ -56,7 +56,7 @@ def every_kill(tmp_path, before, action):
             return
         yield now
         shutil.rmtree(now)
-        at += draws(16, 1)
+        at += draws(32, 1)
 
 
 def no_exact_number(owners, folder):

@@ -60,7 +60,7 @@ def rounds_of(people, coordinator, most=6):
 
 
 def test_a_hundred_owners_of_whom_ten_drop_out_once_they_have_said_hello(tmp_path, folder, monkeypatch):
-    count, gone = draws((20, 2), (100, 10))
+    count, gone = draws((8, 2), (100, 10))
     _check_signatures_once(monkeypatch)
     owners = Owners(tmp_path, count=count, said={"least": count - gone, "honest": count - gone})
     coordinator = Coordinator(owners.plan, folder, wait=1_000)

@@ -216,6 +216,7 @@ def small(domain=None):
     return Classes(domain, "kind", Race(domain.without("kind"), Euclidean(0.2), rows=2, width=8, groups=2, seed=1))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("delta", [0, "1e-5"])
 def test_classes_keep_their_promise(neighbours, delta):

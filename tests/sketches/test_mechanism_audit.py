@@ -16,6 +16,7 @@ from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sketches.mechanism_audit import audit_adaptive, audit_sketch, worst_neighbours
+from tests.depth import crossed, deep
 
 LEVEL = 1 - 1e-8
 DOMAIN = Domain.of(height=(50, 250), city=["Bern", "Basel", "Chur"], scale="box")
@@ -35,9 +36,8 @@ def test_the_pair_reaches_the_declared_sensitivity(domain, neighbours):
     assert first.min() >= 0 and second.min() >= 0
 
 
-@pytest.mark.parametrize("domain", [DOMAIN, PEOPLE], ids=["records", "people"])
-@pytest.mark.parametrize("neighbours", Neighbours)
-@pytest.mark.parametrize("delta", [0, "1e-5"])
+@pytest.mark.parametrize("domain", [deep(DOMAIN), PEOPLE], ids=["records", "people"])
+@pytest.mark.parametrize(("delta", "neighbours"), crossed([0, "1e-5"], list(Neighbours)))
 def test_race_keeps_its_promise(domain, neighbours, delta):
     report = audit_sketch(race(domain), Budget(1, delta, neighbours), runs=40_000, level=LEVEL)
     assert report.passed
@@ -82,6 +82,7 @@ def attacked(kind, domain, neighbours):
     return audit_adaptive(mechanism, Budget(1, 0, neighbours), runs=200, level=LEVEL)
 
 
+@pytest.mark.deep
 def test_a_promise_that_is_kept():
     assert attacked(PrivBayes, CUBE, "add_remove").passed
 

@@ -133,6 +133,7 @@ def test_the_command_line_releases_forecasts_asks_and_describes_it(toy, command,
     )
 
 
+@pytest.mark.deep
 def test_an_audit_attacks_it(toy, command):  # noqa: F811
     result = command("audit", "--epsilon", "1", "--mechanism", "toy", "--runs", "2000")
     assert result.exit_code == 0 and "toy: nothing escaped" in result.stdout, result.output

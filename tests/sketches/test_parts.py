@@ -42,7 +42,7 @@ from core.sketches.part import Part, words_for
 from core.sketches.parts import MAX_PARTS, Parts
 from core.sketches.plan import JointPlan, plan, plan_parts
 from core.sketches.registry import sketch_from_parameters
-from tests.depth import draws
+from tests.depth import deep, draws
 
 AGE, PAY, SEX = Numeric("age", 0, 100), Numeric("pay", 0, 9000), Categorical("sex", ("f", "m"))
 PEOPLE = PrivacyUnit("person", 3)
@@ -291,7 +291,7 @@ def test_a_part_alone_is_planned_as_it_is_without_parts():
         assert made.noises[0].variance == pytest.approx(plan(race, budget).noise.variance / 0.98**2, rel=0.06)
 
 
-@pytest.mark.parametrize("budget", PROMISES, ids=["pure", "gaussian"])
+@pytest.mark.parametrize("budget", [PROMISES[0], deep(PROMISES[1])], ids=["pure", "gaussian"])
 def test_an_attack_finds_no_more_than_is_promised_and_finds_a_planted_fault(budget, monkeypatch):
     small = Race(domain(AGE), kernels.Laplacian(20.0), rows=2, width=6, groups=2, seed=1)
     parts = Parts.of(

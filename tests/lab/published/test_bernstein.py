@@ -19,7 +19,7 @@ from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.plan import plan
-from tests.depth import draws
+from tests.depth import deep, draws
 from tests.sketches.checking import poured
 
 LINE, PLANE = Domain.of(x=(-3, 5)), Domain.of(x=(-3, 5), y=(0, 10))
@@ -82,7 +82,7 @@ def test_one_iteration_is_the_polynomial_of_a_library():
     assert sketch.answer(table, 100, queries, 0.0, 0.95).estimate == pytest.approx(library(queries[:, 0]), rel=1e-9)
 
 
-@pytest.mark.parametrize("degree", [1, 41, 1000])
+@pytest.mark.parametrize("degree", [1, 41, deep(1000)])
 def test_queries_next_to_a_bound_are_those_at_it(degree):
     sketch = Bernstein(Domain.of(x=(0, 1)), Gaussian(0.5), degree)
     table = filled(sketch, [(0.2, 0.0)])

@@ -132,7 +132,7 @@ def test_the_noise_of_a_flat_answer_is_the_squared_kernel(sketch):
     assert sketch.total_variance(2.0) == 2.0 * sketch.grid.size
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(1.0), Euclidean(3.0, 2)], ids=str)
 @pytest.mark.parametrize("crossed", [True, False])
 def test_large_grids_are_read_axis_by_axis_with_the_same_answers(kernel, crossed, monkeypatch):
@@ -224,6 +224,7 @@ def test_synthetic_points_are_drawn_by_the_counts_of_cells(sketch):
     assert found[0, 2, 1] / 60_000 == pytest.approx(0.75, abs=0.05)
 
 
+@pytest.mark.deep
 def test_sizes_follow_the_budget():
     for kind, cells in ((FlatHistogram, lambda s: s.grid.size), (HierarchicalHistogram, lambda s: s.levels)):
         sizes = [cells(kind(LINE, Gaussian(0.2)).sized_for(Budget(epsilon), 10_000)) for epsilon in ("0.01", 1, 100)]

@@ -174,6 +174,7 @@ def test_the_guarantee_returns_zero_everywhere_where_the_iclr_paper_says_so():
     assert threshold > 1000 and asked < guarantee(1.0, 1e6)[0]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_the_practical_constants_beat_the_tree_of_the_paper(neighbours):
     data = np.random.default_rng(5).uniform(0, 1, (1000, 1))
@@ -258,6 +259,7 @@ def runs_of(mechanism, budget, noises):
     return outputs
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("constants", ["practical", "guaranteed"])
 def test_the_audit_passes_and_catches_comparisons_that_are_free(constants, monkeypatch):
     """One person more makes a place worth asking; planted: comparisons with hardly any noise."""

@@ -207,6 +207,7 @@ def test_a_release_is_made_saved_and_read(budget):
     assert again.answer(data).estimate == pytest.approx(made.sketch.exact(encoded, encoded), rel=0.1)
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
     sketch = MeanEmbedding(Domain.of(x=(0, 1)), Gaussian(0.2), 3, seed=0)
     assert audit_sketch(sketch, Budget(epsilon=1), runs=4000, level=1 - 1e-8).passed

@@ -108,9 +108,9 @@ def test_answers_are_sums_over_the_distribution_of_the_network(nodes):
     lattice = (np.arange(6) + 0.5) / 6
     exact = np.zeros(2)
     for at, probability in slow_joint(nodes, cells).items():
-        for fx, fy, fz in product(lattice, lattice, lattice):
-            shares = np.array([(at[0] + fx) / 4, (at[1] + 0.5) / 3, (at[2] + fy) / 2, (at[3] + fz) / 2])
-            exact += probability / 216 * sketch.point_kernel.evaluate(queries, sketch.cells.places(shares[None]))[:, 0]
+        inside = np.array([(fx, 0.5, fy, fz) for fx, fy, fz in product(lattice, lattice, lattice)])
+        places = sketch.cells.places((np.array(at) + inside) / (4, 3, 2, 2))
+        exact += probability * sketch.point_kernel.evaluate(queries, places).mean(axis=1)
     answers = sketch.answer(filled(sketch, cells), 500, queries, 0.0, 0.95)
     assert answers.estimate == pytest.approx(500 * exact, rel=5e-3)
     assert answers.density == pytest.approx(exact, rel=5e-3)
@@ -249,9 +249,9 @@ def test_choices_alone_lose_no_more_than_their_price():
         exact = mechanism.first.zeros()
         mechanism.first.add(exact, np.asfortranarray(data))
         parts = dict(zip(mechanism.first.cliques, mechanism.first.marginals(exact), strict=True))
-        chosen.append(Counter(mechanism._chosen(parts, plan, source) for _ in range(draws(500, 1500))))
+        chosen.append(Counter(mechanism._chosen(parts, plan, source) for _ in range(draws(300, 1500))))
     price = float(sum(plan.choices))
-    shared = [at for at in chosen[0] if min(chosen[0][at], chosen[1][at]) > 50]
+    shared = [at for at in chosen[0] if min(chosen[0][at], chosen[1][at]) > draws(30, 50)]
     assert shared
     losses = [abs(math.log(chosen[0][at] / chosen[1][at])) for at in shared]
     assert 0.1 < max(losses) < price + 0.5

@@ -210,6 +210,7 @@ def test_a_release_is_made_saved_and_read_and_its_forecast_noise_is_exact(delta,
         assert variance / (2 * (AMPLITUDE * sketch.orders) ** 2) == pytest.approx(0.5, rel=1.1 / sketch.orders)
 
 
+@pytest.mark.deep
 def test_the_audit_passes_and_catches_too_little_noise(monkeypatch):
     sketch = Trigonometric(Domain.of(x=(0, 1), unit=PrivacyUnit("who", 2)), Gaussian(0.5), 3, "none")
     assert audit_sketch(sketch, Budget(epsilon=1), runs=4000, level=1 - 1e-8).passed

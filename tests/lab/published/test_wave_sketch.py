@@ -221,6 +221,7 @@ def test_the_period_is_as_long_as_the_kernel_reaches():
     assert FunctionalNoise(LINE, Gaussian(0.5), 3).period > FourierSeries(LINE, Gaussian(0.5), 3).period
 
 
+@pytest.mark.deep
 def test_sizes_follow_the_budget():
     """The more records or budget, the more frequencies."""
     sizes = [
@@ -282,6 +283,7 @@ def test_pure_noise_for_the_whole_table_is_less_than_laplace_noise_on_each_coeff
     assert used.block == 61 and math.sqrt(used.variance) < 0.8 * math.sqrt(2) * least_l1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", [FourierSeries, FunctionalNoise])
 def test_the_audit_passes_and_catches_too_little_noise(kind, monkeypatch):
     facts = {} if kind is FourierSeries else {"penalty": 0.0}

@@ -137,6 +137,7 @@ def test_nothing_is_chosen_that_is_right_less_often_than_the_largest_class(class
         assert np.mean(right) > max(shares) - 0.05
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("delta", draws(["1e-6"], ["1e-6", 0]))
 def test_no_smaller_class_is_chosen_by_luck_where_held_out_records_cannot_tell(delta, monkeypatch):
     """Of four classes the second, with 30%, was the answer for everyone in half of all draws at (0.1, 1e-6)."""

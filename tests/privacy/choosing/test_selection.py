@@ -34,7 +34,7 @@ from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, laplace_cdf
 from tests.privacy.noise.scripted import ScriptedStream
 
-DRAWS = draws(1200, 4000)
+DRAWS = draws(500, 4000)
 
 
 def closed_form(scores, sensitivity, epsilon) -> np.ndarray:
@@ -185,7 +185,7 @@ def test_a_choice_is_a_pure_event_of_a_smaller_rho():
     assert Cost.from_dict(Cost((event,), 2, "1e-6").to_dict()).events == (event,)
 
 
-NOISY_MAX_DRAWS = draws(2000, 20_000)
+NOISY_MAX_DRAWS = draws(800, 20_000)
 
 
 def chance_of(scores, rate) -> np.ndarray:
@@ -334,10 +334,11 @@ def test_wrong_variants_are_caught(wrong):
 
 @pytest.mark.parametrize(("findings", "monotone"), [(1, False), (2, True)])
 def test_what_is_said_has_the_law_of_the_mechanism(findings, monotone):
-    """Chi-square of the words of 4000 runs against their exact probabilities."""
+    """Chi-square of the words of 4000 runs, or 1200, against their exact probabilities."""
+    runs = draws(1200, 4000)
     values, limits, source = (3, 0, 6, 2), (4, 4, 4, 0), SeededSource(8)
     counts: dict[tuple, int] = {}
-    for _ in range(4000):
+    for _ in range(runs):
         vector, words = SparseVector(1, Fraction(1), findings, monotone, source), []
         for value, limit in zip(values, limits, strict=True):
             if not vector.left:
@@ -353,7 +354,7 @@ def test_what_is_said_has_the_law_of_the_mechanism(findings, monotone):
             expected[words[:stop]] = probability(words[:stop], values[:stop], limits[:stop], noises)
     assert sum(expected.values()) == pytest.approx(1)
     observed = np.array([counts.get(words, 0) for words in expected])
-    wanted = 4000 * np.array(list(expected.values()))
+    wanted = runs * np.array(list(expected.values()))
     few = wanted < 5
     observed = np.append(observed[~few], observed[few].sum())
     wanted = np.append(wanted[~few], wanted[few].sum() + 1e-9)

@@ -6,6 +6,7 @@ import pytest
 
 from core import Budget, Closeness, Domain, kernels, recommend_encoder, release
 from core.domain import Categorical, Numeric
+from tests.depth import deep
 
 NAMES = [f"x{place}" for place in range(5)]
 DOMAIN = Domain(tuple(Numeric(name, -4, 4) for name in NAMES))
@@ -31,7 +32,7 @@ def test_an_encoder_whose_release_has_the_error_that_it_was_proposed_for():
     assert encoder.reads == DOMAIN.columns and encoder.sample and "300 public records" in encoder.origin
 
 
-@pytest.mark.parametrize("away", [0.02, 1.5])
+@pytest.mark.parametrize("away", [deep(0.02), 1.5])
 def test_an_encoder_that_leaves_away_more_than_it_spares(away):
     sample = near_a_plane(600, away, 2)
     assert bool(recommend_encoder(DOMAIN, 5_000, Budget(1), ASKED, sample, otherwise=100)) == (away < 1)

@@ -12,11 +12,14 @@ from core.releases.forecast.forecast import forecast
 from core.releases.forecast.reference_population import reference_sets
 from core.releases.forecast.sketch_sizes import choose_rows, choose_size
 from core.sketches.hashed.minhash import MinHash
+from tests.depth import deep
 
 SETS = Domain((Items("tags"),))
 
 
-@pytest.mark.parametrize("records, density, size", [(5_000, 0.004, 8.0), (5_000, 0.02, 20.0), (1_500, 0.01, None)])
+@pytest.mark.parametrize(
+    "records, density, size", [deep(5_000, 0.004, 8.0), deep(5_000, 0.02, 20.0), (1_500, 0.01, None)]
+)
 def test_forecasts_of_sets_come_near_what_sets_of_another_shape_give(records, density, size):
     """Sets of sizes and popularities that are no powers: the forecast knows their number, mean size and similarity.
 

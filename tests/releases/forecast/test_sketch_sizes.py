@@ -27,7 +27,7 @@ from core.sketches.linear import LinearSketch
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.plan import plan
 from core.sketches.registry import cards
-from tests.depth import draws
+from tests.depth import crossed, draws
 
 PLANE = Domain.of(x=(0, 1), y=(0, 1))
 DOMAIN = Domain.of(**{f"x{i}": (-4, 4) for i in range(5)})
@@ -137,8 +137,7 @@ def test_a_delta_never_makes_a_forecast_worse_than_the_pure_promise_does(seed):
     assert tried
 
 
-@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("epsilon", ["0.05", "1", "20"])
+@pytest.mark.parametrize(("epsilon", "neighbours"), crossed(["1", "0.05", "20"], ["add_remove", "replace_one"]))
 def test_a_delta_never_adds_noise_to_a_table_of_any_mechanism(epsilon, neighbours):
     for card in cards().values():
         for sketch in card.warm():

@@ -192,6 +192,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert draws(85, 89) / 100 < np.mean(covered) < 0.998
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("delta", "neighbours"), crossed([0, "1e-5"], list(Neighbours)))
 def test_directions_keep_their_promise(neighbours, delta):
     report = audit_sketch(Directions(PLANE), Budget(1, delta, neighbours), runs=draws(8000, 20_000), level=LEVEL)

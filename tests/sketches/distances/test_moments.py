@@ -225,6 +225,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(delta):
     assert draws(83, 88) / 100 < np.mean(covered) < 0.998
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("delta", "neighbours"),
     [

@@ -56,7 +56,7 @@ def test_estimated_risks_are_right_on_average():
     assert (np.abs(wrong.mean(axis=0)) < 6.0 * error + 2e-5 * np.abs(np.diff(real.mean(axis=0)))).all()
 
 
-@pytest.mark.parametrize("bandwidth", [2.0, deep(5.0), deep(8.0), 20.0])
+@pytest.mark.parametrize("bandwidth", [2.0, deep(5.0), deep(8.0), deep(20.0)])
 def test_intervals_hold_the_exact_sums_at_every_bandwidth(bandwidth):
     """45 of 60 intervals of 95% at least. False alarms: 1e-7."""
     values = np.random.default_rng(1).normal(50.0, 10.0, 500).clip(0, 100)

@@ -11,7 +11,7 @@ from core.sketches.tables.tables import Tables
 from tests.depth import draws
 from tests.sketches.tables.test_counts import KINDS, people, releases
 
-RUNS = draws(60, 600)
+RUNS = draws(30, 600)
 
 
 @pytest.fixture(scope="module")

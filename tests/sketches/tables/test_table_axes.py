@@ -173,7 +173,7 @@ AMOUNTS = {
 }
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", AMOUNTS)
 def test_amounts_in_wide_bounds_have_their_quartiles_and_counts_off_tables(name):
     column = AMOUNTS[name]
