@@ -7,7 +7,7 @@ from datetime import date, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.column_entries import columns_of
@@ -90,6 +90,7 @@ ANY = st.one_of(
 )
 
 
+@settings(max_examples=draws(4, 50))
 @given(texts=st.lists(st.one_of(ANY, st.none()), min_size=1, max_size=draws(6, 30)))
 def test_what_a_text_fits_and_says_depends_on_no_other_and_every_text_fits_one_to_three(texts):
     together = fitting(pa.array(texts, pa.string()))

@@ -112,6 +112,7 @@ def test_what_is_said_of_a_record_is_the_same_bits_whoever_else_is_asked_about(r
     assert np.mean((said == y[:40]) == np.array(each, bool)) > 0.9
 
 
+@pytest.mark.deep
 def test_wine_in_bounds_twice_as_wide_as_its_records_is_told_apart():
     """Under a pure promise noise is as long as records may be, which wide bounds make far longer than records are."""
     X, y = load_wine(return_X_y=True)

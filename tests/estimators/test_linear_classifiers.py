@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from core import Ledger
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateLogisticRegression
+from tests.depth import deep
 from tests.estimators.noise import fits_differ
 
 MORE_CLASSES = "the check takes two labels for two classes, and the public list has more"
@@ -78,8 +79,7 @@ def test_the_order_of_the_list_decides_which_class_is_the_second():
     assert fitted.coef_[0, 0] < 0 and fitted.score(X, y) > 0.8
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("method", ["auto", "amp", "descent", "objective"])
+@pytest.mark.parametrize("method", [deep("auto"), "amp", "descent", deep("objective")])
 def test_with_a_delta_every_method_predicts(method):
     X, y = slope()
     fitted = PrivateLogisticRegression(epsilon=5, delta=1e-6, method=method, bounds=(-3, 3), classes=["down", "up"])

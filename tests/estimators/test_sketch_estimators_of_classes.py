@@ -13,7 +13,7 @@ from core import Ledger
 from core.analysis.classification import classify
 from core.errors import BudgetError, RequestError
 from core.estimators import PrivateCentroidClassifier, PrivateKernelClassifier
-from tests.depth import crossed
+from tests.depth import crossed, draws
 from tests.estimators.noise import fits_differ
 
 PUBLIC_LIST = "the classes are a public list, never learned from the labels, and the check expects the latter"
@@ -169,7 +169,7 @@ def test_embeddings_are_told_apart(facts, promise):
 
 
 def test_a_bought_centre_pays_for_what_all_vectors_share():
-    """Six fits a way on vectors that are nearly the same: without a centre some 0.95 right at this budget."""
+    """Six fits a way, or two, on vectors that are nearly the same: without a centre some 0.95 right at this budget."""
     X, y = embeddings(3000, shared=6.0)
     means = {
         share: np.mean(
@@ -185,7 +185,7 @@ def test_a_bought_centre_pays_for_what_all_vectors_share():
                 )
                 .fit(X, y)
                 .score(X, y)
-                for seed in range(6)
+                for seed in range(draws(2, 6))
             ]
         )
         for share in (None, 0.12)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain
@@ -18,7 +18,7 @@ from core.domain.declarations import Declaration
 from core.errors import RequestError
 from core.sources import Upload, open_source
 from core.sources.copies import in_utf8, is_utf8
-from tests.depth import crossed, deep
+from tests.depth import crossed, deep, draws
 from tests.sources.spreadsheets import CLOCK, DATE, MOMENT, ods, packed, xlsx
 
 
@@ -44,6 +44,7 @@ def lines_of(content: bytes) -> list[str]:
     return b"".join(in_utf8([content], "")).decode().split("\n")[1:-1]
 
 
+@settings(max_examples=draws(4, 50))
 @given(names=st.lists(WORD, min_size=1, max_size=6), wide=st.booleans(), other=NOT_UTF8, at=st.integers(0, 6))
 def test_the_bytes_of_one_record_change_how_no_other_is_read(names, wide, other, at):
     records = [name.encode("utf-8" if wide else "cp1252") for name in names]

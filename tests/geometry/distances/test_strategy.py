@@ -85,6 +85,7 @@ def test_other_profiles_are_fitted_on_the_spot_and_beat_the_kept_ones(profile, p
     assert unit_variance(own, profile, pure) < unit_variance(other, profile, pure)
 
 
+@pytest.mark.deep
 def test_a_finer_grid_hangs_hats_below():
     strategy = fitted_strategy(Capped(0.3), 64, True)
     assert strategy.cells == 64 and len(strategy.hats) == 2

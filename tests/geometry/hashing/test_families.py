@@ -50,7 +50,7 @@ def collisions(kernel, width: int, groups: int, seed: int) -> tuple[np.ndarray, 
     return np.array([(cells == tables[0]).mean() for cells in tables[1:]]), places.rehashed
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_collision_probability_is_the_kernel(kernel):
     observed, _ = collisions(kernel, width=1024, groups=ROWS, seed=11)
@@ -173,7 +173,7 @@ def test_pitches_share_a_slab_as_often_as_the_profile_says():
         assert np.maximum(1.0 - s / pitches, 0.0).mean() == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("power", "dimensions"), crossed([1, 2], [4, 1, 2, 3, 9]))
 def test_collisions_are_the_kernel(dimensions, power):
     """Rows in groups of their own, so that they are independent."""

@@ -149,7 +149,7 @@ def test_an_attack_on_choices_finds_half_the_noise_and_no_broken_promise():
             1,
             1.5,
             exact=lambda side: np.array([float(side)]),
-            runs=draws(1500, 6000),
+            runs=draws(700, 6000),
             level=1 - 1e-8,
         )
         assert report.passed == keeps

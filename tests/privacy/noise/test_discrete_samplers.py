@@ -35,7 +35,7 @@ def draw(scale, count, seed=0):
     "scale", [Fraction(1, 4), Fraction(2, 3), 1, Fraction(7, 2), 20, 1000, 123_456, 10**8, 10**12], ids=str
 )
 def test_draws_follow_the_closed_form(scale):
-    assert fit_p_value(draw(scale, draws(300_000, 1_000_000)), partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
+    assert fit_p_value(draw(scale, draws(100_000, 1_000_000)), partial(laplace_cdf, scale=float(scale))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [1, 10, 1000], ids=str)
@@ -47,7 +47,7 @@ def test_far_tails_follow_the_closed_form(scale):
 
 @pytest.mark.parametrize("scale", [1000, 10**12], ids=str)
 def test_low_digits_of_wide_noise_are_uniform(scale):
-    counts = np.bincount(draw(scale, draws(300_000, 1_000_000)) % 256, minlength=256)
+    counts = np.bincount(draw(scale, draws(100_000, 1_000_000)) % 256, minlength=256)
     expected = counts.sum() / 256
     # Chi-square with 255 degrees of freedom: mean 255, sigma 22.6.
     assert ((counts - expected) ** 2 / expected).sum() < 255 + 8 * 22.6
@@ -65,7 +65,7 @@ def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponen
     """Short tables tie all the time; a small tail exponent leaves few binary digits before the tail."""
     sampler = LaplaceSampler.of(Fraction(5, 2), tail_exponent)
     sampler = replace(sampler, digits=np.ascontiguousarray(sampler.digits[:, :digits]))
-    drawn = sampler.draw(draws(1_200, 10_000), SeededSource(4).stream())
+    drawn = sampler.draw(draws(600, 10_000), SeededSource(4).stream())
     values = drawn.values.copy()
     values[list(drawn.exact)] = list(drawn.exact.values())
     assert drawn.exact
@@ -165,7 +165,7 @@ def draw_of_gaussian(sigma2, count, seed=0):
 )
 def test_draws_follow_the_closed_form_of_gaussian(sigma2):
     assert (
-        fit_p_value(draw_of_gaussian(sigma2, draws(300_000, 1_000_000)), partial(gaussian_cdf, sigma2=float(sigma2)))
+        fit_p_value(draw_of_gaussian(sigma2, draws(100_000, 1_000_000)), partial(gaussian_cdf, sigma2=float(sigma2)))
         > FALSE_ALARM
     )
 
@@ -185,7 +185,7 @@ def test_tiny_variances_are_almost_always_zero():
 
 
 def test_low_digits_of_wide_noise_are_uniform_of_gaussian():
-    counts = np.bincount(draw_of_gaussian(10**12, draws(300_000, 1_000_000)) % 256, minlength=256)
+    counts = np.bincount(draw_of_gaussian(10**12, draws(100_000, 1_000_000)) % 256, minlength=256)
     expected = counts.sum() / 256
     assert ((counts - expected) ** 2 / expected).sum() < 255 + 8 * 22.6
 
@@ -239,7 +239,7 @@ def test_compiled_decisions_are_those_of_exact_arithmetic(sigma2, monkeypatch):
 @pytest.mark.parametrize("candidate", [0, 3, -9])
 def test_exact_decisions_have_the_right_frequency(candidate):
     sampler = GaussianSampler.of(Fraction(25, 2))
-    stream, n = SeededSource(5).stream(), draws(8_000, 20_000)
+    stream, n = SeededSource(5).stream(), draws(4_000, 20_000)
     kept = sum(sampler._keep(candidate, int(word), stream) for word in stream.words(n))
     probability = np.exp(-((abs(candidate) - 12.5 / sampler.t) ** 2) / 25)
     assert stats.binomtest(kept, n, probability).pvalue > FALSE_ALARM

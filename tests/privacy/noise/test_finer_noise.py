@@ -16,7 +16,7 @@ from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, laplace_cdf
 
 STAGES = Fraction(9), Fraction(4), Fraction(3, 2)
-COUNT = draws(60_000, 2_000_000)
+COUNT = draws(30_000, 2_000_000)
 
 
 def stages(source, exact):

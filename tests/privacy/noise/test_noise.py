@@ -34,7 +34,7 @@ def scale(distribution, parameter):
     return SimpleNamespace(distribution=distribution, parameter=Fraction(parameter), block=None)
 
 
-@pytest.mark.parametrize("opendp_scale", [1.5, 4.0, 300.0])
+@pytest.mark.parametrize("opendp_scale", [deep(1.5), 4.0, deep(300.0)])
 @pytest.mark.parametrize("distribution", SAMPLERS)
 def test_draws_have_the_law_of_opendp(distribution, opendp_scale):
     """OpenDP cannot be seeded: this test may fail by chance, once in 1e8 runs a case."""
@@ -53,7 +53,7 @@ def test_draws_have_the_law_of_opendp(distribution, opendp_scale):
 @pytest.mark.parametrize("distribution", SAMPLERS)
 def test_counters_and_calls_are_independent(distribution):
     source = SeededSource(2)
-    first, second = (SAMPLERS[distribution](6 * CHUNK, Fraction(40), source) for _ in range(2))
+    first, second = (SAMPLERS[distribution](draws(3, 6) * CHUNK, Fraction(40), source) for _ in range(2))
     assert independence_p_value(first, second) > FALSE_ALARM
     for lag in (1, 2, 32, 63, 64, 65, 1000, CHUNK, 2 * CHUNK):
         assert independence_p_value(first[:-lag], first[lag:]) > FALSE_ALARM
@@ -182,7 +182,7 @@ def test_noise_for_vectors_of_another_length_is_refused(shape):
         add_noise(np.zeros(shape, np.int64), NoiseScale("rounded_l2", Fraction(1), 6), SeededSource(5))
 
 
-@pytest.mark.parametrize("block", [deep(3), 1000, CHUNK - 1, CHUNK + 5])
+@pytest.mark.parametrize("block", [deep(3), deep(1000), CHUNK - 1, CHUNK + 5])
 def test_no_vector_is_cut_by_a_chunk(block, monkeypatch):
     """Chunks are made of whole vectors, each drawn from one stream, on any number of processors."""
     vectors = 2 * CHUNK // block + 3

@@ -28,7 +28,7 @@ def parts(scale, owners, count, several=None):
 
 @pytest.mark.parametrize(("scale", "owners"), [("1/3", 2), ("100", 10), ("5000", 3), ("7", 1)])
 def test_parts_of_laplace_noise_that_do_not_add_up_to_it(scale, owners):
-    total = parts(laplace(scale), owners, draws(60_000, 1_000_000))
+    total = parts(laplace(scale), owners, draws(25_000, 1_000_000))
     assert fit_p_value(total, lambda z: laplace_cdf(z, float(Fraction(scale)))) > FALSE_ALARM
 
 
@@ -38,12 +38,12 @@ def test_a_part_of_another_shape_than_a_tth(scale, owners):
     q, reach_, shape = math.exp(-1 / float(scale)), 60 * int(scale), 1 / owners
     mass = stats.nbinom.pmf(np.arange(reach_ + 1), shape, 1 - q)
     below = np.cumsum(np.convolve(mass, mass[::-1]))
-    drawn = parts(laplace(scale), owners, draws(60_000, 1_000_000), several=1)
+    drawn = parts(laplace(scale), owners, draws(25_000, 1_000_000), several=1)
     assert fit_p_value(drawn, lambda z: below[np.clip(np.asarray(z) + reach_, 0, 2 * reach_)]) > FALSE_ALARM
 
 
 def test_parts_of_gaussian_noise_that_do_not_add_up_to_it():
-    total = parts(NoiseScale("discrete_gaussian", Fraction(200)), 10, draws(60_000, 1_000_000))
+    total = parts(NoiseScale("discrete_gaussian", Fraction(200)), 10, draws(25_000, 1_000_000))
     assert fit_p_value(total, lambda z: gaussian_cdf(z, 200.0)) > FALSE_ALARM
 
 

@@ -164,7 +164,7 @@ def test_a_certain_coin_always_shows_one():
 
 @pytest.mark.parametrize("coin", [Coin(Fraction(1, 3)), Coin(Fraction(5, 2)), Coin(Fraction(1, 3), logistic=True)])
 def test_frequencies_are_the_probability(coin):
-    stream, n = SeededSource(3).stream(), draws(8_000, 20_000)
+    stream, n = SeededSource(3).stream(), draws(3_000, 20_000)
     shown = sum(coin.toss(stream) for _ in range(n))
     odds = np.exp(-float(coin.rate))
     probability = odds / (1 + odds) if coin.logistic else odds

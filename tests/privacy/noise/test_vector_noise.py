@@ -98,7 +98,7 @@ def plane(scale, reach):
 @pytest.mark.parametrize("block", [1, 2, deep(3), 50])
 @pytest.mark.parametrize("places", [PLACES, COARSE])
 def test_one_counter_has_the_rounded_marginal(places, block, scale):
-    vectors = (draws(20_000, 100_000) if places == PLACES else draws(900, 6_000)) // math.isqrt(block)
+    vectors = (draws(8_000, 100_000) if places == PLACES else draws(400, 6_000)) // math.isqrt(block)
     values = drawn(scale, block, vectors, places)
     assert fit_p_value(values[:, 0], marginal(scale, block), cells=60) > FALSE_ALARM
     assert fit_p_value(values[:, -1], marginal(scale, block), cells=60) > FALSE_ALARM
@@ -108,7 +108,7 @@ def test_vectors_of_one_are_rounded_laplace():
     def cdf(z):
         return stats.laplace.cdf(np.asarray(z, float) + 0.5, scale=3)
 
-    assert fit_p_value(drawn(3, 1, draws(30_000, 200_000)).ravel(), cdf) > FALSE_ALARM
+    assert fit_p_value(drawn(3, 1, draws(12_000, 200_000)).ravel(), cdf) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("places", [PLACES, COARSE])
@@ -131,7 +131,7 @@ def test_vectors_of_two_have_the_rounded_joint_law(places):
 @pytest.mark.parametrize("block", [2, 5, 64])
 def test_length_and_direction(block, scale):
     """Up to scales at which every coordinate needs digits beyond its cell."""
-    values = drawn(scale, block, draws(3_000, 12_000) if scale < 1 << 40 else draws(400, 1_500))
+    values = drawn(scale, block, draws(1_500, 12_000) if scale < 1 << 40 else draws(250, 1_500))
     lengths = np.sqrt((values.astype(float) ** 2).sum(axis=1))
     assert stats.kstest(lengths / float(scale), stats.gamma(block).cdf).pvalue > FALSE_ALARM
     directions = values / lengths[:, None]
@@ -144,7 +144,7 @@ def test_length_and_direction(block, scale):
 
 
 def test_vectors_are_independent_and_their_counters_are_not():
-    values = drawn(1000, 2, 60_000)
+    values = drawn(1000, 2, draws(30_000, 60_000))
     assert independence_p_value(values[:-1, 0], values[1:, 0]) > FALSE_ALARM
     assert independence_p_value(values[:-1, 1], values[1:, 0]) > FALSE_ALARM
     sizes = np.abs(values)
@@ -317,7 +317,7 @@ def test_more_digits_give_bounds_inside_those_of_fewer(places):
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_lengths_are_gamma_and_directions_even(size):
     source = SeededSource(11)
-    drawn = [L2Vector(Fraction(5, 2), size, source.stream()).bounds(0) for _ in range(draws(600, 1500))]
+    drawn = [L2Vector(Fraction(5, 2), size, source.stream()).bounds(0) for _ in range(draws(300, 1500))]
     vectors = np.array([[float(a + b) / 2 for a, b in zip(*bounds, strict=True)] for bounds in drawn])
     lengths = np.linalg.norm(vectors, axis=1)
     assert stats.kstest(lengths, stats.gamma(size, scale=2.5).cdf).pvalue > FALSE_ALARM
@@ -339,7 +339,7 @@ def expansions(normals, places):
 def test_sizes_and_signs_are_those_of_a_normal_number(places):
     """With the digits after the cell, which are drawn only now."""
     stream = SeededSource(1).stream()
-    normals = standard_normals(draws(15_000, 40_000), stream, places)
+    normals = standard_normals(draws(6_000, 40_000), stream, places)
     sizes = np.array([number.leading(130, stream) / 2**130 for number in expansions(normals, places)])
     drawn = np.where(normals.negative, -sizes, sizes)
     assert stats.kstest(drawn, stats.norm.cdf).pvalue > FALSE_ALARM
@@ -351,7 +351,7 @@ def test_sizes_and_signs_are_those_of_a_normal_number(places):
 def test_the_part_inside_a_cell_leans_to_zero_as_it_should(places):
     """A uniform place inside the cell would be the mistake of not rejecting anything; it shows in coarse cells."""
     stream = SeededSource(2).stream()
-    numbers = expansions(standard_normals(draws(25_000, 60_000), stream, places), places)
+    numbers = expansions(standard_normals(draws(12_000, 60_000), stream, places), places)
     cells = np.array([number.leading(places, stream) for number in numbers])
     upper = np.array([number.leading(places + 1, stream) & 1 for number in numbers], bool)
     for cell in range(0, 3 << places, max(1, (3 << places) // 12)):
