@@ -7,6 +7,7 @@ file of `core` itself is a room of its own; the front door `core/__init__.py` im
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import sys
 import tempfile
@@ -74,7 +75,7 @@ def _imported(module: str) -> list[tuple[str, str, str]]:
 
 def _read_imports(module: str) -> Iterator[tuple[str, str, str]]:
     package = module.split(".") if modules()[module].name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(tree(module)):
+    for node in _statements(tree(module)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "", alias.asname or alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -84,6 +85,15 @@ def _read_imports(module: str) -> Iterator[tuple[str, str, str]]:
                 whole = f"{origin}.{alias.name}"
                 inner = (whole, "") if whole in modules() else (origin, alias.name)
                 yield *inner, alias.asname or alias.name
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What lies in a node and is no expression: a twentieth of all, and everything that may import."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inside = getattr(node, block, ())
+        for one in inside if isinstance(inside, list) else ():
+            yield one
+            yield from _statements(one)
 
 
 @cache
@@ -258,6 +268,9 @@ def _said_names(node: ast.ClassDef) -> Iterator[str]:
             yield str(value.value)
 
 
+NAMED = re.compile(r"\.(?:name|mechanism)\s*(?:[!=]=|in\b|not\b|is\b)")
+
+
 def switches() -> list[str]:
     """Places outside `core/sketches` that tell mechanisms apart, by class or by name."""
     concrete, said = mechanisms()
@@ -266,6 +279,8 @@ def switches() -> list[str]:
         if module.startswith("core.sketches"):
             continue
         known = {here for other, name, here in _imported(module) if (other, name) in concrete}
+        if not known and not NAMED.search(text(module)):
+            continue
         for node in ast.walk(tree(module)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
                 hit = {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)} & known

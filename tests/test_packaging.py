@@ -74,6 +74,7 @@ def wheel(tmp_path_factory) -> Path:
     return built(tmp_path_factory.mktemp("wheel"))
 
 
+@pytest.mark.deep
 def test_a_wheel_holds_the_library_and_the_app_once(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}

@@ -104,6 +104,7 @@ def with_outliers(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return people, odd
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("made", "seed"), [deep(counted, 1), deep(counted, 2), (hashed, 1), deep(hashed, 2)])
 def test_most_far_outliers_are_found_at_epsilon_one(made, seed):
     """They are the emptiest 5% of everyone, or nearly so, so hardly any ordinary people are flagged with them."""

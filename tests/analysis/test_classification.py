@@ -84,7 +84,7 @@ def test_the_level_says_from_where_on_it_is_certain(release):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "rule"), [("0.3", "posterior"), (1, "likelihood"), deep("0.3", "likelihood"), deep(1, "posterior")]
+    ("epsilon", "rule"), [("0.3", "posterior"), deep(1, "likelihood"), deep("0.3", "likelihood"), deep(1, "posterior")]
 )
 def test_the_confidence_is_how_often_the_noise_changes_nothing(exact, rule, epsilon):
     """Over 12 draws of the noise; places of one release share it, so the bounds are wide. Seeds are fixed."""

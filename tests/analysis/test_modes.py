@@ -36,7 +36,7 @@ def positions(modes):
     return np.array([list(mode.position.values()) for mode in modes])
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kernel, centres, epsilon",
     [

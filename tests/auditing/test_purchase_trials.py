@@ -86,6 +86,7 @@ def test_what_an_estimator_keeps_is_replayed():
     sound(islice(estimators(PURE), 0, None, 4))
 
 
+@pytest.mark.deep
 def test_commands_are_replayed():
     trials = [trial for trial in commands(main, PURE) if "command release," in trial.name]
     sound(trials, 2)
@@ -105,7 +106,8 @@ def first(trials: Iterator, word: str = ""):
 
 
 def found(trial, most=QUICK):
-    return examine(trial, most).findings
+    """What is wrong; most faults show in the first pair."""
+    return examine(trial, 1).findings or examine(trial, most).findings
 
 
 def exactly(table, scale, source=None, out=None):

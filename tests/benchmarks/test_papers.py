@@ -141,6 +141,7 @@ def test_the_published_noise_is_n_times_too_little(tmp_path):
     assert np.std(noisy - exact) == pytest.approx((2 * rows) ** 0.5 / (count * epsilon), rel=0.2)
 
 
+@pytest.mark.deep
 def test_projected_records_keep_the_truth_of_all_columns(tmp_path):
     work = Work("wide", "wide", "race", None, "1", "0", 0, quick=True)
     whole, few = (public_data(replace(work, data=name), settings(tmp_path)) for name in ("wide", "wide/5"))
@@ -168,6 +169,7 @@ def test_unknown_names_are_refused(capsys):
     assert "'everything'" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_promises_with_wrong_constants_keep_less_than_they_say():
     noise = (math.log(4.0 / published_constants.DELTA)) ** 0.5
     kept = published_constants.two_sums(1.0)

@@ -81,6 +81,7 @@ def test_dates_are_asked_about_and_come_back_as_dates(command, table, declared):
     assert abs(drawn.median() - pd.Timestamp("2018-06-01")) < pd.Timedelta(days=90)
 
 
+@pytest.mark.deep
 def test_a_date_may_be_held(command, table, declared):
     chosen = ("--declaration", declared, "--columns", "joined,age")
     made = command("release", table, *chosen, *DENSITY, "--out", "two.npz")

@@ -109,6 +109,7 @@ def test_parts_that_are_refused(part, words):
         declared_parts(SketchOptions(part=[part], bandwidth="2"), DOMAIN, Budget(1), GuessOptions())
 
 
+@pytest.mark.deep
 def test_a_part_of_many_columns_needs_no_bandwidth(capsys):
     """It follows from how far records lie apart: as is said, or else a sixth of the bounds."""
     shape = SketchOptions(part=["density:x,y,kind"])

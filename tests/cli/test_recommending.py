@@ -36,6 +36,7 @@ def test_distances_and_classes(command):
     assert "2 classes" in " ".join(result.stdout.split())
 
 
+@pytest.mark.deep
 def test_the_first_of_the_list_is_what_auto_takes(command, source, tmp_path):
     shape = ("--mechanism", "auto", "--bandwidth", "1")
     result = command("release", source, *FACTS, *shape, "--out", "a.npz")

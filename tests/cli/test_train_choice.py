@@ -19,6 +19,7 @@ from core.models.training_task import Task
 from core.privacy.ledger.ledger import Ledger
 from core.runtime.transient import LOCK
 from core.sources import open_source
+from tests.depth import deep
 
 from .conftest import people
 
@@ -39,7 +40,7 @@ PROMISE = (
 
 @pytest.mark.parametrize(
     ("entrants", "ending"),
-    [((Counts,), "json"), ((Logistic,), "json"), ((NearestMeans,), "npz"), ((NearestMeans, Logistic), "")],
+    [((Counts,), "json"), deep((Logistic,), "json"), deep((NearestMeans,), "npz"), ((NearestMeans, Logistic), "")],
 )
 def test_what_was_chosen_is_written_with_the_ending_of_its_kind(
     command, tmp_path, ledger, monkeypatch, entrants, ending

@@ -208,6 +208,7 @@ def test_a_wide_feature_drowns_no_other_unless_it_is_asked_to(scale, units):
     assert fitted.mean_distance(query) == pytest.approx(cdist(query / units, X / units, "cityblock").mean(), rel=0.02)
 
 
+@pytest.mark.deep
 def test_a_length_keeps_the_features_own_units():
     X = np.random.default_rng(2).uniform(0, 1, (5000, 2)) * [10, 1000]
     for kept in ({"norm": "capped:5"}, {"norm": "squared", "radius": 800.0}):

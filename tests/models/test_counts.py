@@ -139,6 +139,7 @@ def test_a_file_gives_back_the_model_and_what_is_no_count_is_refused(tmp_path):
         train(visits(30), "y", VISITS, Budget(1), "poisson")
 
 
+@pytest.mark.deep
 def test_it_is_tried_where_the_domain_says_that_whole_numbers_are_counted():
     few = Domain((COLUMNS[0], Numeric("y", 0, HIGH)))
     tried = [{one.method for one in offers(domain, "y", Budget(1, "1e-6"))} for domain in (VISITS, few)]
@@ -146,6 +147,7 @@ def test_it_is_tried_where_the_domain_says_that_whole_numbers_are_counted():
     assert "poisson" not in {one.method for one in offers(VISITS, "y", Budget(1))}
 
 
+@pytest.mark.deep
 def test_the_commands_predict_a_count(command, tmp_path):  # noqa: F811
     pd.DataFrame(visits(500)).to_csv(tmp_path / "people.csv", index=False)
     said = ("--bounds", "x=-4:4", "--bounds", f"y=0:{HIGH}", "--target", "y", "--epsilon", "5", "--delta", "1e-6")

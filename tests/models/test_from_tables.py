@@ -68,6 +68,7 @@ def test_a_valley_is_read_off_pairs_as_it_is_learnt_of_records(kinds):
     assert any("cost nothing more" in said for said in model.card())
 
 
+@pytest.mark.deep
 def test_numbers_and_several_classes_follow_from_pairs():
     frame = valley()
     made = tables(NUMBER, frame)
@@ -127,6 +128,7 @@ def test_what_tables_cannot_say_is_refused(kinds):
         train_from(release(Tables(vectors), frame, PLENTY, records=50), "kind")
 
 
+@pytest.mark.deep
 def test_the_command_trains_from_a_release_and_spends_nothing(kinds, tmp_path):
     from typer.testing import CliRunner
 

@@ -69,7 +69,7 @@ def test_the_graph_of_one_class_for_everyone_says_it(shares):
     assert found[0].tolist() == ["b"] * 5 and found[1] == pytest.approx(np.tile(shares, (5, 1)), abs=1e-5)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("domain", "label", "method", "radius"),
     [

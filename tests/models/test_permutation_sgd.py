@@ -114,6 +114,7 @@ def test_a_model_of_a_version_that_took_a_known_order_says_so():
     assert f"<p class='warning'>{KNOWN_ORDER}</p>" in page and "coin-flip" not in page
 
 
+@pytest.mark.deep
 def test_commands_that_open_such_a_model_say_so(command, tmp_path):  # noqa: F811
     pd.DataFrame(plane(200)).to_csv(tmp_path / "public.csv", index=False)
     for said in (("judge", OLD, "public.csv"), ("predict", OLD, "public.csv"), ("predict", OLD, "--coefficients")):

@@ -125,6 +125,7 @@ def test_a_ledger_pays_first(tmp_path):
         train(plane(30), "kind", PLANE, Budget(1), "tree")
 
 
+@pytest.mark.deep
 def test_the_commands_train_and_ask(command, tmp_path):  # noqa: F811
     pd.DataFrame(plane()).to_csv(tmp_path / "people.csv", index=False)
     said = ("--bounds", "x=-4:4", "--bounds", "y=0:8", "--categories", "kind=no,yes", "--target", "kind")

@@ -87,7 +87,7 @@ def test_events_of_tables():
     [
         one_hot(1),
         deep(one_hot(1000)),
-        one_hot(7).scaled(3),
+        deep(one_hot(7).scaled(3)),
         Sensitivity(12, 40, parts=4),
         Sensitivity(80, 400, block=20, blocks_l2=20).scaled(2),
     ],
@@ -216,7 +216,7 @@ def test_unequal_parts_against_all_outcomes(hundredths):
     assert found < 0.01 or pure_delta(found * 0.998, parts) > 1e-3
 
 
-@pytest.mark.parametrize("releases", [1, 4, 30])
+@pytest.mark.parametrize("releases", [deep(1), 4, deep(30)])
 @pytest.mark.parametrize("n, sigma2", [(10, 400), (1000, 17848)])
 def test_gaussian_releases_against_the_discrete_accountant(releases, n, sigma2):
     event = Gaussian(Fraction(n, 2 * sigma2), n)

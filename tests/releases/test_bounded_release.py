@@ -27,6 +27,7 @@ from core.sketches.distances.projected_distance import ProjectedDistance
 from core.sketches.plan import plan
 from core.sketches.projected import Projected
 from core.sources import open_source
+from tests.depth import deep
 from tests.releases.paying import Paying
 
 GRID = Grid(0, 1e7, spacing="log")
@@ -104,7 +105,7 @@ def test_nothing_is_drawn_before_the_cost_is_written_down(monkeypatch):
     assert len(happened) > 2
 
 
-@pytest.mark.parametrize("problem", ["text", "missing"])
+@pytest.mark.parametrize("problem", ["text", deep("missing")])
 def test_what_cannot_be_read_is_refused_before_anything_is_spent(problem, tmp_path):
     """The first reading sees every column, not only those whose bounds are bought."""
     frame = people(70_000).astype({"age": object})

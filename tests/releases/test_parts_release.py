@@ -270,6 +270,7 @@ def test_records_are_counted_first_where_a_size_follows_from_their_number(frame,
     assert load(made.to_bytes()) == made
 
 
+@pytest.mark.deep
 def test_as_many_parts_as_there_may_be():
     """The promise of all of them is short enough for a file, and holds by the bounds that it was calibrated by."""
     domain = Domain.of(x=(0, 1))

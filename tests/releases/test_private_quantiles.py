@@ -40,6 +40,7 @@ def people(count=10_000, seed=5):
     return pd.DataFrame({name: np.clip(values, *RANGES[name]) for name, values in columns.items()})
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("steps", [deep({}), {"stars": 1, "children": 1}])
 def test_medians_of_eight_columns_at_one_epsilon(steps):
     frame, domain = people(), Domain.of(**RANGES)

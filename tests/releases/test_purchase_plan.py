@@ -130,6 +130,7 @@ def test_records_that_cannot_be_read_are_refused_before_the_count_is_paid_for(le
     assert ledger.status("d").left == 5
 
 
+@pytest.mark.deep
 def test_a_person_with_several_records_moves_the_count_by_all_of_them():
     unit = PrivacyUnit("id", 4)
     domain = Domain((Numeric("x", 0, 1),), unit=unit)

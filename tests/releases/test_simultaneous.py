@@ -55,6 +55,7 @@ def test_all_queries_are_covered_together_in_the_stated_share_of_releases(name):
     assert misses(MECHANISMS[name], together=True) <= binom.isf(FALSE_ALARM, RELEASES, 0.05)
 
 
+@pytest.mark.deep
 def test_intervals_of_their_own_level_are_not():
     assert misses(MECHANISMS["race, 4 groups"], together=False) > binom.isf(FALSE_ALARM, RELEASES, 0.05)
 

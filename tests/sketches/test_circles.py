@@ -83,6 +83,7 @@ def test_midnight_has_no_edge(release):
     assert held.estimate.max() > 10 * line(release, "x", {"hour": "12"}).estimate.max()
 
 
+@pytest.mark.deep
 def test_peaks_and_synthetic_records_lie_on_the_circle(release, few_places):
     assert find_modes(release)[0].position["hour"] in ("23", "0", "1")
     drawn = sample(release, 400, 1).points["hour"].astype(str)

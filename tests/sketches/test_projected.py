@@ -114,6 +114,7 @@ def test_records_outside_the_ball_are_moved_to_it_and_the_box_is_the_default():
     assert (poured(sketch(domain=shifted), near + 10.0) == poured(projected, near + 10.0 - 10.0)).mean() > 0.999
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["fast", "gaussian", "orthogonal"])
 def test_answers_are_near_the_kernel_of_the_points_themselves(kind):
     """Mean over 20 seeds within 8 standard errors and the known bias, about u^2 / k for exp(-u), of the truth."""

@@ -209,7 +209,9 @@ def test_the_tables_of_an_archive_are_one_table(tmp_path):
         upload(packed({"x.pdf": "?"}), "x.zip")
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "a.ods", "a.xls", "a.zip", "a.sav", "a.dta", "a.sas7bdat", "a.json"])
+@pytest.mark.parametrize(
+    "name", ["a.xlsx", "a.ods", "a.xls", "a.zip", "a.sav", deep("a.dta"), deep("a.sas7bdat"), "a.json"]
+)
 @pytest.mark.parametrize("content", CONTENTS, ids=len)
 def test_damaged_files_are_refused_in_a_sentence(name, content):
     with pytest.raises(RequestError) as refused:

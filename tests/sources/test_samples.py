@@ -158,6 +158,7 @@ def test_classes_can_be_told_apart(name):
     assert spread.max() > 0.5
 
 
+@pytest.mark.deep
 def test_the_script_makes_the_very_files(tmp_path):
     script = (FOLDER / "make.py").read_text(encoding="utf-8")
     (tmp_path / "make.py").write_text(script, encoding="utf-8")
@@ -169,7 +170,7 @@ def test_the_script_makes_the_very_files(tmp_path):
         pd.testing.assert_frame_equal(frame(made), frame(one))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_every_sample_that_can_be_drawn_comes_with_a_real_release_that_tells_the_truth(one):
     path = {one.name: path for one, path in bundled_releases()}.get(one.name)
     if path is None:

@@ -43,6 +43,7 @@ def test_one_person_sees_the_report_and_what_it_tells(page):
     assert not page.exception
 
 
+@pytest.mark.deep
 def test_the_collector_gets_a_recommendation(page):
     assert not view(page, "Be the collector").exception
     assert len(page.dataframe[0].value) >= 9
@@ -79,6 +80,7 @@ def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
     assert polls.poll(name).closed and "Closed" in labels(page.button)
 
 
+@pytest.mark.deep
 def test_a_button_serves_the_poll_in_a_process_of_its_own_and_its_code_appears_when_it_answers(
     page, tmp_path, monkeypatch
 ):

@@ -318,6 +318,7 @@ def test_odd_column_names_are_shown_literally():
     assert not app.exception and "<b>d</b>" not in "".join(element.value for element in app.markdown)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sampled([one.name for one in samples()], "city"))
 def test_every_sample_is_ready_to_use_and_keeps_its_domain(name):
     app = data_page()

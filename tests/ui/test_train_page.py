@@ -165,6 +165,7 @@ def test_a_model_of_three_classes_is_shown_class_by_class(ledger):
     assert len(lines) + len(curves) == 2 and ("told from its middle" in shown(app)) == bool(curves)
 
 
+@pytest.mark.deep
 def test_a_number_is_predicted_as_classes_are(ledger):
     """The column is chosen, the forecast speaks of what is explained, and the model says a number and how far off."""
     app = page(**{KEY: owner()})
@@ -179,6 +180,7 @@ def test_a_number_is_predicted_as_classes_are(ledger):
     assert "Most likely" in predicted_in_words(train(plane(), "kind", PLANE, Budget(5)), pd.DataFrame(plane(1)))
 
 
+@pytest.mark.deep
 def test_a_public_test_file_says_how_good_a_model_is(ledger):
     app = page(**{MODEL: train(plane(), "kind", PLANE, Budget(5))})
     frame = pd.DataFrame(plane(200)).to_csv(index=False).encode()

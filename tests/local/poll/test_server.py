@@ -54,7 +54,7 @@ def asked(server, path: str, body: object = None) -> tuple[int, str]:
 
 def test_fifty_browsers_at_once_lose_nothing(polls, server):
     poll = polls.make(SURVEY)
-    reports = SURVEY.oracle.privatise(np.arange(draws(150, 2_000)) % 3).tolist()
+    reports = SURVEY.oracle.privatise(np.arange(draws(60, 2_000)) % 3).tolist()
 
     def send(place: int) -> tuple[int, str]:
         body = {"token": f"token-{place:05d}", "report": [str(reports[place])]}

@@ -255,6 +255,7 @@ def test_populations_have_every_class_in_every_shape():
         assert np.all(points >= low - 1e-9) and np.all(points <= high + 1e-9)
 
 
+@pytest.mark.deep
 def test_kernel_sums_take_no_promise_from_a_regression_that_bends_as_well_as_they_do():
     """As covertypes, where sharing cost three points: what bends is rehearsed as it is made, so it is made alone."""
     domain = Domain.of(**{f"x{place}": (-1, 1) for place in range(10)}, kind=["no", "yes"])
@@ -264,6 +265,7 @@ def test_kernel_sums_take_no_promise_from_a_regression_that_bends_as_well_as_the
     assert prospects.prospect(together, Budget(1), 18_000, 0.16).entrants == (regression,)
 
 
+@pytest.mark.deep
 def test_no_grid_of_five_columns_competes_that_takes_seconds_to_be_read():
     domain = Domain.of(**{f"x{place}": (-1, 1) for place in range(5)}, kind=["no", "yes"])
     made = KernelSums(domain, "kind", 0.25, 0.16).settled(Budget(1), 1_800, seed=0)

@@ -65,6 +65,7 @@ def test_every_part_of_a_release_is_as_exact_as_is_needed(delta):
     assert len(found.seen) == 2 and Goal.of("3%").shortfall(found.seen) <= 1.0
 
 
+@pytest.mark.deep
 def test_distances_are_as_exact_as_a_share_of_the_distance_that_is_supposed():
     sketch = Distance(Domain.of(x=(0, 1), y=(0, 1)))
     found = budget_for(sketch, records=5_000, error="5%")

@@ -20,6 +20,7 @@ def near_a_plane(records, away, seed):
     return pd.DataFrame(np.clip(found, -4, 4), columns=NAMES)
 
 
+@pytest.mark.deep
 def test_an_encoder_whose_release_has_the_error_that_it_was_proposed_for():
     records = near_a_plane(5_000, 0.02, 1)
     one = recommend_encoder(DOMAIN, len(records), Budget(1), ASKED, near_a_plane(600, 0.02, 2), otherwise=1_000)

@@ -41,6 +41,7 @@ def measured(sketch: Race, budget: Budget, data: np.ndarray, queries: np.ndarray
     return float(np.mean(errors))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("budget", [deep(Budget("0.05")), Budget(1), deep(Budget(1, "1e-6"))])
 def test_with_a_public_sample_the_forecast_is_within_15_percent(budget):
     data, queries, sample = clusters(20_000, 1), clusters(100, 1), clusters(4_000, 1)
@@ -84,6 +85,7 @@ def test_more_budget_and_more_records_never_hurt():
     assert many.relative_error < few.relative_error and many.noise_error == few.noise_error
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("epsilon", [deep("0.02"), "0.3", deep("3")])
 def test_chosen_rows_are_about_the_best(epsilon):
     """Against brute force over actual releases: within a quarter of the least error of all sizes."""

@@ -37,6 +37,7 @@ def test_a_histogram_is_best_in_one_column_and_never_in_twenty():
     assert {one.name for one in found if one.sketch is None} == {"histogram", "race"}
 
 
+@pytest.mark.deep
 def test_a_histogram_is_not_recommended_where_answers_take_long():
     found = recommend(PLANE, 5000, Budget(1), Closeness(kernels.Euclidean(20), rows=50))
     (histogram,) = (one for one in found if one.name == "histogram")
@@ -80,6 +81,7 @@ def test_each_class_has_a_table_and_fewer_records():
     assert found[0].forecast.relative_error == pytest.approx(alone[0].forecast.relative_error, rel=0.1)
 
 
+@pytest.mark.deep
 def test_rows_that_were_typed_are_kept():
     found = recommend(PLANE, 5000, Budget(1), Closeness(kernels.Laplacian(5), rows=120, width=50))
     race = next(one for one in found if one.name == "race")

@@ -148,6 +148,7 @@ def test_answers_about_whole_numbers_are_exact_however_sharp_the_kernel(kernel):
         assert told.standard_error.max() < 1e-3 * 400
 
 
+@pytest.mark.deep
 def test_steps_are_kept_apart_where_they_are_wide_against_the_kernel_and_shared_where_they_are_not():
     whole = Domain((Numeric("x", 0, 200, step=1),))
     for kernel in (Laplacian(3.0), Laplacian(60.0), Exponential(20.0)):
@@ -353,6 +354,7 @@ def test_intervals_cover_many_records_at_one_value_of_four_columns():
     assert np.mean(covered) > 0.9
 
 
+@pytest.mark.deep
 def test_sizes_follow_from_public_facts_alone():
     coarse, fine = (Histogram(LINE, Gaussian(0.1)).sized_for(Budget(epsilon), 10_000) for epsilon in ("0.01", 10))
     assert coarse.cells[0] < fine.cells[0]

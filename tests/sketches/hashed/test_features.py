@@ -32,7 +32,7 @@ from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.registry import sketch_from_parameters
-from tests.depth import draws
+from tests.depth import deep, draws
 from tests.sketches.checking import poured
 from tests.sketches.hashed.slow_features import slow_estimates, slow_phases, slow_table
 
@@ -211,7 +211,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert draws(86, 90) / 100 < np.mean(covered) < draws(995, 985) / 1000
 
 
-@pytest.mark.parametrize("variant", [VARIANTS[0], VARIANTS[1], (Smooth(1.0), "fast", "quadrant")], ids=str)
+@pytest.mark.parametrize("variant", [deep(VARIANTS[0]), deep(VARIANTS[1]), (Smooth(1.0), "fast", "quadrant")], ids=str)
 def test_the_noise_of_an_answer_is_forecast(variant):
     """Relative error of a variance from 4000 draws is 0.022; 0.15 is more than six times that."""
     features = sketch(variant, rows=32, seed=1)

@@ -58,6 +58,7 @@ def test_tables_and_answers_equal_the_slow_reference(lists, scheme, seed, width,
     assert weights @ estimates == pytest.approx(slow_estimates(sketch, table, len(lists), queries), abs=1e-9)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("scheme", sampled(SCHEMES, "classic"))
 def test_long_sets_and_groups_of_several_blocks_equal_the_slow_reference(scheme):
     """More rows than a block has, sets that fill none, some, most and all rows by throws, and an incomplete line."""

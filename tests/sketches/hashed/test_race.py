@@ -58,7 +58,7 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, rows, seed, width):
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, len(rows), queries), abs=1e-9)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("d", "kernel"),
     crossed([16, 15, 40], [Product((Angular(), Euclidean(9.0))), Euclidean(4.0, power=3), Angular(power=7)]),
@@ -75,6 +75,7 @@ def test_many_coordinates_equal_the_slow_reference(kernel, d):
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, 50, data[:5] * 1.5), abs=1e-9)
 
 
+@pytest.mark.deep
 def test_many_rows_of_many_coordinates_are_taken_in_turns():
     race = Race(Domain((Vector("v", 16, -1, 1),)), Euclidean(4.0), rows=2500, width=64, seed=1)
     data = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (2, 16)))

@@ -31,6 +31,7 @@ def test_the_made_up_population_has_the_correlation_it_says():
         assert learnt_error(32, 0.0, 10_000, tied) == pytest.approx(tied**2 * (6 / 32) ** 2 / 12, rel=0.2)
 
 
+@pytest.mark.deep
 def test_samples_for_models_keep_how_columns_hang_together():
     """Default cells, as fine as questions want them, drew records whose price followed size by half as much."""
     random, n = np.random.default_rng(0), 5_000

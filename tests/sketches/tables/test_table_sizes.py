@@ -73,6 +73,7 @@ def test_columns_to_count_the_others_by_are_the_owners_choice():
         Tables.of(MANY, tables="singles", by=["c0"])
 
 
+@pytest.mark.deep
 def test_single_columns_weigh_as_much_as_all_pairs_where_these_are_chosen():
     alike = Tables.of(MANY, 4).sized_for(PROMISE, 1e6)
     chosen = Tables.of(MANY, halvings=0).sized_for(PROMISE, 1e6)

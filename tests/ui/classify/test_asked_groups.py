@@ -107,6 +107,7 @@ def test_a_sample_of_vectors_opens_on_points_and_offers_its_own_and_no_dead_end(
     assert app.selectbox(key="classify-truth").value == "kind"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("one", "path"), bundled_groups(), ids=lambda value: getattr(value, "name", ""))
 def test_bundled_files_tell_their_groups_apart(one, path):
     """At least 9 in 10 of the sample's own records; of health 3 in 4, as girls and boys are of one height.

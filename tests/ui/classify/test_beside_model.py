@@ -55,6 +55,7 @@ def test_a_model_whose_promise_did_not_hold_is_opened_with_what_was_wrong_with_i
     assert not app.exception and [one.value for one in app.warning] == [KNOWN_ORDER]
 
 
+@pytest.mark.deep
 def test_file_and_model_stand_side_by_side_on_the_same_places(heart):
     app = opened(groups_of("heart"))
     app.segmented_control(key="classify-view").set_value("Beside a model").run()

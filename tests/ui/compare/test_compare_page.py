@@ -100,6 +100,7 @@ def test_slack_brings_methods_that_need_it(page):
     assert not app.exception and without <= set(Idle.aimed.plan.methods) and Idle.aimed.plan.delta > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["stars", "photographs"])
 def test_samples_of_many_columns_and_of_vectors_are_compared_too(page, name):
     page(sample=name)

@@ -285,6 +285,7 @@ def test_common_knowledge_fills_bounds_on_a_click():
     assert session.own.domain == Domain((Numeric("age", 0, 120, "years", Reading(), 1, "missing"),))
 
 
+@pytest.mark.deep
 def test_a_codebook_is_pasted():
     at, session = page(SOURCE)
     at.session_state["codebook-1"] = True

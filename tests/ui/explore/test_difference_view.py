@@ -34,7 +34,7 @@ def rows(at: float) -> dict:
     "sketch, first, second",
     [
         (Histogram(LINE, kernels.Gaussian(8.0), finest=0.25), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
-        (distance(LINE, "l1"), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
+        deep(distance(LINE, "l1"), {"x": [30.0] * 300}, {"x": [60.0] * 200}),
         deep(Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0)),  # the next test has them too
     ],
 )

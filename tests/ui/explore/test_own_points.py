@@ -72,6 +72,7 @@ def test_points_that_cannot_be_read_get_one_sentence(content, why):
     assert not app.exception and len(app.error) == 1 and why in app.error[0].value
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("norm", ["l1", deep(None)])
 def test_every_release_answers_at_points_that_are_brought(norm):
     made = released((AGE, CITY), norm) if norm else small_release(domain=Domain((AGE, CITY)), records=3000)

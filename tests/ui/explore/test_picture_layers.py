@@ -45,6 +45,7 @@ def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
     assert not app.exception and ("rows overlap at age" in shown(app) or app.info)
 
 
+@pytest.mark.deep
 def test_modes_of_a_sample_of_more_have_longer_bands_and_stand_out_among_the_records_only():
     made = small_release(domain=Domain((AGE, PAY), scale="box"), kernel=kernels.Euclidean(0.4), records=5000)
     alone, beyond = (find_modes(one, 3, starts=8) for one in (made, for_population(made)))
@@ -72,6 +73,7 @@ def test_as_many_modes_are_looked_for_as_can_be_listed(monkeypatch):
     assert public_answers.modes("of no bundled file", None) == (MOST_MODES,)
 
 
+@pytest.mark.deep
 def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     _, path = next((one, path) for one, path in bundled_releases() if one.name == "city")
     app = explore(path.read_bytes(), path.name)
@@ -101,6 +103,7 @@ def test_a_link_to_the_modes_of_old_shows_them_on_the_picture():
     assert field(app.pills, "On the picture").value == ["Modes"] and "out from the noise" in shown(app)
 
 
+@pytest.mark.deep
 def test_a_film_goes_along_a_column_that_is_not_drawn(three):
     layer(three, "Film")
     assert not three.exception and list(field(three.selectbox, "Along").options) == ["day"]

@@ -86,6 +86,7 @@ def test_an_address_that_makes_no_sense_opens_the_lesson_all_the_same(name):
     assert not app.exception and "<b>[x]" not in words(app)
 
 
+@pytest.mark.deep
 def test_the_main_action_leads_through_all_lessons_and_then_to_sample_data():
     app = page()
     for lesson in LESSONS[1:]:

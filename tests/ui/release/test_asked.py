@@ -57,6 +57,7 @@ def test_a_table_a_group_is_released_under_one_promise(ledger):
     assert [entry.cost.epsilon for entry in ledger.status("visits").releases] == [1]
 
 
+@pytest.mark.deep
 def test_how_near_counts_as_close_between_groups_is_chosen_for_the_owner(ledger):
     at = ask(with_total(visit(Domain.of(x=(0, 100), kind=["new", "old"]), frame=LABELLED)), "group")
     assert "follows from the noise" in words(at) and "release-share-1" not in [one.key for one in at.select_slider]

@@ -21,6 +21,7 @@ def of_density():
     return ask(visit(WIDE, frame=PEOPLE), "density")
 
 
+@pytest.mark.deep
 def test_a_release_of_four_columns_asks_to_buy_its_distance_first(ledger):
     at = with_total(of_density())
     assert "finds out by itself" in words(at)
@@ -32,6 +33,7 @@ def test_a_release_of_four_columns_asks_to_buy_its_distance_first(ledger):
     assert "the price stays the same" in words(at) and ledger.names() == []
 
 
+@pytest.mark.deep
 def test_the_page_counts_records_whose_number_nobody_says_and_sizes_the_table_for_them(ledger):
     at = with_total(visit())
     supposed = press(at).session_state[DESK].asked

@@ -1,5 +1,6 @@
 """What was released is kept: found again after a reload, by its owner alone, and refused when it was damaged."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.formatting.numbers import listed
@@ -67,6 +68,7 @@ def test_who_comes_through_a_proxy_finds_nothing_that_is_kept(ledger, request_he
         assert at.session_state[KEY].shown is None
 
 
+@pytest.mark.deep
 def test_a_kept_file_that_was_damaged_is_refused_in_a_sentence(ledger):
     kept = confirmed(with_total(visit())).session_state[DESK].making.kept
     kept.write_bytes(kept.read_bytes()[:-100])

@@ -73,7 +73,7 @@ def test_an_epsilon_may_be_typed_exactly(ledger):
     assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
 
 
-@pytest.mark.parametrize("typed", [None, deep(0.0), 0.1234567890123])
+@pytest.mark.parametrize("typed", [deep(None), deep(0.0), 0.1234567890123])
 def test_an_impossible_epsilon_blocks_the_release_and_nothing_else(ledger, typed):
     at = with_total(visit())
     at.number_input(key="release-epsilon-exact").set_value(typed).run()
@@ -111,6 +111,7 @@ def test_running_the_page_again_neither_draws_nor_spends(ledger, monkeypatch):
     assert at.session_state[DESK].making.release.counters is table and len(ledger.status("visits").releases) == 3
 
 
+@pytest.mark.deep
 def test_nobody_reads_of_slack_ranges_or_crowds(ledger):
     said = str(with_total(visit(Domain.of(x=(0, 100), y=(0, 5)))).main)
     for given_up in ("slack", "share of its range", "shares of its range", "crowded", "such as 3"):
@@ -223,6 +224,7 @@ def test_a_density_is_released_as_finely_as_its_noise_allows(ledger):
     assert asked.open_bandwidth and asked.sized
 
 
+@pytest.mark.deep
 def test_a_map_is_seen_on_made_up_people_before_anything_is_paid(ledger):
     at = with_total(visit(Domain.of(x=(0, 10), y=(0, 10)), frame=pd.DataFrame({"x": [1.0], "y": [2.0]})))
     at.toggle(key="release-preview").set_value(True).run()
@@ -238,7 +240,7 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     assert in_markdown(hostile) in said and hostile not in said
 
 
-@pytest.mark.parametrize("question", ["table", "density"])
+@pytest.mark.parametrize("question", ["table", deep("density")])
 def test_the_smallest_epsilon_is_found_from_what_is_needed_and_put_into_the_field(question):
     at = with_total(visit())
     at.radio(key="release-question").set_value(question).run()

@@ -22,6 +22,7 @@ def test_it_never_offers_what_the_ledger_would_refuse(ledger):
     assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving nothing"
 
 
+@pytest.mark.deep
 def test_a_total_is_chosen_by_how_often_or_typed(ledger):
     at = visit()
     at.select_slider(key="release-epsilon").set_value(Decimal("1.2"))

@@ -25,6 +25,7 @@ def figure(at):
     return next(one.value for one in at.markdown if "fg-figure" in one.value)
 
 
+@pytest.mark.deep
 def test_the_forecast_is_found_on_a_sample_that_is_declared_public(ledger):
     at = with_total(visit(DOMAIN))
     before = figure(at)

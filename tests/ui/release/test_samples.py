@@ -109,6 +109,7 @@ def test_a_sample_with_a_bandwidth_a_column_can_be_seen_nearer_and_changed_by_ha
     assert not at.exception and kernel_of(at) == Laplacian((0.07, 0.07, 0.5, 1.0, 1.0, 1.0, 1.0))
 
 
+@pytest.mark.deep
 def test_a_sample_of_public_records_is_shown_at_every_epsilon(ledger):
     at = ask(of_sample(sample("health")), "density")
     assert not at.exception

@@ -102,6 +102,7 @@ def test_swapped_bounds_are_refused_where_they_are_typed(make, sentence):
         make()
 
 
+@pytest.mark.deep
 def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger):
     """What is forecast, what is asked for and paid, and what the file then says is left out: all of one choice."""
     names = [f"x{place}" for place in range(12)]

@@ -72,6 +72,7 @@ def test_a_program_asks_the_part_that_was_explored():
     assert "(everyone together)" in report and "Centres" in report
 
 
+@pytest.mark.deep
 def test_records_are_made_up_from_tables_and_density_together():
     """Of either question all columns can be drawn, with how far they are from both."""
     since = Dates("since", "2020-01-01", "2023-12-31")
