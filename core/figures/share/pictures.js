@@ -507,12 +507,14 @@ export class CellPicture {
     for (let row = 0; row < up.valued; row += every) {
       this.words.append(drawing("text", { x: plot.left - 8, y: this.y(row + named(up)) + 4, class: "up" }, cutTo(beginning(up, row), plot.left - 10)));
     }
-    const names = Array.from({ length: across.valued }, (_, cell) => cutTo(beginning(across, cell), Math.max(70, plot.width / across.valued - 6)));
+    const names = Array.from({ length: across.valued }, (_, cell) => cutTo(beginning(across, cell), Math.max(70, plot.width / across.valued - 10)));
     const room = Math.max(...names.map((words) => textWidth(words))) + 10;
     const some = Math.ceil((room * across.valued) / plot.width);
-    for (let cell = 0; cell < across.valued; cell += some) {
+    for (let cell = 0, end = -Infinity; cell < across.valued; cell += some) {
       const half = textWidth(names[cell]) / 2;
       const at = Math.min(Math.max(this.x(cell + named(across)), plot.left + half), this.width - half);
+      if (at - half < end + 6) continue; // the first one was moved inside
+      end = at + half;
       this.words.append(drawing("text", { x: at, y: plot.top + plot.height + 17, class: "along" }, names[cell]));
     }
     this.words.append(drawing("text", { x: plot.left + plot.width / 2, y: this.height - 4, class: "along title" }, cutTo(`${titleOf(across)} →`, plot.width)));
