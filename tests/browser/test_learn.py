@@ -113,6 +113,17 @@ def test_every_lesson_fits_a_phone(lesson):
     assert visit.errors == []
 
 
+@pytest.mark.deep
+def test_texts_of_a_lesson_stand_below_their_headings_on_a_phone(lesson):
+    """They stood beside them in two narrow columns, by a class that lines of columns have, too."""
+    visit = lesson("trust", "phone")
+    texts = visit.page.locator(".fg-meaning p")
+    texts.first.wait_for()
+    for heading, text in zip(visit.page.locator(".fg-meaning h2").all(), texts.all(), strict=True):
+        above, below = heading.bounding_box(), text.bounding_box()
+        assert above["y"] + above["height"] <= below["y"] and below["width"] > 280
+
+
 def arrived(visit, lesson):
     """Wait for a lesson; everything on it fits and is legible, and every figure has words."""
     visit.page.get_by_role("heading", level=1, name=lesson.title).wait_for()

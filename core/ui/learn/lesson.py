@@ -44,7 +44,7 @@ def show_lesson(lesson: Lesson, experiment: Callable[[], None], place: int, of: 
     st.space("small")
     for column, (heading, words) in zip(st.columns(len(lesson.told), gap="large"), lesson.told.items(), strict=True):
         with column:
-            draw(f'<div class="fg-told"><h2>{in_html(heading)}</h2><p>{in_html(words)}</p></div>')
+            draw(f'<div class="fg-meaning"><h2>{in_html(heading)}</h2><p>{in_html(words)}</p></div>')
 
 
 def choose_epsilon() -> str:

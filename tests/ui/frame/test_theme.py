@@ -125,3 +125,8 @@ def test_the_streamlit_that_is_installed_still_has_what_the_style_sheet_names():
     program = Path(st.__file__).parent / "static" / "static"
     known = "".join(path.read_text(encoding="utf-8", errors="ignore") for path in program.rglob("*.js"))
     assert [name for name in NAMED if name.partition("-")[0] not in known] == []
+
+
+def test_no_tag_of_what_is_chosen_from_a_list_is_hidden_below_its_edge():
+    """Streamlit cuts a list of tags off after some lines: of twelve columns "By which columns?" showed seven."""
+    assert re.search(r"\.stMultiSelect div \{[^}]*max-height: none", STYLE)
