@@ -14,15 +14,35 @@ parts are told by all knots of a curve together, and by all coefficients of the 
 variances is taken, of few steps the larger one. On made-up records of ten columns 97 of 100 bands that claim 95 held,
 and were 1.6 times as wide as they had to be. They hold what the same method would give without noise; that the records
 are a sample of others is not in them.
+
+**Taking out what noise explains.** A minimiser of Σ loss + <b, g> is off by about H⁻¹b, H the curvature of the loss
+over all records. How long b is, is public. H is not, but is nearly a quarter of Σ x xᵀ, of which some is bought: how
+many records are in each of a few cells of every column (`in_cells`; one record more or less moves one count of each
+column by 1). What noisy counts say is a bell, and as much of what is beside it as noise does not explain (James, Stein
+1961). Columns are taken for independent, and H for `CURVATURE` of what that gives, as less is told of columns that hang
+together. So coefficients are known with errors of a known covariance, column by column, where x is told from its mean,
+and one can ask which of them noise alone would have made:
+
+*   the bends of each column have some variance around 0, the less the finer they are; slopes, waves and products too;
+*   how likely each variance makes what was released says how likely it is, and a coefficient is the mean of what all of
+    them let one expect (empirical Bayes; Efron, Morris 1973).
+
+Truths without bends come out straight, those without slopes as the mean; where records outweigh noise nothing changes.
+All of it is a function of what was released with noise, and nothing is paid for but the counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.special import logsumexp, ndtr
 
+from ..privacy.neighbours import Neighbours, Sensitivity
+from .bending import curved, tents
 from .model_file import BITS
 from .training_task import Task
 
@@ -125,3 +145,219 @@ def _answer(steps: int, share: float, momentum: float) -> np.ndarray:
         place += pace
         found[step] = place
     return found
+
+
+CELLS = 8  # Of the bounds of a number, in which records are counted.
+INSIDE = 8  # Values that stand for a cell.
+CURVATURE = 0.6  # Of a quarter of Σ x xᵀ, that H is taken for.
+SMOOTHER = 0.1  # Of the variance of a level of tents, what the next finer one is expected to have.
+RATIOS = 2.0 ** np.arange(-16.0, 31.0)  # Variances that are tried, in the usual one of noise.
+LEAST_SHARE = 5e-4  # Of the records, in a cell.
+UNSURE = 0.1  # How far off means may be, squared, as a share of the variance, for anything to be taken out.
+LITTLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Block:
+    """Coordinates that belong together, the 1 in front counted: of a column, or all waves, or all products."""
+
+    own: slice
+    halvings: int = 0  # Of its curve; 0 of a straight line.
+    category: bool = False
+    several: bool = False  # Whether they look at several columns.
+
+    @property
+    def counts(self) -> int:
+        """How many counts of it are bought."""
+        return 0 if self.several else self.own.stop - self.own.start if self.category else CELLS
+
+    @property
+    def expected(self) -> np.ndarray:
+        """How much its coordinates vary in truth, beside each other; 0 of straight lines and categories."""
+        if self.several:
+            return np.ones(self.own.stop - self.own.start)
+        steep = tents(self.halvings)[1] if self.halvings else np.zeros(0)
+        straight = self.own.stop - self.own.start - len(steep)
+        return np.concatenate((np.zeros(straight), SMOOTHER ** np.log2(np.maximum(steep, 1.0))))
+
+
+def blocks_of(task: Task) -> list[Block]:
+    """Columns in the order of coordinates, then waves, then products."""
+    layout, start, found = task.encoding.layout, 1, []
+    groups, numbers = np.array(layout.groups)[1:], np.array(layout.squared)[1:]
+    for group in np.unique(groups).tolist():
+        first, wide = int(np.argmax(groups == group)), int((groups == group).sum())
+        halvings = task.curves if task.bent[first] else 0
+        wide = 1 << halvings if halvings else wide
+        found.append(Block(slice(start, start + wide), halvings, not numbers[first]))
+        start += wide
+    for wide in (2 * task.waves, len(task.pairs)):
+        found += [Block(slice(start, start + wide), several=True)] if wide else []
+        start += wide
+    return found
+
+
+def in_cells(task: Task, units: np.ndarray, unit: int) -> np.ndarray:
+    """How many records are in each cell of each number, and of each category, int64: exact, private."""
+    found = []
+    for block in blocks_of(task):
+        values = units[:, block.own]
+        if block.category:
+            found.append((values > 0).sum(axis=0))
+        elif not block.several:
+            # The first tent is 1 - |v|, however much the record was shortened.
+            whole = np.abs(values[:, 0]) + values[:, 1] if block.halvings else np.full(len(values), unit)
+            cells = np.floor((values[:, 0] / np.maximum(whole, 1) + 1.0) * (CELLS / 2))
+            found.append(np.bincount(np.clip(cells, 0, CELLS - 1).astype(np.int64), minlength=CELLS))
+    return np.concatenate(found).astype(np.int64)
+
+
+def cells_sensitivity(task: Task, neighbours: Neighbours) -> Sensitivity:
+    """How far one record moves `in_cells`: a count of every column by 1, a replaced one two."""
+    columns = sum(not block.several for block in blocks_of(task))
+    moved = columns * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+    return Sensitivity(moved, moved, unit_shifts=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What counts say of the coordinates of a column."""
+
+    block: Block
+    means: np.ndarray
+    spread: np.ndarray  # Their covariance.
+    unsure: float  # How far off the means may be, squared, as a share of the variance.
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Where records lie, as far as counts say it."""
+
+    records: float  # How many there are, at least 1.
+    columns: tuple[Known, ...]
+
+    @classmethod
+    def of(cls, task: Task, counts: np.ndarray, variance: float) -> Spread:
+        """What counts of `in_cells` say that have noise of that variance each."""
+        blocks = [block for block in blocks_of(task) if not block.several]
+        records = max(1.0, float(counts.sum()) / len(blocks))
+        ends = np.cumsum([block.counts for block in blocks])[:-1]
+        noisy = np.split(counts / records, ends)
+        known = [_known(block, one, variance / records**2) for block, one in zip(blocks, noisy, strict=True)]
+        # Records are so long on average, and are cut at the radius.
+        length = np.sqrt(sum(float(np.trace(one.spread) + one.means @ one.means) for one in known))
+        cut = min(task.shortened_by, task.radius / max(length, LITTLE))
+        return cls(records, tuple(replace(one, means=cut * one.means, spread=cut**2 * one.spread) for one in known))
+
+    def quieted(self, weights: np.ndarray, length: float, ridge: float, variance: float) -> np.ndarray:
+        """Coefficients without what noise alone explains, float64 (d + 1,); see the module.
+
+        Parameters
+        ----------
+        weights : np.ndarray
+            A minimiser, of (1, coordinates) divided by `length`.
+        ridge, variance : float
+            Of the squared coefficients in what was minimised; and of each entry of b.
+        """
+        noises = []
+        for one in self.columns:
+            same = np.eye(len(one.means))
+            inverse = np.linalg.inv(CURVATURE / 4.0 * self.records / length**2 * one.spread + ridge * same)
+            noises.append(variance * inverse @ (same + np.outer(one.means, one.means)) @ inverse)
+        unsure = [one.unsure for one in self.columns]
+        found = without_noise([one.block for one in self.columns], weights, noises, unsure)
+        found[0] += sum(float(one.means @ (weights - found)[one.block.own]) for one in self.columns)
+        return found
+
+
+def without_noise(
+    blocks: Sequence[Block], weights: np.ndarray, noises: Sequence[np.ndarray], unsure: Sequence[float]
+) -> np.ndarray:
+    """Coefficients that were released with noise of known covariances, block by block, as they are expected to be.
+
+    `unsure`: What taking something out of them costs where means are not known, as a share of it.
+    """
+    found, slopes = weights.copy(), []
+    for block, noise, doubt in zip(blocks, noises, unsure, strict=True):
+        if doubt > UNSURE:
+            continue
+        at, bends = np.arange(len(weights))[block.own], block.expected > 0.0
+        if not bends.any():
+            slopes.append((at, noise, at[:0], noise[:0], doubt))
+            continue
+        root = np.sqrt(block.expected[bends])
+        spread, axes = np.linalg.eigh(noise[np.ix_(bends, bends)] / np.outer(root, root))
+        along = axes.T @ (found[at[bends]] / root)
+        kept, axes = _kept(along, spread, doubt * along**2), root[:, None] * axes
+        change = axes @ ((kept - 1.0) * along)
+        found[at[bends]] += change
+        if not bends.all():
+            known = np.linalg.inv(noise)
+            of_slopes = np.linalg.inv(known[np.ix_(~bends, ~bends)])
+            moved = -of_slopes @ known[np.ix_(~bends, bends)]  # slopes by bends
+            left = (axes * (spread * kept)) @ axes.T  # the covariance of bends that is left
+            found[at[~bends]] += moved @ change
+            slopes.append((at[~bends], of_slopes + moved @ left @ moved.T, at[bends], left @ moved.T, doubt))
+    if not slopes:
+        return found
+    parts = [np.linalg.eigh(noise) for _, noise, *_ in slopes]
+    along = [axes.T @ found[at] for (_, axes), (at, *_) in zip(parts, slopes, strict=True)]
+    doubts = np.concatenate([one[-1] * each**2 for one, each in zip(slopes, along, strict=True)])
+    kept = _kept(np.concatenate(along), np.concatenate([spread for spread, _ in parts]), doubts)
+    for (at, noise, bends, together, _), (_, axes), each in zip(slopes, parts, along, strict=True):
+        change = axes @ ((kept[: len(at)] - 1.0) * each)
+        kept = kept[len(at) :]
+        found[bends] += together @ np.linalg.solve(noise, change)
+        found[at] += change
+    return found
+
+
+def _kept(values: np.ndarray, noise: np.ndarray, doubts: np.ndarray) -> np.ndarray:
+    """The share of each of some values that is expected to be true, all of one variance, with noise of others.
+
+    `doubts`: What the square of a value costs beside noise where it is taken out.
+    """
+    noise = np.maximum(noise, LITTLE)
+    tried = np.median(noise) * RATIOS[:, None]
+    likely = -0.5 * (np.log(noise + tried) + values**2 / (noise + tried)).sum(axis=1)
+    true = tried + doubts
+    return np.asarray(np.exp(likely - logsumexp(likely)) @ (true / (noise + true)))
+
+
+@lru_cache(maxsize=1)
+def _bells() -> np.ndarray:
+    """Shares in the cells of bells of many middles and widths, cut at the bounds, float64 (bells, CELLS)."""
+    ends, middles = np.linspace(-1.0, 1.0, CELLS + 1), np.linspace(-1.2, 1.2, 25)[:, None, None]
+    found = np.diff(ndtr((ends - middles) / np.geomspace(0.08, 2.0, 14)[:, None])).reshape(-1, CELLS)
+    found = found[found.sum(axis=1) > 1e-3]
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _known(block: Block, noisy: np.ndarray, variance: float) -> Known:
+    """What shares of records in the cells of a column say, with noise of that variance each."""
+    if block.category:
+        shares = _beside(noisy, np.full(len(noisy), 1.0 / len(noisy)), len(noisy) - 1, variance)
+        own = float(shares @ (1.0 - shares))
+        doubt = min(1.0, len(noisy) * variance) / max(own, LITTLE)
+        return Known(block, shares, np.diag(shares) - np.outer(shares, shares), doubt)
+    off = ((noisy - _bells()) ** 2).sum(axis=1)
+    weight = np.exp((off.min() - off) / (2.0 * max(variance, LITTLE)))
+    weight /= weight.sum()
+    usual = weight @ _bells()
+    shares = _beside(noisy, usual, len(noisy) - 3, variance)
+    middles = (np.arange(CELLS) + 0.5) / (CELLS / 2) - 1.0
+    each, own = _bells() @ middles, float(shares @ middles**2 - (shares @ middles) ** 2)
+    doubt = float(weight @ (each - weight @ each) ** 2)
+    values = (np.arange(CELLS * INSIDE) + 0.5) / (CELLS * INSIDE / 2) - 1.0
+    told = curved(values, block.halvings) if block.halvings else values[:, None]
+    inside = np.repeat(shares / INSIDE, INSIDE)
+    means = inside @ told
+    return Known(block, means, (told * inside[:, None]).T @ told - np.outer(means, means), doubt / own)
+
+
+def _beside(noisy: np.ndarray, usual: np.ndarray, free: int, variance: float) -> np.ndarray:
+    """Shares that add up to 1, and are usual ones but for what noise does not explain."""
+    beside = noisy - usual
+    told = usual + max(0.0, 1.0 - free * variance / max(float((beside**2).sum()), LITTLE)) * beside
+    told = np.maximum(told, LEAST_SHARE)
+    return np.asarray(told / told.sum())

@@ -24,6 +24,9 @@ its square.
 *Exactness.* As there: the loss is log(1 + exp(o - <g, x>)) with half of Σ x, which is exact, in the linear term, so
 what is released is its exact minimiser rounded to a public grid (`certified_logistic`).
 
+**What noise alone explains** is taken out of the minimiser (`noise_bands`), for which counts of the records in cells of
+each column are bought with `CELLS_SHARE` of epsilon; the rest of it is the ε above. Both add up.
+
 The mean alone, for records of which a promise lets nobody learn more: their number and the sum of y. One record more or
 less moves these by 1 each (L1 2, L2² 2), a replaced one the sum alone, by 2 (L1 2, L2² 4).
 """
@@ -37,11 +40,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..privacy.accounting import Cost, PureParts
+from ..privacy.accounting import Cost, PureParts, event_of
 from ..privacy.budget import Budget
-from ..privacy.calibration import NoiseScale, calibrate
+from ..privacy.calibration import NoiseScale, calibrate, pure_scale
 from ..privacy.neighbours import Neighbours, Sensitivity
-from ..privacy.noise.noise import add_noise
+from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedFit
@@ -51,11 +54,13 @@ from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .least_squares import times
 from .linear_models import NumberModel
 from .method import NumberMethod
+from .noise_bands import Spread, cells_sensitivity, in_cells
 from .training_task import Task
 
 SHARPNESS = 12
 """a: residuals beyond a twelfth of the range count by their size. On nine public tables 8 was best where noise is
 little and 16 where it is much, and 2 up to ten times as far off."""
+CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts that say which coefficients noise alone explains.
 THEOREM = (
     "The minimiser of a loss with a random linear term, by the change of variables of objective perturbation "
     "(Chaudhuri, Monteleoni, Sarwate 2011), for a loss whose slope and curvature of one record bound each other."
@@ -81,12 +86,18 @@ class PureFit(NumberMethod):
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: all of epsilon, and nothing of delta."""
-        return Cost((PureParts(Fraction(budget.epsilon), 1),), budget.epsilon, budget.delta)
+        minimiser = PureParts(Fraction(budget.epsilon) * (1 - CELLS_SHARE), 1)
+        return Cost((minimiser, event_of(*self.cells(budget))), budget.epsilon, budget.delta)
 
     def rate(self, budget: Budget) -> Fraction:
         """r of the density of b."""
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
-        return 2 * Fraction(budget.epsilon) / (moves * self.domain.unit.records)
+        return 2 * Fraction(budget.epsilon) * (1 - CELLS_SHARE) / (moves * self.domain.unit.records)
+
+    def cells(self, budget: Budget) -> tuple[Sensitivity, NoiseScale]:
+        """How far one person moves the counts of all cells, and their noise."""
+        moved = cells_sensitivity(self, budget.neighbours).scaled(self.domain.unit.records)
+        return moved, pure_scale(moved, Fraction(budget.epsilon) * CELLS_SHARE)
 
     def noise(self, budget: Budget) -> float:
         """Noise on m coordinates is m/r long, and the slope of a record half a unit at most."""
@@ -95,20 +106,31 @@ class PureFit(NumberMethod):
     def for_records(self, budget: Budget, records: float) -> Self:
         return self.shortened()
 
-    def _planned(self, budget: Budget) -> Fraction:
-        return self.rate(budget)
+    def _planned(self, budget: Budget) -> tuple[Fraction, NoiseScale]:
+        found = self.rate(budget), self.cells(budget)[1]
+        check_drawable(found[1])
+        return found
 
-    def _beside(self, plan: Fraction, share: Fraction) -> Fraction:
-        return plan / share
+    def _beside(self, plan: tuple[Fraction, NoiseScale], share: Fraction) -> tuple[Fraction, NoiseScale]:
+        return plan[0] / share, times(plan[1], share)
 
     def _trained(
-        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Fraction, noise_source: NoiseSource
+        self,
+        units: np.ndarray,
+        codes: np.ndarray,
+        budget: Budget,
+        plan: tuple[Fraction, NoiseScale],
+        noise_source: NoiseSource,
     ) -> NumberModel:
+        rate, of_cells = plan
+        counts = add_noise(in_cells(self, units, READ_UNIT), of_cells, noise_source)
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
         offsets = codes * (SHARPNESS * (1 << UNIT_BITS) // READ_UNIT)
-        found = np.array(perturbed_fit(vectors, offsets, plan, noise_source), float)
-        details = {"rate": str(plan), "curvature": str(1 / plan)}
-        return self._model(found / ((1 << GRID_BITS) * SHARPNESS * length), budget, details, noise_source)
+        found = np.array(perturbed_fit(vectors, offsets, rate, noise_source), float) / (1 << GRID_BITS)
+        details = {"rate": str(rate), "curvature": str(1 / rate), "noise": of_cells.describe()}
+        of_entry = (len(found) + 1) / float(rate) ** 2  # |b|² is m (m + 1)/r² on average
+        told = Spread.of(self, counts, of_cells.variance).quieted(found, length, 1.0 / float(rate), of_entry)
+        return self._model(told / (SHARPNESS * length), budget, details, noise_source)
 
 
 def perturbed_fit(vectors: np.ndarray, offsets: np.ndarray, rate: Fraction, noise_source: NoiseSource) -> list[int]:

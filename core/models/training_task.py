@@ -163,7 +163,7 @@ class Task(Validated):
         return np.column_stack((numbers[one], numbers[other]))
 
     @property
-    def _shortened_by(self) -> float:
+    def shortened_by(self) -> float:
         """What lines and curves are multiplied by."""
         return lines_beside(self.waves, len(self.pairs))
 
@@ -193,7 +193,7 @@ class Task(Validated):
             else:
                 found[:, end] = column
         end = ends[-1] + 1
-        found[:, 1:end] *= self._shortened_by
+        found[:, 1:end] *= self.shortened_by
         if self.waves:
             found[:, end : end + 2 * self.waves] = waved(vectors[:, 1:], self.frequencies, self.corner)
         if len(self.pairs):
@@ -251,7 +251,7 @@ class Task(Validated):
             return told, added
         none = np.zeros((len(told), len(self.pairs)))  # what products say of one column
         waves, everywhere = self._waves_told() if self.waves else (none[:, :0], none[0, :0])
-        told, added = told * self._shortened_by, added * self._shortened_by
+        told, added = told * self.shortened_by, added * self.shortened_by
         return np.hstack((told, waves, none)), np.concatenate((added, everywhere, none[0]))
 
     def _waves_told(self) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.models import (
     amp,
     descent,
+    noise_bands,
     number_descent,
     number_objective,
     objective_perturbation,
@@ -131,6 +132,10 @@ def mean_moved_by_one(patch):
     patch.setattr(number_objective.MeanAlone, "moved", lambda *told: replace(moved(*told), l1=moved(*told).l1 * 3 // 4))
 
 
+def cells_counted_four_times(patch):
+    patch.setattr(number_objective, "in_cells", lambda *told: 4 * noise_bands.in_cells(*told))
+
+
 def posterior_too_sharp(patch):
     deviation = posterior.deviation
     patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
@@ -153,6 +158,7 @@ FAULTS = [
     (records_too_long, "objective", PURE, 3),
     (numbers_too_long, "objective", PURE, 0),
     (mean_moved_by_one, "mean", PURE, 0),
+    (cells_counted_four_times, "objective", PURE, 0),
     (curvature_too_small, "amp", DELTA, 2),
     (solved_twice, "amp", DELTA, 2),
     (posterior_too_sharp, "ops", DELTA, 0),
