@@ -55,6 +55,7 @@ def audit(
     local: Annotated[
         str | None, Option(help="With --exact: an oracle, sketch or search.", metavar="NAME", show_default=False)
     ] = None,
+    discover: Annotated[bool, Option("--discover", help="With --exact: finding out what nobody said.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check that a mechanism keeps its promise, exactly and by an attack; exit code 1 when it does not.
@@ -68,11 +69,13 @@ def audit(
     column (or three, where columns are chosen) is attacked, and without --rows, --width and --size a small table, in
     which one attack sees the most.
     """
-    if all or train is not None or local is not None:
-        exact = True
-        if sum((all, train is not None, local is not None)) > 1 or typed(shape) or typed(data):
-            raise RequestError("--all, --train, --local and a mechanism are audited one at a time: name one of them.")
-        _replayed(_chosen(promise.budget(), train, local, context.find_root().command), json)
+    others = sum((all, discover, train is not None, local is not None))
+    if others:
+        if others > 1 or typed(shape) or typed(data):
+            raise RequestError(
+                "--all, --discover, --train, --local and a mechanism are audited one at a time: name one of them."
+            )
+        _replayed(_chosen(promise.budget(), train, local, discover, context.find_root().command), json)
         return
     from ..auditing.trials import of_sketch
     from ..privacy.attacks import LEAST_RUNS, check_attack
@@ -82,20 +85,22 @@ def audit(
 
     check_attack(LEAST_RUNS if runs is None else runs, level)
     example = not typed(data)
-    if example and shape.like is None and not shape.part:
-        name = mechanism_name(shape)
+    if example and shape.like is None:
+        name = "auto" if shape.part else mechanism_name(shape)
         columns: Mapping[str, Any] = EXAMPLE if name == "auto" else card(name).example
         data = replace(data, **columns)
     if shape.like is None and not shape.part:
         shape = replace(shape, **_example(shape, example, data.items is not None))
-    budget = promise.budget()
+    budget, supposed = promise.budget(), GuessOptions(records=10_000)
     try:
-        declared = declared_sketch(data, shape, budget)
+        declared = declared_sketch(data, shape, budget, supposed if shape.part else None)
     except RequestError:
         if shape.rows != SMALL["rows"]:
             raise
-        declared = declared_sketch(data, replace(shape, rows=None), budget)  # one that needs more rows than that
-    sketch = with_size(declared, budget, GuessOptions(records=10_000), shape.groups)
+        declared = declared_sketch(
+            data, replace(shape, rows=None), budget, supposed if shape.part else None
+        )  # one that needs more rows than that
+    sketch = with_size(declared, budget, supposed, shape.groups)
     verdict = _replayed([of_sketch(sketch.name, sketch, budget)], json and exact, quietly=json and not exact)
     if exact:
         return
@@ -109,10 +114,13 @@ def audit(
         raise typer.Exit(FAULT)
 
 
-def _chosen(budget: Budget, train: str | None, local: str | None, main: Main) -> Iterable[Trial]:
+def _chosen(budget: Budget, train: str | None, local: str | None, discover: bool, main: Main) -> Iterable[Trial]:
     """What is replayed where no mechanism is."""
     from ..auditing.door_trials import everything, of_local, of_trainer
+    from ..auditing.purchase_trials import discoveries
 
+    if discover:
+        return discoveries(budget)
     if train is not None:
         return of_trainer(train, budget)
     return of_local(local, budget) if local is not None else everything(budget, main)

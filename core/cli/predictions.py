@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
 from ..errors import RequestError
-from ..formatting.numbers import percent
+from ..formatting.numbers import count, percent
 from .asked_release import PartOption, QueriesArgument, ReleaseArgument, TableOption, opened, read_queries
 from .output import check_table, check_writable, print_table, say, write_table
 
@@ -113,9 +114,10 @@ def _in_words(rate: Rate) -> tuple[str, str]:
 
 def regress(
     release: ReleaseArgument,
-    target: Annotated[str, Option("--target", metavar="COLUMN", help="The column to predict.", show_default=False)],
+    target: Annotated[str, Option("--target", metavar="COLUMN", help="The column to predict.")] = "",
     on: Annotated[
-        str | None, Option("--on", metavar="A,B,...", help="Columns to predict it from; without it, all others.")
+        str | None,
+        Option("--from", "--on", metavar="A,B,...", help="Columns to predict it from; without it, all others."),
     ] = None,
     category: Annotated[
         str | None, Option("--category", metavar="NAME", help="Of a target with categories, which one's share.")
@@ -124,7 +126,12 @@ def regress(
         str, Option("--ridge", help="A number of records, 0 for least squares, or a rule: least-error, adassp.")
     ] = "least-error",
     predict: Annotated[
-        str | None, Option("--predict", metavar="QUERIES", help="Predict the rows of a table, and not coefficients.")
+        str | None,
+        Option(
+            "--predict",
+            metavar="COLUMN|QUERIES",
+            help="The column to predict; beside --target a table whose rows are predicted, in place of coefficients.",
+        ),
     ] = None,
     about: Annotated[
         str, Option("--about", help="What intervals hold: what the records give, or with sampling the population.")
@@ -145,6 +152,10 @@ def regress(
     from ..sources.public_tables import beside
 
     check_table(out)
+    if not target:
+        target, predict = predict or "", None
+    if not target:
+        raise RequestError("Say which column is predicted, as --predict COLUMN.")
     asked = load(release)
     asked = asked if part is None else asked.part(part)
     try:
@@ -155,7 +166,10 @@ def regress(
         raise RequestError("One column is predicted at a time.")
     found = regression(asked, target, None if on is None else on.split(","), category, strength)
     if predict is None:
-        write_table(pa.Table.from_pandas(found.coefficients(level, about), preserve_index=False), out)
+        table = found.coefficients(level, about)
+        names = [f"{row.column}={row.category}" if row.category else row.column for row in table.itertuples()]
+        table.insert(0, "name", names)
+        write_table(pa.Table.from_pandas(table, preserve_index=False), out)
         say(f"The intercept is {found.intercept:.6g}.")
     else:
         domain = found.domain
@@ -194,9 +208,9 @@ def predict(
     With --coefficients, the model itself as a table: a score is the intercept, the row without a column, and each
     number times its coefficient, and the coefficient of each category.
     """
+    import numpy as np
     import pyarrow as pa
 
-    from ..errors import RequestError
     from ..models.linear_models import load_model
     from ..models.onnx_export import to_onnx
     from ..runtime.transient import unfinished
@@ -219,8 +233,23 @@ def predict(
     if queries is None:
         raise RequestError("Say which records are asked about, as QUERIES, or take --coefficients or --onnx.")
     table = read_queries(queries, opened.features)
-    answers = opened.predict(table)
-    write_table(beside(table, {name: answers[name].to_numpy() for name in answers}), out)
+    whole = _whole_rows(table, opened.features.names)
+    if not whole.any():
+        raise RequestError("Every row misses a value of a column that the model predicts from.")
+    answers = opened.predict(table.filter(pa.array(whole)))
+    places = pa.array(np.where(whole, np.cumsum(whole) - 1, 0), mask=~whole)
+    write_table(beside(table, {name: pa.array(answers[name].to_numpy()).take(places) for name in answers}), out)
+    if not whole.all():
+        say(f"{count(int((~whole).sum()), 'row')} of {len(whole):,} miss a value, and nothing is predicted of them.")
+
+
+def _whole_rows(table: pa.Table, names: Sequence[str]) -> np.ndarray:
+    """Which rows have a value in every one of these columns, bool (n,)."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    gaps = [pc.is_null(table.column(name), nan_is_null=True).to_numpy() for name in names if name in table.column_names]
+    return ~np.logical_or.reduce(gaps) if gaps else np.ones(table.num_rows, bool)
 
 
 def judge(

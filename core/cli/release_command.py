@@ -287,6 +287,8 @@ def _plan(
         stages += [Count(domain)] if guess.records is None else []
         if guess.spread is None and needs_spread(shape, domain):
             stages.append(Spread(domain if shape.label is None else domain.without(shape.label)))
+    elif purchase is None and guess.records is None and (of := _domain_of_chosen_parts(data, shape)) is not None:
+        stages.append(Count(of))
     elif purchase is None and guess.records is None:
         sketch = declared_sketch(data, shape, budget)
         if not sketch.sized:
@@ -310,6 +312,12 @@ def _plan(
         return kind_of(_sketch(data, shape, supposed(known), known.left, purchase), known.left, bounds=purchase)
 
     return PurchasePlan(stages, Known(budget, records), made, ordinary if stages else None)
+
+
+def _domain_of_chosen_parts(data: DataOptions, shape: SketchOptions) -> Domain | None:
+    from .release_parts import domain_of_chosen
+
+    return domain_of_chosen(shape, declared_domain(data, shape)) if shape.part else None
 
 
 def _plan_of_found(asked: Discovery, shape: SketchOptions, guess: GuessOptions) -> PurchasePlan[Kind | TablePlan]:

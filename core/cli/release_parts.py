@@ -3,7 +3,7 @@
     density:age,pay                            the best mechanism by forecast for closeness in two columns
     distance:pay                               distances along one column
     tables:pairs                               counts of all pairs of columns; or singles, or pairs-of=age,pay,sex
-    moments                                    means and squared distances, of all columns
+    moments                                    sums of all columns and of their products, which say every regression
     features:age,pay                           a mechanism by its name
     "pay by sex=density:pay;label=sex"         with a name of its own, and options as on the command line
     "race:age,pay;bandwidth=0.1;weight=2"      half as much error as a part of weight 1
@@ -73,7 +73,8 @@ class Asked:
     def domain_in(self, domain: Domain) -> Domain:
         """The columns of the part, that of its groups last, and how it compares them."""
         label = self.options.get("label")
-        names = self.columns or tuple(name for name in domain.names if name != label)
+        round_ones = domain.circles if self.what == MOMENTS else ()  # which have no mean and no product
+        names = self.columns or tuple(name for name in domain.names if name != label and name not in round_ones)
         names += () if label is None or label in names else (label,)
         unknown = [name for name in names if name not in domain.names]
         if unknown:
@@ -111,8 +112,7 @@ class Asked:
         mechanism = self._mechanism()
         shape = SketchOptions(**self._typed(), mechanism=mechanism)
         if mechanism == DISTANCE and shape.norm is None:
-            usual = beside.norm or "l1"
-            shape = replace(shape, norm="squared" if self.what == MOMENTS else usual)
+            shape = replace(shape, norm=beside.norm or "l1")
         own = options_of(mechanism_name(shape))
         given = typed(shape)
         common = {
@@ -129,7 +129,7 @@ class Asked:
             sized = {"rows", "width", "size", "groups"} & set(self.options)
             return "race" if sized else "auto"
         if self.what == MOMENTS:
-            return DISTANCE
+            return "products"
         if self.what not in mechanisms():
             raise RequestError(
                 f"There is no part {self.what!r}: it is {DENSITY}, {DISTANCE}, {MOMENTS}, or what --mechanism may name."
@@ -158,10 +158,21 @@ def _read(option: str, value: str) -> object:
     return notation.parse_number(value, f"The option {option!r} of a part") if option == "radius" else value
 
 
+def domain_of_chosen(shape: SketchOptions, domain: Domain) -> Domain | None:
+    """The columns of all parts, where one of them is chosen by forecast; else None."""
+    from ..sketches.part import joined
+
+    asked = [Asked.of(text) for text in shape.part or ()]
+    if all(one.shape(shape).mechanism != "auto" for one in asked):
+        return None
+    return joined([one.domain_in(domain) for one in asked])
+
+
 def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: GuessOptions | None) -> Parts:
     """The parts that were typed, without shares yet."""
     from fractions import Fraction
 
+    from ..formatting.numbers import listed
     from ..releases.forecast.forecast_shares import budget_of_share
     from ..sketches.part import Part
     from ..sketches.parts import Parts
@@ -178,6 +189,8 @@ def declared_parts(shape: SketchOptions, domain: Domain, budget: Budget, guess: 
     members = []
     domains = [one.domain_in(domain) for one in asked]
     for one, own, columns in zip(asked, shapes, domains, strict=True):
+        if one.what == MOMENTS and not one.columns and domain.circles:
+            say(f"The part {one.name or one.what!r} is of all columns but {listed(domain.circles)}, a circle.")
         if own.mechanism == "auto" and (guess is None or guess.records is None):
             raise RequestError(
                 f"The part {one.what!r} is chosen by forecast, which needs to know how many records there are at "

@@ -27,6 +27,7 @@ from .asked_release import (
     read_queries,
 )
 from .output import check_table, check_writable, print_json, say, spinner, write_table
+from .shared_options import refuse_typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,13 +49,21 @@ def inspect(
         bool, Option("--program", help="Print a Python program that makes the release once more, of other records.")
     ] = False,
 ) -> None:
-    """Say what a release is, what it promises to whom, and what noise was added."""
+    """Say what a release or a model is, what it promises to whom, and what noise was added."""
     import mmap
 
     from ..figures.report.label import describe, to_json
     from ..releases.release import load
     from ..runtime.counter_tables import Table
 
+    if release.open("rb").read(1) == b"{":  # a model, whose file is text
+        from ..models.linear_models import load_model
+
+        given = (("--json", json), ("--verify", verify), ("--program", program))
+        refuse_typed([name for name, one in given if one], "a model is text that says all of it")
+        model = load_model(release)
+        print("\n".join([*model.card(), *model.warnings]))
+        return
     opened = load(release, verify=verify)
     if program:
         from ..figures.report.programs import command_for, program_for

@@ -140,7 +140,25 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
             raise RequestError(f"There are more than {most:,} rows in {source.label}, which is the most at once.")
     if not rows:
         raise RequestError(f"There are no rows in {source.label}.")
-    return pa.Table.from_batches(batches)
+    table = pa.Table.from_batches(batches)
+    for column in _parts_of_others(source, domain):
+        found = table.column(column.field).combine_chunks()
+        if isinstance(column, Categorical):
+            values = pa.array([*column.categories, None]).take(
+                pa.array(column.coded(found)[0] % (len(column.categories) + 1))
+            )
+        else:
+            values = pa.array(column.present(column.numbers(found)))
+        table = table.append_column(column.name, values)
+    return table
+
+
+def _parts_of_others(source: Source, domain: Domain) -> list[Column]:
+    """The columns that a source has under the name of another one alone."""
+    there = {one.name for one in source.columns} if getattr(source, "names", ()) is not None else set()
+    return [
+        one for one in domain.read.columns if one.field != one.name and one.name not in there and one.field in there
+    ]
 
 
 def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
@@ -153,7 +171,8 @@ def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
 
 
 def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
-    columns, unit = domain.asked_columns, PrivacyUnit()
+    derived = {one.name for one in _parts_of_others(source, domain)}
+    columns, unit = tuple(one for one in domain.asked_columns if one.name not in derived), PrivacyUnit()
     # An array without names has its columns taken in order, and none besides.
     if getattr(source, "names", ()) is not None:
         names = [column.name for column in columns]

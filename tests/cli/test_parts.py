@@ -19,7 +19,7 @@ PARTS = (
     *("--part", "race:x,y;rows=20;width=30"),
     *("--part", "how far=distance:y"),
     *("--part", "by kind=histogram:x;label=kind;weight=2"),
-    *("--part", "moments:x,y"),
+    *("--part", "distance:x,y;norm=squared"),
 )
 OPTIONS = (*BOUNDS, "--categories", "kind=a,b", "--bandwidth", "2", *PARTS, "--records", "2000")
 NAMES = ["density of x and y", "how far", "by kind", "distance of x and y"]
@@ -80,7 +80,7 @@ def test_it_is_described_made_again_and_merged(command, several):
 
 @pytest.mark.deep
 def test_an_attack_on_all_parts_at_once(command):
-    small = ("--part", "race:x;rows=4;width=6", "--part", "moments:y")
+    small = ("--part", "race:x;rows=4;width=6", "--part", "distance:y;norm=squared")
     audited = command("audit", *BOUNDS, "--bandwidth", "2", *small, "--epsilon", "1", "--runs", "500", "--json")
     assert audited.exit_code == 0 and json.loads(audited.stdout)["verdict"] == "pass"
 
