@@ -19,6 +19,7 @@ from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import amount, listed, significant
 from ...privacy.budget import Budget
+from ...privacy.composition import failing
 from ...privacy.ledger.account import Account
 from ...privacy.ledger.ledger import Ledger
 from ...releases.discovery import bought_alone, by_forecast
@@ -110,9 +111,22 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
     whole = f"ε = {amount(epsilon)}"
     if account is not None and not account.has_room_for(stage.cost):
         missing = (*missing, "room in the total for finding out")
+        note(_no_room(account))
     part = PARTS[stage.share]
     consequence = f"{part.capitalize()} of {whole} is spent; the rest is for the release."
     return Decision(f"Find out, for {part} of {whole}", missing, consequence, stage, ledger, account)
+
+
+def _no_room(account: Account) -> str:
+    """Why a total cannot pay for finding out, and what to do: a second file of one name met a grey button alone."""
+    name = in_markdown(account.name)
+    if any(failing(cost.events) for cost in account.releases):
+        return (
+            f"Values were found out of “{name}” before, and a total allows that once. Are these the same people? Then "
+            "fill the lines from the declaration that you saved, or say what was found. Are they others? Then give "
+            "this data set another name."
+        )
+    return f"Too little is left of the total of “{name}”: take a smaller ε, or say what is known of the columns."
 
 
 def _in_words(stage: Discovery) -> str:
