@@ -109,14 +109,20 @@ def possible_releases(
     return PossibleReleases(low + share * (high - low), crowd, releases, int((moved <= 0.1).sum()))
 
 
-def possible_releases_figure(possible: PossibleReleases, name: str, answer: str = "answer") -> go.Figure:
-    """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them."""
+def possible_releases_figure(
+    possible: PossibleReleases, name: str, answer: str = "answer", ticks: Sequence[tuple[float, str]] = ()
+) -> go.Figure:
+    """Every possible release as a thin line, the imagined crowd's own shape as a thick one among them.
+
+    `ticks`: What is written at which places along the column; none where they are numbers.
+    """
     breaks = np.full((len(possible.releases), 1), np.nan)
     x = np.tile(np.append(possible.places, np.nan), len(possible.releases))
     figure = go.Figure(line(x, np.hstack([possible.releases, breaks]).ravel(), None, faded(TEAL.shape, 0.2), 1))
-    said = "%{x:,.4~r}: %{y:,.4~r}<extra>imagined crowd</extra>"
+    said = ("" if ticks else "%{x:,.4~r}: ") + "%{y:,.4~r}<extra>imagined crowd</extra>"
     crowd = line(possible.places, possible.crowd, None, INK.shape, 3, hovertemplate=said, hoverinfo=None)
-    figure.add_trace(crowd).update_xaxes(STILL | {"title": name, "nticks": 6})
+    written = {"tickvals": [at for at, _ in ticks], "ticktext": [text for _, text in ticks]} if ticks else {"nticks": 6}
+    figure.add_trace(crowd).update_xaxes(STILL | {"title": name} | written)
     zero = {"zeroline": True, "zerolinecolor": faded(FAINT.shape, 0.5)}
     return laid_out(figure.update_yaxes(STILL | zero | {"title": answer, "nticks": 4}), 220)
 

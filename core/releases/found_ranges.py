@@ -124,7 +124,7 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
     scale, noisy, error = seen.scale, seen.votes, seen.error
     words = "" if scale.format is None else scale.format.words
     if ends is None:
-        why = "Too few people have a value in it for a range to stand out of the noise: say its bounds."
+        why = "With so few people noise hides between which ends its values lie: say its bounds."
         return FoundColumn(scale.name, None, False, words, why, missing=missing)
     entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
     zero, heaps = None, {}

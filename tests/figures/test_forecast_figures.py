@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.column_entries import columns_of
+from core.figures.figure_axes import date_ticks
 from core.figures.forecast_figures import (
     DOTS,
     PLACES,
@@ -128,3 +130,12 @@ def test_the_figure_draws_every_release_and_the_words_count_them():
     lines, crowd = possible_releases_figure(possible, "x").data
     assert np.isnan(np.array(lines.y, dtype=float)).sum() == SIMULATED and crowd.line.width > lines.line.width
     assert possible_releases_in_words(possible).startswith("In 50 of 50 simulated releases")
+
+
+def test_dates_in_what_could_come_out_are_dates_and_no_numbers_of_days():
+    (since,) = columns_of("since", {"kind": "date", "first": "2019-01-01", "last": "2023-12-31"})
+    possible = possible_releases(since.low, since.high, KERNEL, ALONG, 1000.0, 10.0)
+    figure = possible_releases_figure(possible, "since", ticks=date_ticks(since))
+    axis, crowd = figure.layout.xaxis, figure.data[1]
+    assert "2020" in axis.ticktext and all(since.low <= at <= since.high for at in axis.tickvals)
+    assert "%{x" not in crowd.hovertemplate

@@ -524,9 +524,6 @@ def test_a_second_file_of_the_same_name_says_that_values_are_found_out_once_and_
     found(with_file(MANY))
     again = with_file(MANY.replace(b"pay;city;joined", b"fee;town;since"))
     assert again.button(key="data-find").disabled and "Are these the same people?" in shown(again)
-    field(again.selectbox, "Data set in your ledger").set_value("others").run()
-    field(again.number_input, "Its total budget, for ever (ε)").set_value(3.0).run()
-    assert not again.button(key="data-find").disabled and "Are these the same people?" not in shown(again)
 
 
 def test_finding_out_that_the_budget_does_not_allow_spends_nothing(ledger):

@@ -31,8 +31,9 @@ from .forecast_shares import forecast_parts
 from .one_trial import checked_records
 from .whole_table import cell_error, expected
 
-CAREFUL, CAREFUL_OF_DISTANCES = 1.1, 1.4
-"""How far above its forecast an error of noise may lie, and one of distances, whose noise hangs on the place."""
+CAREFUL = 1.1
+"""How far above its forecast an error of noise may lie; of distances, whose noise hangs on where records lie, above
+that of the worst of the public populations."""
 UNLIKE = 1.5
 """How far above its forecast the rest of an error of closeness may lie, which hangs on how the records lie."""
 LEAST, MOST = 0.001, 10.0
@@ -53,7 +54,7 @@ Seen = Callable[[Budget, float], Sequence[Forecast]]
 def careful_error(one: Forecast) -> float:
     """What the error of a typical answer hardly ever lies above, whatever the records are like."""
     if one.answers == "distance":
-        return CAREFUL_OF_DISTANCES * one.standard_error
+        return CAREFUL * one.worst_error
     rest = math.sqrt(max(0.0, one.standard_error**2 - one.noise_error**2))
     return CAREFUL * math.hypot(one.noise_error, UNLIKE * rest)
 

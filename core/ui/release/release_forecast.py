@@ -14,8 +14,9 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ...domain import Domain, Scalar
+from ...domain import Dates, Domain, Scalar
 from ...errors import RequestError
+from ...figures.figure_axes import date_ticks
 from ...figures.forecast_figures import (
     PLACES,
     PossibleReleases,
@@ -298,7 +299,8 @@ def possible_outcomes(draft: Draft) -> None:
         with lines:
             possible, words = _of_a_crowd(draft, axis)
             title = "answer" if draft.measures_closeness else "average distance"
-            show(possible_releases_figure(possible, in_plotly(axis.name), title), "release-possible", words)
+            ticks = date_ticks(axis) if isinstance(axis, Dates) else ()
+            show(possible_releases_figure(possible, in_plotly(axis.name), title, ticks), "release-possible", words)
             note(f"Fifty possible releases of an imagined crowd (thick line). {words}")
     with counts:
         outcomes = normal_outcomes(answer.value, answer.error)
