@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from ..domain import Coordinate, Cyclic, Dates, Domain, Ordered
@@ -64,7 +65,7 @@ def written(axis: Axis, value: float) -> str:
     if not math.isfinite(value):
         return "?"
     if isinstance(column, Coordinate):
-        value = float(column.present(value))
+        value = float(column.present(np.array(value)))
     step = axis.steps.step if axis.steps is not None else (axis.high - axis.low) / 500.0
     if axis.amounts is not None:  # whose cells are shares of the value
         step = max(step if axis.steps is not None else 0.0, abs(value) / 200.0)

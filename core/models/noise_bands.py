@@ -304,10 +304,10 @@ def without_noise(
     along = [axes.T @ found[at] for (_, axes), (at, *_) in zip(parts, slopes, strict=True)]
     doubts = np.concatenate([one[-1] * each**2 for one, each in zip(slopes, along, strict=True)])
     kept = _kept(np.concatenate(along), np.concatenate([spread for spread, _ in parts]), doubts)
-    for (at, noise, bends, together, _), (_, axes), each in zip(slopes, parts, along, strict=True):
+    for (at, noise, at_bends, together, _), (_, axes), each in zip(slopes, parts, along, strict=True):
         change = axes @ ((kept[: len(at)] - 1.0) * each)
         kept = kept[len(at) :]
-        found[bends] += together @ np.linalg.solve(noise, change)
+        found[at_bends] += together @ np.linalg.solve(noise, change)
         found[at] += change
     return found
 

@@ -40,9 +40,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..privacy.accounting import Cost, PureParts, event_of
+from ..privacy.accounting import Cost, PureParts
 from ..privacy.budget import Budget
 from ..privacy.calibration import NoiseScale, calibrate, pure_scale
+from ..privacy.composition import event_of
 from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource

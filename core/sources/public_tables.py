@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..domain import Categorical, Column, Domain, Numeric, PrivacyUnit
+from ..domain import Categorical, Column, Dates, Domain, Numeric, PrivacyUnit, TextLength
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from . import Source
@@ -147,8 +147,10 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
             values = pa.array([*column.categories, None]).take(
                 pa.array(column.coded(found)[0] % (len(column.categories) + 1))
             )
-        else:
+        elif isinstance(column, Dates | TextLength):
             values = pa.array(column.present(column.numbers(found)))
+        else:
+            raise RequestError(f"The column {column.name!r} must be asked about by its own name.")
         table = table.append_column(column.name, values)
     return table
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import ndtri
@@ -94,8 +94,8 @@ def subjects(release: Release) -> list[Subject]:
 
     Of a living release all periods until now, and each of the latest by itself.
     """
-    if isinstance(release.sketch, Living):
-        return _periods(release, release.sketch)
+    if release.sketch.asked_for == "periods":
+        return _periods(release, cast(Living, release.sketch))
     return [subject for name, part in (release.parts or {"": release}).items() for subject in _groups(name, part)]
 
 
