@@ -74,7 +74,7 @@ async def acted(page: Page, waits: Waits, action: Callable[[], Awaitable[object]
     waits.all.append((last - begin) / 1000)
 
 
-async def opened(page: Page, address: str, waits: Waits) -> None:
+async def opened_in_app(page: Page, address: str, waits: Waits) -> None:
     """Open an address that shows a picture; seconds go from the request to the picture and its rest."""
     await page.goto(address)
     await page.wait_for_selector(PICTURE, timeout=PATIENCE)
@@ -120,7 +120,7 @@ async def together(browsers: list[Browser], address: str, asked: argparse.Namesp
         await context.add_init_script(WATCH)
         page = await context.new_page()
         await asyncio.sleep(chance.uniform(0, asked.pause))
-        await opened(page, f"{address}/explore?release={asked.release}", opening)
+        await opened_in_app(page, f"{address}/explore?release={asked.release}", opening)
         for click in range(asked.clicks):
             await asyncio.sleep(chance.uniform(2 / 3 * asked.pause, 4 / 3 * asked.pause))
             await (other_column(page, column, chance) if click % 2 else ask_elsewhere(page, place, chance))
@@ -156,15 +156,15 @@ async def journeys(browser: Browser, address: str) -> None:
     for name in ("city", "towns", "stars", "flights"):
         for which in ("first", "again"):
             waits = Waits()
-            await opened(page, f"{address}/explore?release={name}", waits)
+            await opened_in_app(page, f"{address}/explore?release={name}", waits)
             print(waits.said(f"Opening {name} ({which})", OPENING))
     for name, view in (("towns", "Anomalies"), ("city", "Sample"), ("towns", "Live ε")):
         waits = Waits()
-        await opened(page, f"{address}/explore?release={name}", Waits())
+        await opened_in_app(page, f"{address}/explore?release={name}", Waits())
         await acted(page, waits, page.get_by_text(view, exact=True).first.click)
         print(waits.said(f"{name}: {view}", OPENING))
     waits = Waits()
-    await opened(page, f"{address}/compare", waits)
+    await opened_in_app(page, f"{address}/compare", waits)
     print(waits.said("Compare: first curves", OPENING))
     await context.close()
 
@@ -208,7 +208,7 @@ async def measured(asked: argparse.Namespace, server: int) -> None:
         ]
         warm = await launched[0].new_page()
         await warm.add_init_script(WATCH)
-        await opened(warm, f"{address}/explore?release={asked.release}", Waits())
+        await opened_in_app(warm, f"{address}/explore?release={asked.release}", Waits())
         await warm.close()
         if asked.journeys:
             await journeys(launched[0], address)

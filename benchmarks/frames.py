@@ -1,7 +1,10 @@
 """Shared pages in a real browser: how long opening takes, a frame while somebody drags, and dense pictures.
 
-    python -m benchmarks.frames                made-up tables of 10 and 100 columns, and what two mechanisms draw
-    python -m benchmarks.frames --quick        10 columns alone
+    python -m benchmarks.frames                all that is aimed at, each figure beside its aim
+    python -m benchmarks.frames --quick        made-up tables of 10 columns alone
+
+Of pages: made-up tables of 10 and 100 columns, what two mechanisms draw, and every bundled sample; how many lines of
+script there are; and how long a visitor of the app, who is there already, waits for a sample.
 
 Pages are opened from disk in headless Chromium without a graphics processor and without a network. Opening goes from
 the call to a picture that can be asked; a drag goes over one picture, to and fro, a step a frame, while nine others
@@ -12,6 +15,7 @@ something where the load that is printed is low; beside each stands the processo
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import tempfile
 from pathlib import Path
@@ -20,18 +24,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from playwright.async_api import async_playwright
 from playwright.sync_api import Page, sync_playwright
 
-from core import Budget, Domain, Features, Race, kernels, release
+from core import Budget, Domain, Features, Race, kernels, load, release
 from core.domain import Categorical, Numeric
-from core.figures.share.shared_page import share_html
+from core.figures.share.shared_page import FOLDER, READER, share_html
 from core.sketches.tables.tables import Tables
+from core.sources.samples import bundled_releases
 
-from .browsers import ARGUMENTS, CHROMIUM
+from .browsers import ARGUMENTS, CHROMIUM, WATCH, Waits, from_home, opened_in_app
+from .sessions import app
 
 PEOPLE, STEPS = 20_000, 120
 OPENING, FRAME, MOST_MEMORY = {10: 1.0, 100: 2.0}, 33.0, 200.0
 """What is aimed at: seconds by columns, milliseconds of 95 in 100 frames on two cores, and MB of the page's memory."""
+MOST_SIZE, SAMPLE_SIZE, SAMPLE_OPENING, APP_OPENING, LINES = {10: 3.0, 100: 5.0}, 3.0, 1.0, 1.0, 4_000
+"""MB of a page by columns and of a bundled sample, seconds until either can be asked, and lines of script in all."""
+PORT, AGAIN = 8597, ("city", "heart", "towns", "salaries")
 DRAGGED = """async (steps) => {
   const picture = document.querySelector(".card .picture.number");
   const box = picture.querySelector("svg").getBoundingClientRect();
@@ -126,8 +136,11 @@ def said(name: str, value: float, unit: str, most: float) -> None:
 
 
 def of_tables(page: Page, columns: int, folder: Path, thread: Thread) -> None:
+    asked: list[str] = []
+    page.on("request", lambda sent: asked.append(sent.url))
     seconds, size = opened(page, table(columns), folder)
-    said(f"{columns} columns, {size / 1e6:.1f} MB, opening", seconds, "s", OPENING[columns])
+    said(f"{columns} columns, size of the page", size / 1e6, "MB", MOST_SIZE[columns])
+    said(f"{columns} columns, opening", seconds, "s", OPENING[columns])
     print(f"    {thread.seconds():.2f} processor seconds")
     page.wait_for_timeout(3_000)
     thread.lap()
@@ -137,6 +150,33 @@ def of_tables(page: Page, columns: int, folder: Path, thread: Thread) -> None:
     print(f"    half of the frames take {np.median(times):.1f} ms")
     memory = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
     said(f"{columns} columns, memory of the page", memory, "MB", MOST_MEMORY)
+    said(f"{columns} columns, requests", len([url for url in asked if not url.startswith("file:")]), "requests", 0)
+
+
+def of_samples(page: Page, folder: Path) -> None:
+    """Every bundled release: the largest page, and the one that takes longest to open."""
+    found = {sample.name: opened(page, load(path), folder) for sample, path in bundled_releases()}
+    slowest, largest = (max(found, key=lambda name: found[name][side]) for side in (0, 1))
+    said(f"Bundled samples, the largest page ({largest})", found[largest][1] / 1e6, "MB", SAMPLE_SIZE)
+    said(f"Bundled samples, the slowest opening ({slowest})", found[slowest][0], "s", SAMPLE_OPENING)
+    print("    each:", ", ".join(f"{name} {seconds:.2f} s" for name, (seconds, _) in found.items()))
+
+
+async def in_the_app() -> None:
+    """What a visitor waits for who is there already: samples from Home, and some of them once more."""
+    async with async_playwright() as started:
+        browser = await started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        await context.add_init_script(WATCH)
+        address = f"http://127.0.0.1:{PORT}"
+        await from_home(context, address)
+        page = await context.new_page()
+        for name in AGAIN:
+            await opened_in_app(page, f"{address}/explore?release={name}", Waits())
+            waits = Waits()
+            await opened_in_app(page, f"{address}/explore?release={name}", waits)
+            print(waits.said(f"The app, opening {name} again", APP_OPENING))
+        await browser.close()
 
 
 def main() -> None:
@@ -157,7 +197,14 @@ def main() -> None:
             thread.lap()
             said(f"{name}: 100 × 100 places", min(page.evaluate(DRAWN, 100) for _ in range(3)), "ms", aim)
             print(f"    {1e3 * thread.lap() / 3:.0f} processor ms")
+        if not quick:
+            of_samples(page, Path(folder))
         browser.close()
+    if not quick:
+        modules = [*FOLDER.glob("*.js"), *READER.glob("*.js")]
+        said("Lines of script", sum(len(one.read_text().splitlines()) for one in modules), "lines", LINES)
+        with app(PORT):
+            asyncio.run(in_the_app())
     print(f"Load after: {os.getloadavg()[0]:.1f}")
 
 

@@ -1,6 +1,6 @@
 // How large the mean of a part of the records may be, by what is counted of the part and of all; see `bounded_means`.
 
-import { dot, subsets, total } from "./arrays.js";
+import { subsets, total } from "./arrays.js";
 /** @import { Tables } from "./tables.js" */
 
 /**
@@ -19,8 +19,11 @@ const noiseOf = (tables, place, others) => {
     even += tables.variance(order(inside)) * product(inside.length === 1 ? 3 : 2);
     uneven += tables.variance(order([...inside, place])) * product(2);
   }
-  return (part, every) => tables.coarseVariance(place, part.map((one, i) => share * one + every[i]))
-    + even * (total(part) / part.length) ** 2 + uneven * tables.axisVariance(place, part);
+  const both = new Float64Array(tables.axes[place].cells);
+  return (part, every) => {
+    for (let i = 0; i < both.length; i++) both[i] = share * part[i] + every[i];
+    return tables.coarseVariance(place, both) + even * (total(part) / part.length) ** 2 + uneven * tables.axisVariance(place, part);
+  };
 };
 
 /** The largest r for which a sum less r times a count is not surely below 0 (Fieller). */
@@ -40,15 +43,29 @@ const largestMean = ({ x, own, part, every, guess, size, chance }, noise, reach)
   const rank = new Int32Array(x.length);
   order.forEach((cell, place) => { rank[cell] = place; });
   const apart = x.map((one) => one - middle);
+  const beside = apart.map((one) => one + 1);
+  const [kept, above, mine, all] = [0, 1, 2, 3].map(() => new Float64Array(x.length)); // filled again for every pair of ends
+  const noiseBy = (by) => {
+    for (let i = 0; i < x.length; i++) {
+      mine[i] = kept[i] * by[i];
+      all[i] = above[i] * by[i];
+    }
+    return noise(mine, all);
+  };
   const end = (first, last) => {
-    const kept = own.map((one, i) => (first <= rank[i] && rank[i] < last ? one : 0));
-    const above = own.map((one, i) => (rank[i] >= last ? one : 0));
-    const times = (weights, by) => weights.map((one, i) => one * by(i));
-    const [moved, plus, c] = [(i) => apart[i], (i) => apart[i] + 1, () => 1].map((by) => noise(times(kept, by), times(above, by)));
+    for (let i = 0; i < x.length; i++) {
+      kept[i] = first <= rank[i] && rank[i] < last ? own[i] : 0;
+      above[i] = rank[i] >= last ? own[i] : 0;
+    }
+    const [moved, plus, c] = [noiseBy(apart), noiseBy(beside), noiseBy(ones)];
     const [a, b] = [moved + chance, (plus - moved - c) / 2];
-    const [sum, count] = [(i) => apart[i], () => 1].map((by) => dot(times(kept, by), part) + dot(times(above, by), every));
+    let [sum, count, away] = [0, 0, 0];
+    for (let i = 0; i < x.length; i++) {
+      const counted = kept[i] * part[i] + above[i] * every[i];
+      sum += counted * apart[i];
+      count += counted;
+    }
     const found = middle + largestQuotient(sum, count, a, b, c, reach);
-    let away = 0;
     for (let i = 0; i < x.length; i++) {
       away += above[i] * guess[i] * Math.max(apart[i], 0) * (1 - size);
       away += (own[i] - kept[i] - above[i]) * guess[i] * Math.max(-apart[i], 0) * size;
@@ -57,9 +74,9 @@ const largestMean = ({ x, own, part, every, guess, size, chance }, noise, reach)
       || ((last < x.length ? x[order[last]] >= found : true) && (first > 0 ? x[order[first - 1]] <= found : true));
     return [found, holds ? away + reach * Math.sqrt(a) : Infinity];
   };
-  const [below, above] = [Math.min, Math.max].map((which) => x.reduce((many, one) => many + Number(one < which(ownMean, middle)), 0));
+  const [below, beyond] = [Math.min, Math.max].map((which) => x.reduce((many, one) => many + Number(one < which(ownMean, middle)), 0));
   let [best, least, last] = [Infinity, Infinity, x.length];
-  for (let j = Math.max(above, 1); j <= x.length; j++) {
+  for (let j = Math.max(beyond, 1); j <= x.length; j++) {
     const [, cost] = end(0, j);
     if (cost < least) [least, last] = [cost, j];
   }

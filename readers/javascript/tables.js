@@ -153,6 +153,8 @@ const belowEdges = (counts, share) => {
 
 /** The contrasts of an axis: see `table_layout.Contrasts`. */
 class Contrasts {
+  before; cells;
+
   static known = new Map();
 
   static of(cells, bits) {
@@ -162,7 +164,7 @@ class Contrasts {
   }
 
   constructor(cells, bits) {
-    this.cells = cells;
+    Object.assign(this, { cells, before: new Float64Array(cells + 1) });
     /** @type {{first: number, middle: number, last: number, p: number, length: number, left: number, right: number, square: number}[]} */
     this.splits = [];
     for (const todo = [[0, cells]]; todo.length;) {
@@ -213,10 +215,11 @@ class Contrasts {
 
   /** The variance of a weighted sum of cells, for noise of variance 1 in every contrast. */
   variance(weights) {
-    const before = new Float64Array(this.cells + 1);
+    const { before } = this; // it is asked for thousands of sums
     for (let i = 0; i < this.cells; i++) before[i + 1] = before[i] + weights[i];
     let sum = 0;
-    for (const { first, middle, last, left, right, square } of this.splits) {
+    for (let k = 0; k < this.splits.length; k++) {
+      const { first, middle, last, left, right, square } = this.splits[k];
       sum += ((left * (before[middle] - before[first]) - right * (before[last] - before[middle])) / square) ** 2;
     }
     return sum;
@@ -233,7 +236,7 @@ export class Tables {
     this.facts = facts;
     this.axes = facts.axes;
     this.counters = counters;
-    this.kept = { residuals: new Map(), counts: new Map(), spread: [], usual: [], fine: [], steps: new Map(), along: new WeakMap() };
+    this.kept = { residuals: new Map(), counts: new Map(), variances: new Map(), spread: [], usual: [], fine: [], steps: new Map(), along: new WeakMap() };
     this.guesses = new Guesses(this);
     this.contrasts = facts.measured === "contrasts";
     const order = Math.max(...facts.tables.map((one) => one.length));
@@ -288,6 +291,12 @@ export class Tables {
 
   /** s_R, the variance of a unit contrast of a residual. */
   variance(which) {
+    const key = which.join();
+    if (!this.kept.variances.has(key)) this.kept.variances.set(key, this.ownVariance(which));
+    return this.kept.variances.get(key);
+  }
+
+  ownVariance(which) {
     const precision = total(this.told.get(which.join()).map((block) => this.precision(which, block)));
     const own = precision ? this.facts.variance / precision : Infinity;
     if (which.length) return own;
@@ -421,7 +430,9 @@ export class Tables {
   axisVariance(place, weights) {
     if (this.contrasts) return this.each[place].variance(weights);
     const mean = total(weights) / weights.length;
-    return weights.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+    let sum = 0;
+    for (let i = 0; i < weights.length; i++) sum += (weights[i] - mean) ** 2;
+    return sum;
   }
 
   /** V_i as the residual of the column alone has it, beside counts that were released before: `Noise.alone_variance`. */
@@ -739,11 +750,10 @@ export class Tables {
     const { cells, valued, halvings } = this.axes[place];
     const [counts, count, each] = [this.fineCounts(place), valued << halvings, 1 << halvings];
     const all = total(counts.subarray(0, count));
-    const found = [new Float64Array(count + 1), new Float64Array(count + 1)];
+    const [found, coarse] = [[new Float64Array(count + 1), new Float64Array(count + 1)], new Float64Array(cells)];
     const halves = Array.from({ length: halvings }, (_, i) => this.halvingVariance(place, i + 1));
     for (let edge = 0, before = 0; edge <= count; before += counts[edge++]) {
-      const coarse = Float64Array.from({ length: cells }, (_, i) =>
-        (i < valued ? Math.min(Math.max(edge / each - i, 0), 1) - share : 0));
+      for (let i = 0; i < valued; i++) coarse[i] = Math.min(Math.max(edge / each - i, 0), 1) - share;
       let variance = this.coarseVariance(place, coarse);
       halves.forEach((one, i) => {
         const whole = 2 ** (halvings - i);

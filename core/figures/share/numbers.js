@@ -2,8 +2,14 @@
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 const signed = (text) => text.replace("-", "\u2212");
-const grouped = (value, digits) =>
-  signed((value || 0).toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+/** A writer of numbers for each way to cut them, made once: a page writes hundreds a frame. */
+const writers = new Map();
+const written = (value, name, digits) => {
+  const key = `${name} ${digits}`;
+  if (!writers.has(key)) writers.set(key, new Intl.NumberFormat("en-GB", { [`maximum${name}`]: digits, ...(name === "FractionDigits" ? { minimumFractionDigits: digits } : {}) }));
+  return signed(writers.get(key).format(value || 0));
+};
+const grouped = (value, digits) => written(value, "FractionDigits", digits);
 
 export const digitsOf = (value, error, towards) => {
   if (Number.isNaN(value) || Number.isNaN(error)) return "unknown";
@@ -28,7 +34,7 @@ export const significant = (value, digits) => {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "unknown" : value > 0 ? "∞" : "\u2212∞";
   const cut = Number(value.toPrecision(digits));
   if (cut && (Math.abs(cut) < 1e-9 || Math.abs(cut) >= 1e15)) return signed(cut.toExponential(digits - 1));
-  return signed((cut || 0).toLocaleString("en-GB", { maximumSignificantDigits: Math.max(1, digits) }));
+  return written(cut, "SignificantDigits", Math.max(1, digits));
 };
 
 export const percent = (share) => `${significant(100 * share, 2)}%`;
