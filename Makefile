@@ -25,7 +25,8 @@ app: $(VENV)/.app
 test-deep: export FROSTGLASS_DEEP = 1
 test test-deep: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync $(VENV)/.warm $(VENV)/.tests chromium style
-	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal; tested=$$?; wait $$! && exit $$tested
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal --assert=plain; tested=$$?; \
+	test $$tested -ne 1 || $(BIN)/python -m pytest --last-failed; wait $$! && exit $$tested
 
 chromium:
 	@tests/install_chromium.sh
@@ -91,9 +92,10 @@ $(VENV)/.publish: requirements-publish.txt | $(VENV)/.app
 	@$(INSTALL) requirements-publish.txt
 	@touch $@
 
-# pytest compiles a test once and keeps it; three processes that start together would compile every test each.
+# Python compiles a test once and keeps it; three processes that start together would compile every test each. What an
+# assertion saw is told of tests that failed, which are run again: to have it ready in all of them takes half a minute.
 $(VENV)/.tests: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -q > /dev/null
+	@$(BIN)/python -m pytest --collect-only -q --assert=plain > /dev/null
 	@touch $@
 
 clean:

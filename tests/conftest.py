@@ -1,5 +1,6 @@
 """Shared by all tests: how many examples Hypothesis takes, the same ones on every run, and what only deep runs do."""
 
+import atexit
 import gc
 import os
 from collections import defaultdict
@@ -68,8 +69,8 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Python itself removes what is left at the end."""
-    gc.unfreeze()
+    """Python itself removes what is left at the end, after pytest has looked through what tests left five times."""
+    atexit.register(gc.unfreeze)
 
 
 def pytest_collection() -> None:

@@ -253,13 +253,12 @@ def _calibrated_rho(
     Cached, as forecasts and rehearsals ask for the same promise again and again; nothing in it is private.
     """
     proven = largest_rho(epsilon, delta)
+    parts = [(s.l2_squared, float(w), s.unit_shifts) for s, w in zip(sensitivities, shares, strict=True)]
+    unlike = set(parts)  # a trainer has a part of the same for every step
 
     def allowed(rho: float) -> bool:
-        tables = [
-            GaussianTable(s.l2_squared, s.l2_squared / (2 * rho * float(w)), s.unit_shifts)
-            for s, w in zip(sensitivities, shares, strict=True)
-        ]
-        return gaussian_tables_delta(epsilon, tables) <= delta * (1 - MARGIN)
+        found = {part: GaussianTable(part[0], part[0] / (2 * rho * part[1]), part[2]) for part in unlike}
+        return gaussian_tables_delta(epsilon, [found[part] for part in parts]) <= delta * (1 - MARGIN)
 
     # The sharper bound gains at most a factor of two or so over the conversion, and nothing for very few counters.
     high = 8 * proven

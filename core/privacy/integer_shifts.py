@@ -68,14 +68,15 @@ grows with ℓ; hence
 """
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import erfcx
 
 from ..runtime.array_types import Floats
 
+Known, Found = TypeVar("Known", bound=Hashable), TypeVar("Found")
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -94,15 +95,25 @@ def lattice_slack(tables: Sequence[tuple[int, float]]) -> LatticeSlack:
     `tables`: (Δ2², σ²) of each table.
     """
     epsilon = log_factor = log_mass = 0.0
-    for l2_squared, sigma2 in tables:
-        tail = math.exp(-(math.pi**2) * sigma2)
-        if tail > 0.5:
-            return LatticeSlack(math.inf, math.inf, math.inf)
-        # Theta series by the geometric series, as k² >= k.
-        epsilon += 1 / sigma2
-        log_factor += l2_squared * math.log1p(2 * tail / (1 - tail))
-        log_mass += math.log1p(2 * tail**2 / (1 - tail**2))
+    for slack in _each(tables, _lattice_slack):
+        epsilon, log_factor, log_mass = epsilon + slack[0], log_factor + slack[1], log_mass + slack[2]
     return LatticeSlack(epsilon, log_factor, log_mass)
+
+
+def _lattice_slack(table: tuple[int, float]) -> LatticeSlack:
+    l2_squared, sigma2 = table
+    tail = math.exp(-(math.pi**2) * sigma2)
+    if tail > 0.5:
+        return LatticeSlack(math.inf, math.inf, math.inf)
+    # Theta series by the geometric series, as k² >= k.
+    theta = math.log1p(2 * tail / (1 - tail)), math.log1p(2 * tail**2 / (1 - tail**2))
+    return LatticeSlack(1 / sigma2, l2_squared * theta[0], theta[1])
+
+
+def _each(tables: Sequence[Known], worked_out: Callable[[Known], Found]) -> list[Found]:
+    """What is worked out of each table, once for all that are alike: trainers have one of the same for every step."""
+    known = {table: worked_out(table) for table in set(tables)}
+    return [known[table] for table in tables]
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -184,19 +195,24 @@ def _compared(tables: Sequence[GaussianTable], apart: bool) -> list[Continuous]:
     unit = lattice_slack([(table.l2_squared, table.sigma2) for table in units])
     squares = [table.l2_squared / table.sigma2 for table in units]
     found = []
-    for digits in DIGITS if others else DIGITS[:1]:
-        log_factor, own = 0.0, []
-        for table in others:
-            exponent = math.log(4.0 * table.l2_squared) + digits  # no fewer counters than n: each moves by 1 at least
-            left = table.sigma2 - exponent / (2.0 * math.pi**2)
-            if left <= 0.0:
-                break
-            own.append(table.l2_squared / left)
-            eta = 2.0 * math.exp(-exponent) / -math.expm1(-exponent)  # by the geometric series, as k² >= k
-            log_factor += table.l2_squared * (math.log1p(eta) - math.log1p(-eta))
-        if len(own) == len(others):
+    each = _each(others, _spread)
+    for place in range(len(DIGITS) if others else 1):
+        own, log_factor = [one[place][0] for one in each], sum((one[place][1] for one in each), 0.0)
+        if max(own, default=0.0) < math.inf:
             slack = LatticeSlack(unit.epsilon + 2.0 * log_factor, unit.log_factor + log_factor, unit.log_mass)
             found.append(Continuous(math.sqrt(math.fsum(squares + own)), slack))
+    return found
+
+
+def _spread(table: GaussianTable) -> list[tuple[float, float]]:
+    """The μ² of one table for every τ² that is tried, infinite where that leaves no noise, and its log Λ."""
+    found = []
+    for digits in DIGITS:
+        exponent = math.log(4.0 * table.l2_squared) + digits  # no fewer counters than n: each moves by 1 at least
+        left = table.sigma2 - exponent / (2.0 * math.pi**2)
+        eta = 2.0 * math.exp(-exponent) / -math.expm1(-exponent)  # by the geometric series, as k² >= k
+        lost = table.l2_squared * (math.log1p(eta) - math.log1p(-eta))
+        found.append((table.l2_squared / left, lost) if left > 0.0 else (math.inf, 0.0))
     return found
 
 

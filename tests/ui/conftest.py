@@ -1,5 +1,6 @@
 """A source that takes as long to read as a test needs."""
 
+from functools import lru_cache
 from threading import Event
 
 import numpy as np
@@ -11,10 +12,14 @@ from streamlit.runtime.context import ContextProxy
 from core.analysis import decision_map
 from core.analysis.answerable import READS
 from core.lab.comparison_work import Bench
+from core.releases.forecast import one_trial, trial
 from core.sources import Source, open_source
 from core.ui.frame.session import Parting
 from core.ui.serving import warming
+from tests.conftest import TRIALS
 from tests.depth import DEEP
+
+QUICK_TRIALS = lru_cache(maxsize=1024)(TRIALS.__wrapped__)
 
 
 class Gated(Source):
@@ -44,6 +49,15 @@ def gated():
     source = Gated()
     yield source
     source.gate.set()
+
+
+@pytest.fixture(autouse=True)
+def rough_forecasts(monkeypatch):
+    """Pages say what a forecast says; how good it is, `tests/releases/forecast` says."""
+    if not DEEP:
+        monkeypatch.setattr(one_trial, "TRIAL_ROWS", 200)
+        monkeypatch.setattr(one_trial, "LARGEST_SIMULATED", one_trial.LARGEST_SIMULATED // 4)
+        monkeypatch.setattr(trial, "_reference_trials", QUICK_TRIALS)
 
 
 @pytest.fixture(autouse=True)
