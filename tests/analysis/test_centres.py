@@ -116,6 +116,7 @@ def test_intervals_for_the_median_hold_it():
     assert covered >= draws(3, 14)
 
 
+@pytest.mark.deep
 def test_several_medians_of_one_column():
     points = POINTS[:, :1]
     release = released(distance(box_of(1), "l1"), points)

@@ -159,6 +159,7 @@ def test_marginals_come_close_to_exact_integrals(dimensions):
     assert np.allclose(picture.estimate.ravel()[::7], exact, rtol=0.03)
 
 
+@pytest.mark.deep
 def test_intervals_of_marginals_cover_the_exact_average_as_often_as_they_say():
     points = clusters([[0.3, 0.4, 0.5]], 400)
     covered, runs = 0, draws(50, 300)

@@ -60,6 +60,7 @@ def test_two_columns_are_drawn_from_the_clipped_estimate(epsilon):
     assert fits(counts, weights)
 
 
+@pytest.mark.deep
 def test_categories_are_drawn_with_the_numbers():
     domain = Domain.of(age=(0, 100), city=["Bern", "Basel", "Chur"], category_distance=20.0)
     frame = pd.DataFrame({"age": [30.0] * 2000 + [70.0] * 1000, "city": ["Basel"] * 2000 + ["Chur"] * 1000})
@@ -95,6 +96,7 @@ def test_chains_draw_from_the_same_density_as_the_grid():
     assert fits(np.array(observed), np.array(weights))
 
 
+@pytest.mark.deep
 def test_many_columns_are_drawn_by_chains_inside_the_bounds():
     points = clusters([[0.3] * 5, [0.7] * 5], 20_000)
     release = poured(box_of(5), Euclidean(0.5, power=4), points, epsilon=2, rows=draws(100, 300))

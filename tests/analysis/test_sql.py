@@ -183,6 +183,7 @@ def test_columns_that_no_table_has_together_are_answered_by_the_best_guess_betwe
     assert ((found.n_low <= exact.n + 1e-9) & (exact.n - 1e-9 <= found.n_high)).all()
 
 
+@pytest.mark.deep
 def test_bounds_of_a_guess_are_reached_by_people_that_the_pairs_allow():
     """Two crowds with the same pairs, one of which has nobody in a cell of three where the other has a quarter."""
     domain = Domain(tuple(Categorical(name, ("0", "1")) for name in "abc"))

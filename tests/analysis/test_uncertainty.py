@@ -62,6 +62,7 @@ def test_possible_releases_vary_as_the_standard_errors_say():
     assert correlation[0, 1] > 0.8
 
 
+@pytest.mark.deep
 def test_possible_releases_vary_as_releases_made_again_do():
     spreads, estimates = [], []
     for seed in range(draws(80, 200)):

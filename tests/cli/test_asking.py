@@ -266,6 +266,7 @@ def test_a_release_of_products_predicts_any_column(command, tmp_path):
     assert table(command(*about, "30")).equals(table(command(*about, "0")))
 
 
+@pytest.mark.deep
 def test_two_releases_are_compared(command, tmp_path):
     for name, at in (("a", 3.0), ("b", 7.0)):
         pd.DataFrame({"x": [at] * 300}).to_csv(f"{name}.csv", index=False)

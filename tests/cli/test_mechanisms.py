@@ -154,6 +154,7 @@ def test_releases_of_every_kind_are_made_like_others_and_merged(command, tmp_pat
     assert load(tmp_path / "both.npz").records == pytest.approx(2000, abs=40)
 
 
+@pytest.mark.deep
 def test_classes_have_tables_of_their_own(command, tmp_path, asked, few_places):
     table = people()
     table["group"] = np.where(table.x < 5.5, "left", "right")
@@ -223,6 +224,7 @@ def test_several_centres(command, source, released, few_places):
     assert np.sort(pd.read_csv(pd.io.common.StringIO(result.stdout)).x) == pytest.approx([3, 8], abs=0.5)
 
 
+@pytest.mark.deep
 def test_vectors_are_released_and_asked(command, tmp_path):
     random = np.random.default_rng(1)
     vectors = random.normal(size=(300, 16))

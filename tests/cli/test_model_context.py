@@ -52,6 +52,7 @@ def told(result):
     return result.structured_content["result"]
 
 
+@pytest.mark.deep
 def test_a_program_lists_describes_and_asks_releases_with_bands(folder):
     release, places = load(folder / NAMES[0]), load(folder / NAMES[1])
     queries = json.loads(json.dumps(queries_of(places.domain), default=str))

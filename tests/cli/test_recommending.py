@@ -46,6 +46,7 @@ def test_the_first_of_the_list_is_what_auto_takes(command, source, tmp_path):
     assert first["reason"] in result.stderr
 
 
+@pytest.mark.deep
 def test_without_a_number_of_records_they_are_counted_first(command, source):
     made = command("release", source, "--bounds", "x=0:10", "--epsilon", 1, "--mechanism", "auto", "--out", "c.npz")
     assert made.exit_code == 0, made.output

@@ -261,6 +261,7 @@ def test_like_leaves_nothing_else_to_say(command, source, released, option):
     assert sentence.startswith(option[0])
 
 
+@pytest.mark.deep
 def test_bounds_and_categories_from_a_public_sample(command, tmp_path):
     public = pd.DataFrame({"x": [0.0, 10.0, 4.0], "y": [1.0, 9.0, 2.0], "city": ["b", "a", "b"]})
     public.to_csv("public.csv", index=False)

@@ -184,6 +184,7 @@ def test_what_comes_with_the_app_is_known_to_everyone_and_what_is_tried_is_put_w
     assert len(results.of("some question")) == len(KNOWN) + 1 and len(KNOWN) == 4
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sampled(BUNDLED, FLAGSHIP))
 def test_a_bundled_comparison_has_every_curve_and_is_what_would_be_measured(name):
     known = sample(name)

@@ -10,6 +10,7 @@ import pytest
 
 from core.lab import crowd_lessons as lesson
 from core.lab.crowd_lessons import AMPLE, LATEST, MEASURED, QUESTIONS, RELEASES, crowd, curve, outcomes
+from tests.depth import deep
 
 
 def test_the_crowd_is_the_same_every_time_and_a_larger_one_holds_the_smaller():
@@ -38,7 +39,7 @@ def test_the_releases_scatter_around_the_truth():
     assert (outcomes("1", 300).releases == possible.releases).all()
 
 
-@pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), ("0.1", 300, 2.0, 64), ("1", 1000, 1.0, 4)])
+@pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), deep("0.1", 300, 2.0, 64), deep("1", 1000, 1.0, 4)])
 def test_real_sketches_lie_on_the_curve_and_below_the_bound(setting):
     """Errors over at least eight sketches and fifteen places each: a factor of 1.6 is far outside their spread."""
     found = curve(*setting)
@@ -53,6 +54,7 @@ def test_noise_is_that_of_the_theorem():
     assert found.noise == pytest.approx(np.sqrt(2 * found.rows) / 0.1, rel=0.02)
 
 
+@pytest.mark.deep
 def test_the_minimum_moves_with_epsilon_people_and_neighbourhoods():
     middle = curve("1", 1000, 1.0, 64)
     assert curve("0.1", 1000, 1.0, 64).best < middle.best / 5

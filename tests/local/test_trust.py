@@ -94,6 +94,7 @@ def test_tails_add_up_to_what_pairs_of_counts_do(clones, epsilon, sure):
     assert slow <= one.delta(epsilon) <= slow + 1e-11
 
 
+@pytest.mark.deep
 def test_larger_crowds_hide_better():
     one = oracle("de", 2, 2)
     central = [Shuffled.of(one, people).epsilon(1e-6) for people in (1_000, 10_000, 1_000_000)]

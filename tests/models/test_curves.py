@@ -123,6 +123,7 @@ def test_a_valley_is_learnt_by_curves_and_by_no_straight_line():
     assert right[3] > 0.85 > 0.65 > right[0]
 
 
+@pytest.mark.deep
 def test_more_knots_are_taken_of_more_records():
     few, many = (offers(PLANE, "kind", DELTA, composable=True, records=records)[0] for records in (300, 30_000))
     assert few.trainer.curves < many.trainer.curves >= 3 and many.trainer.waves >= 64

@@ -106,6 +106,7 @@ def toy(module):
     registry.unregister("toy")
 
 
+@pytest.mark.deep
 def test_it_is_recommended_in_its_own_words(toy):
     found = {one.name: one for one in recommend(LINE, 5000, Budget(1), Closeness(NEAR))}
     assert found["toy"].sketch == toy.sketch(LINE, NEAR) and found["toy"].forecast.relative_error < 0.5

@@ -130,6 +130,7 @@ def test_answers_are_near_the_kernel_of_the_points_themselves(kind):
     assert (np.abs(np.mean(answers, axis=0) - exact) < 8.0 * error + exact / 16).all()
 
 
+@pytest.mark.deep
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """Coverage of nominal 95% intervals over 60 sketches, or 24: a mean over 40 queries each, deviation below 0.15."""
     records, queries = points(draws(300, 1000)), points(40, seed=1)

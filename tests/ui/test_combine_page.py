@@ -202,6 +202,7 @@ def until(page, words, seconds=30.0):
     return page
 
 
+@pytest.mark.deep
 def test_a_live_round_from_an_invitation_to_the_release_is_paid_once_and_goes_on_after_a_restart(page, tmp_path, calls):
     owners, coordinator = calls
     take_part(page, owners, tmp_path)

@@ -201,11 +201,12 @@ class Noise:
         weights = np.asarray(weights, dtype=np.float64)
         coarse = weights.reshape(*weights.shape[:-1], axis.cells, -1).mean(axis=-1)
         total = self.products((place,), [coarse.mean(axis=-1)], [self.alone_variance(place, coarse)])
-        for level in range(1, axis.halvings + 1):
-            cells = axis.cells << (level - 1)
-            halves = weights.reshape(*weights.shape[:-1], cells, 2, -1).sum(axis=-1)
-            parts = (halves[..., 0] - halves[..., 1]) / (axis.fine // cells)
-            total = total + self.halving_variance(place, level) * (parts**2).sum(axis=-1)
+        sums = weights
+        for level in range(axis.halvings, 0, -1):  # the finest first: the sums of a level are those of halves below it
+            halves = sums.reshape(*sums.shape[:-1], -1, 2)
+            parts, sums = halves[..., 0] - halves[..., 1], halves[..., 0] + halves[..., 1]
+            spread = np.einsum("...i,...i", parts, parts) / (axis.fine // parts.shape[-1]) ** 2
+            total = total + self.halving_variance(place, level) * spread
         return total
 
 

@@ -280,6 +280,7 @@ def test_the_audit_of_the_released_table_passes():
     assert audit_sketch(AskedDistances(LINE, ((0, STEPS, 40),)), Budget(1), runs=3000, level=1 - 1e-8).passed
 
 
+@pytest.mark.deep
 def test_what_was_not_asked_is_noise_alone():
     budget = Budget(1)
     mechanism = HuangRoth(LINE, 5, "guaranteed", 1e9)

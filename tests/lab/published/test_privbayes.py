@@ -239,6 +239,7 @@ def test_the_audit_passes_and_catches_choices_and_tables_that_cost_too_little():
     assert not attacked(mechanism.plan(Budget(draws(16, 5))), draws(120, 600)).passed
 
 
+@pytest.mark.deep
 def test_choices_alone_lose_no_more_than_their_price():
     """Frequencies of the chosen networks at two neighbours, with tables left out of sight."""
     mechanism = PrivBayes(CUBE, KERNEL, cells=2, degree=1, seed=1)

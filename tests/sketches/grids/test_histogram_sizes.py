@@ -59,6 +59,7 @@ def test_estimated_risks_are_right_on_average():
 RUNS, HELD = draws((24, 14), (60, 45))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("bandwidth", [2.0, deep(5.0), deep(8.0), deep(20.0)])
 def test_intervals_hold_the_exact_sums_at_every_bandwidth(bandwidth):
     """45 of 60 intervals of 95% at least, or 14 of 24. False alarms: 1e-7."""

@@ -59,6 +59,7 @@ def test_bounds_hold_for_every_entry_and_are_reached():
         assert (moved**2).sum(axis=1).max() == 4 * table.l2_squared
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["circle", "quadrant"])
 def test_a_random_phase_leaves_no_bias(name):
     """The average over a million phases, which is the integral but for the ends of the table's steps."""

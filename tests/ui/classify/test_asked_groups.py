@@ -77,6 +77,7 @@ def test_a_file_without_groups_is_named_and_left_alone():
     assert "tells no groups apart" in app.info[0].value
 
 
+@pytest.mark.deep
 def test_a_place_is_answered_in_words_and_follows_rule_and_level():
     app = opened(groups_of("heart"))
     assert not app.exception

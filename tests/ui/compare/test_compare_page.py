@@ -257,6 +257,7 @@ def test_methods_that_are_seen_together_differ_and_every_mark_can_be_drawn():
     assert all(mark.colour in swatch(mark) for mark in marks().values())
 
 
+@pytest.mark.deep
 def test_all_methods_take_part_again_where_others_can(page):
     app = page()
     next(one for one in app.pills if one.label == "Methods").set_value(["histogram"]).run()
@@ -293,6 +294,7 @@ def test_a_method_without_a_setting_stays_when_the_others_are_tuned():
     assert not any(curve.tuned for curve in shown_curves(trials, "relative_error", False))
 
 
+@pytest.mark.deep
 def test_curves_that_were_measured_before_are_there_at_once_and_can_be_measured_here(page, monkeypatch):
     trial = Trial("histogram", None, 1.0, 0.0, 0, False, 0.1, 0.2, None, 0.1, 0.0, 0.1, 10)
     monkeypatch.setattr(Idle, "found", {Step("histogram", Decimal(1), Decimal(0)): Outcome(trial, None, 1.0)})

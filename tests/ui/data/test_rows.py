@@ -274,6 +274,7 @@ def page(source: Source) -> tuple[AppTest, Session]:
     return at.run().switch_page(DATA.path).run(), session
 
 
+@pytest.mark.deep
 def test_common_knowledge_fills_bounds_on_a_click():
     at, session = page(open_source(pd.DataFrame({"age": np.arange(3), "x": np.arange(3)})))
     at.session_state["as-1-1"] = "left out"

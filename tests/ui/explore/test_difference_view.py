@@ -46,6 +46,7 @@ def test_two_open_files_are_compared(sketch, first, second):
     assert CAVEAT in shown(app)
 
 
+@pytest.mark.deep
 def test_two_tables_are_compared_by_pairs_and_in_rows():
     app = two(Tables.of(PEOPLE, bins=4), rows(20.0), rows(70.0))
     view(app, COMPARE)

@@ -19,6 +19,7 @@ def test_the_question_survives_a_page_change(ledger):
     assert at.radio(key="release-question").value == "distance" and not at.exception
 
 
+@pytest.mark.deep
 def test_groups_need_a_column_of_categories_and_another_to_compare_by(ledger):
     at = ask(with_total(visit()), "group")
     assert at.button(key=PRESS).disabled and "a column of categories that says the group" in words(at)

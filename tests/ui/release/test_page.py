@@ -51,6 +51,7 @@ def test_it_starts_at_one_without_slack_and_asks_for_the_total_of_a_new_data_set
     assert "73.1%" in words(at)
 
 
+@pytest.mark.deep
 def test_price_risk_and_forecast_move_with_epsilon(ledger):
     at = with_total(visit())
     before = words(at)
