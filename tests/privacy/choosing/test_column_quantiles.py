@@ -135,7 +135,7 @@ def test_the_choices_of_a_level_share_what_one_person_moves(tiny, relation, reco
 
 @pytest.mark.parametrize("quantiles", [("0.5",), ("0.3", "0.8")])
 def test_frequencies_are_those_of_the_closed_form(tiny, quantiles):
-    plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(400, 4000)
+    plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(700, 4000)
     expected: dict[tuple[float, ...], float] = {}
     for outcome, chance in chances(tiny, counts, plan).items():
         values = tuple(tiny.value(candidate) for candidate in outcome)
