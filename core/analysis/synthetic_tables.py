@@ -43,7 +43,7 @@ from ..domain import Categorical, Domain, Ordered, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.array_types import Integers
-from ..sketches.tables.best_guess import BestGuess
+from ..sketches.tables.best_guess import BestGuess, mutual_information
 from ..sketches.tables.table_axes import METRIC, Axis, is_number
 from ..sketches.tables.table_layout import Columns, largest
 from ..sketches.tables.tables import Tables
@@ -211,7 +211,7 @@ def _from_tree(
 ) -> Integers:
     """Cells of records, int64 (axes, n), drawn along the tree of the pairs that tell most."""
     pairs = {pair: targets[pair] for pair in targets if len(pair) == 2}
-    told = sorted(pairs, key=lambda pair: -_mutual_information(pairs[pair]))
+    told = sorted(pairs, key=lambda pair: -mutual_information(pairs[pair]))
     neighbours: dict[int, list[int]] = {place: [] for place in range(len(sizes))}
     part = list(range(len(sizes)))
     for one, other in told:
@@ -234,12 +234,6 @@ def _from_tree(
                     cells[child] = _given(cells[parent], joint, targets[(child,)], random)
                     waiting.append(child)
     return cells
-
-
-def _mutual_information(joint: np.ndarray) -> float:
-    even = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    there = joint > 0.0
-    return float((joint[there] * np.log(joint[there] / even[there])).sum())
 
 
 def _given(parents: Integers, joint: np.ndarray, otherwise: np.ndarray, random: np.random.Generator) -> Integers:

@@ -165,8 +165,10 @@ def tables(budget: Budget) -> Iterator[Trial]:
     sizes = {"bins": (3, 3), "halvings": (0, 0)}
     yield bought("tables of single columns", Tables(grid, tables=((0,), (1,), (2,), (3,)), **sizes), budget)  # type: ignore[arg-type]
     yield bought("tables that are named", Tables(grid, tables=((0, 2), (1, 3)), **sizes), budget)  # type: ignore[arg-type]
-    if budget.delta:  # choices add up in zCDP alone
-        yield bought("tables that are chosen", ChosenTables(grid, (3, 3), (0, 0), 2), budget)
+    yield bought("tables that are chosen", ChosenTables(grid, (3, 3), (0, 0), 2), budget)
+    if budget.pure:
+        ways = ((0, 9, 0), (2, 9, 20), (6, 30, 90))
+        yield bought("tables of as many pairs as are worth it", ChosenTables(grid, (3, 3), (0, 0), ways=ways), budget)
 
 
 def parts(budget: Budget) -> Iterator[Trial]:

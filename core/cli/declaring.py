@@ -365,6 +365,17 @@ def with_size(
     return chosen
 
 
+def pairs_worth_it(sketch: LinearSketch | Adaptive, budget: Budget) -> LinearSketch | Adaptive:
+    """Under a pure promise, the records are asked which pairs are worth it where nobody named tables; else as it is."""
+    from ..sketches.tables.chosen import ChosenTables
+    from ..sketches.tables.tables import Tables
+
+    plain = isinstance(sketch, Tables) and sketch.tables is None and sketch.cut_for == "questions"
+    if not plain or not budget.pure or len(sketch.axes) < 3:
+        return sketch
+    return ChosenTables(sketch.domain, sketch.bins, sketch.halvings)
+
+
 def _whole_table(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
     """Tables with their cells and, where these are open too, the pairs that noise lets be seen, and says which."""
     from ..releases.forecast.sketch_sizes import ANY_RECORDS

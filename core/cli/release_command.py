@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from ..errors import RequestError
 from . import notation
-from .declaring import FileOptions, declared_domain, declared_sketch, say_presets, with_size
+from .declaring import FileOptions, declared_domain, declared_sketch, pairs_worth_it, say_presets, with_size
 from .discovering import asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .mechanisms import warn_of_wide_column
@@ -253,7 +253,8 @@ def _sketch(
     from ..domain import Numeric
 
     if purchase is None:
-        return with_size(declared_sketch(data, shape, budget, guess), budget, guess, shape.groups)
+        declared = pairs_worth_it(declared_sketch(data, shape, budget, guess), budget)
+        return with_size(declared, budget, guess, shape.groups)
     if shape.like is not None:
         raise RequestError("--private-bounds cannot be given here, as --like takes the bounds from the release file.")
     ranges = {name: Numeric(name, grid.low, grid.high) for name, grid in purchase.grids.items()}

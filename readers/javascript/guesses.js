@@ -92,9 +92,17 @@ const movedTo = (found, variances, margins) => {
   return scaledTo(values, margins);
 };
 
+/** What two columns tell of each other, in natural units, by the counts of their cells. */
+const mutualInformation = (counts, columns) => {
+  const whole = total(counts), rows = counts.length / columns;
+  const [ofRow, ofColumn] = [new Float64Array(rows), new Float64Array(columns)];
+  counts.forEach((one, i) => { ofRow[Math.floor(i / columns)] += one; ofColumn[i % columns] += one; });
+  return counts.reduce((sum, one, i) => sum + (one > 0 ? (one / whole) * Math.log((one * whole) / (ofRow[Math.floor(i / columns)] * ofColumn[i % columns])) : 0), 0);
+};
+
 /** What is most likely of the tables of a release; kept, as all of them are asked again and again. */
 export class Guesses {
-  axes; kept; tables;
+  axes; kept; tables; beside;
 
   /** @param {Tables} tables */
   constructor(tables) {
@@ -113,7 +121,10 @@ export class Guesses {
     if (productOf(sides) > MOST_GUESSED) return null;
     if (!table.length) return Float64Array.of(Math.max(1, this.tables.records));
     if (table.length === 1) return nearestWithTotal(this.tables.counts(table), Math.max(1, this.tables.records));
-    if (!this.tables.measured(table)) return this.fitted(table, this.measuredParts(table));
+    if (!this.tables.measured(table)) {
+      const path = table.length === 2 ? this.path(...table) : [];
+      return path.length ? this.along(path) : this.fitted(table, this.toldParts(table));
+    }
     const margins = table.map((_, side) => table.filter((_, other) => other !== table.length - 1 - side));
     let variance = 0;
     for (const inside of subsets(table)) {
@@ -144,6 +155,59 @@ export class Guesses {
     const known = subsets(table).filter((one) => one.length && this.tables.measured(one));
     const parts = known.filter((one) => !known.some((other) => other.length > one.length && one.every((i) => other.includes(i))));
     return parts.sort(inOrder);
+  }
+
+  /** The same, and those pairs of them that others join. */
+  toldParts(table) {
+    const pairs = table.length > 2 ? subsets(table).filter((one) => one.length === 2) : [];
+    const joined = pairs.filter((pair) => !this.tables.measured(pair) && this.path(...pair).length);
+    const parts = [...this.measuredParts(table), ...joined];
+    return parts.filter((one) => !parts.some((other) => other.length > one.length && one.every((i) => other.includes(i)))).sort(inOrder);
+  }
+
+  /** By column, those that the measured pairs which tell most join it to, without any circle. */
+  tree() {
+    if (this.beside) return this.beside;
+    this.beside = this.axes.map(() => []);
+    const part = this.axes.map((_, place) => place);
+    const told = this.tables.pairs.map((pair) => [Number(mutualInformation(this.of(pair), this.axes[pair[1]].cells).toFixed(9)), pair]);
+    for (const [, [one, other]] of told.sort(([a, pair], [b, next]) => b - a || inOrder(pair, next))) {
+      if (part[one] === part[other]) continue;
+      this.beside[one].push(other);
+      this.beside[other].push(one);
+      const joined = part[other];
+      part.forEach((name, place) => { if (name === joined) part[place] = part[one]; });
+    }
+    return this.beside;
+  }
+
+  /** The columns from one to another along the tree; none where nothing joins them. */
+  path(one, other) {
+    const before = new Map([[one, [one]]]);
+    for (const [place, path] of before) { // grows on the way
+      for (const beside of this.tree()[place]) if (!before.has(beside)) before.set(beside, [...path, beside]);
+    }
+    return before.get(other) ?? [];
+  }
+
+  /** The table of the ends of a path, on which each column says of the next what their pair does. */
+  along(path) {
+    const sides = path.map((place) => this.axes[place].cells);
+    const [rows] = sides;
+    let found = new Float64Array(rows * rows);
+    this.of([path[0]]).forEach((one, i) => { found[i * rows + i] = one; });
+    for (let step = 1; step < path.length; step++) {
+      const [middle, columns] = [sides[step - 1], sides[step]];
+      const pair = this.counted([path[step - 1], path[step]], {});
+      const next = new Float64Array(rows * columns);
+      for (let j = 0; j < middle; j++) {
+        const row = pair.subarray(j * columns, (j + 1) * columns), whole = total(row);
+        if (!(whole > 0)) continue;
+        for (let i = 0; i < rows; i++) for (let k = 0; k < columns; k++) next[i * columns + k] += (found[i * middle + j] * row[k]) / whole;
+      }
+      found = next;
+    }
+    return path[0] < path.at(-1) ? found : transposed(found, sides.at(-1), rows);
   }
 
   /** The most even table with guessed margins. */

@@ -202,7 +202,8 @@ def _tables_alike(sized: LinearSketch | Adaptive, budget: Budget) -> tuple[Table
         made = cast(Tables, sized)
         return made, plan(made, budget)
     chosen = sized.plan(budget)
-    return cast(ChosenTables, sized).alike, Plan(chosen.noises[0], chosen.count_noise, chosen.counts, chosen.cost)
+    alike = cast(ChosenTables, sized).alike_under(budget)
+    return alike, Plan(chosen.noises[-1], chosen.count_noise, chosen.counts, chosen.cost)
 
 
 def _solved(goal: Goal, seen: Seen, records: float, delta: Number, neighbours: Neighbours) -> Solution:

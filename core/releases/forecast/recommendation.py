@@ -137,7 +137,7 @@ class Counts(Question):
     """How many, by what, together with what? Counts in tables of all columns."""
 
     by: tuple[str, ...] = ()  # Columns by which the others are counted; with none, the pairs that can be seen are.
-    # Whether those that go together most are chosen, under a promise with a delta where not all can be seen.
+    # Whether those that go together most are chosen where not all can be seen; in pure ε, as many as are worth it.
     choosing: bool = False
     answers: ClassVar[str] = "tables"
 
@@ -272,11 +272,11 @@ def recommend(
 
 def _counting(domain: Domain, records: float, budget: Budget, question: Counts) -> Recommendation:
     """The tables of all columns, whose pairs follow from public sizes or are chosen under the promise."""
-    choosing = question.choosing and not question.by and not budget.pure  # choices do not add up well in pure ε
+    choosing = question.choosing and not question.by
     if choosing and (found := chosen_pairs(domain, records, budget)):
         chooser, expected = found
         said = reason_of_choice(chooser, records, budget)
-        return Recommendation(chooser.name, chooser.alike, expected, said, chooser=chooser)
+        return Recommendation(chooser.name, chooser.alike_under(budget), expected, said, chooser=chooser)
     tables, expected = whole_table(domain, records, budget, question.by)
     return Recommendation(tables.name, tables, expected, reason(tables, records, budget, question.by))
 

@@ -22,6 +22,7 @@ from ...sketches.tables.chosen import ChosenTables
 from ...sketches.tables.reading import Noise
 from ...sketches.tables.table_axes import Axis
 from ...sketches.tables.table_layout import Columns
+from ...sketches.tables.table_sizes import FEWEST_CHOSEN
 from ...sketches.tables.tables import Tables
 from .forecast import Forecast, forecast_planned
 from .one_trial import checked_records
@@ -44,18 +45,17 @@ def whole_table(
 
 
 def chosen_pairs(domain: Domain, records: float | None, budget: Budget) -> tuple[ChosenTables, Forecast] | None:
-    """The same with pairs that are chosen under the promise; None where all can be seen, or none.
-
-    RequestError when pairs cannot be chosen of such columns or under such a promise.
-    """
+    """The same with pairs that are chosen under the promise; None where nothing would be gained by that."""
     records = checked_records(records)
+    if len(Tables.of(domain).axes) < FEWEST_CHOSEN:
+        return None
     chooser = ChosenTables(domain).sized_for(budget, records)
     if not chooser.chooses:
         return None
     chooser = cast(ChosenTables, chooser)
     planned = chooser.plan(budget)
-    alike = Plan(planned.noises[0], planned.count_noise, planned.counts, planned.cost)
-    return chooser, expected(chooser.alike, alike, records)
+    alike = Plan(planned.noises[-1], planned.count_noise, planned.counts, planned.cost)
+    return chooser, expected(chooser.alike_under(budget), alike, records)
 
 
 def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
@@ -121,11 +121,19 @@ def reason(sketch: Tables, records: float, budget: Budget, by: Sequence[str] = (
 
 def reason_of_choice(chooser: ChosenTables, records: float, budget: Budget) -> str:
     """What will be in a file whose pairs are chosen under the promise, and what will be left out and why."""
-    alike = chooser.alike
+    alike = chooser.alike_under(budget)
     every = math.comb(len(alike.axes), 2)
+    noise = chooser.plan(budget).noises[-1]
+    if chooser.ways:
+        some = [f"{pairs:,}" for pairs, *_ in chooser.ways if 0 < pairs < every]
+        return (
+            f"{_by_themselves(alike)}. How many of the {count(every, 'pair')} are counted, a twentieth of ε asks the "
+            f"records: none, {', '.join(some)} that go together most, or all. Where it is all, noise is largest, and "
+            f"said here. {_average(alike, noise, records)} What was chosen, the file will say."
+        )
     return (
         f"{_by_themselves(alike)}; and {count(len(alike.pairs), 'pair')} of them together, those that go together most "
-        f"as far as noise lets that be seen. {_average(alike, chooser.plan(budget).noises[0], records)} The other "
+        f"as far as noise lets that be seen. {_average(alike, noise, records)} The other "
         f"{count(every - len(alike.pairs), 'pair')} will be left out, as all together the noise would hide them; which "
         "ones these are, the file will say."
     )

@@ -20,8 +20,16 @@ has the proof, in whole numbers, under either relation). Rényi divergences of t
 what came before (Bun, Steinke 2016, Lemma 2.3), so the whole is ρ-zCDP. ∎ As F₁ is that of the same two neighbours in
 both terms, nothing is lost by measuring in two steps: it is as if all residuals were one table.
 
-What is released are ordinary `Tables`, and intervals are theirs: noise in a pair is drawn after it was chosen. Under
-pure ε nothing is chosen, as there K choices cost K ε₀.
+What is released are ordinary `Tables`, and intervals are theirs: noise in a pair is drawn after it was chosen.
+
+**Under pure ε** noise grows with the number of tables, so a twentieth of it asks the records first how many pairs are
+worth counting (`core.sketches.tables.pair_ways`), unless somebody says how many. Where it is none or all, their cells
+are counted with what is left. Otherwise a tenth of that chooses pairs by report noisy max, those of a tree first: each
+joins columns that none has joined yet, as what a tree joins says of all its columns how they hang together
+(`best_guess`). Single columns and the chosen pairs are counted with Laplace noise of scale Δ/ε', Δ the sum of their
+weights, which is the same whatever was chosen. Pure promises add up, also where each looks at what came before
+(Dwork, Roth 2014, Theorem 3.16 and section 3.5.1): the question how many, the K choices, and w/(Δ/ε') for every table
+of weight w. ∎
 """
 
 from __future__ import annotations
@@ -44,18 +52,14 @@ from ...privacy.calibration import NoiseScale, gaussian_scale
 from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian, Selections
 from ...privacy.neighbours import Neighbours, Sensitivity
-from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
 from ...runtime.parameters import Resolved, Several, Whole, parameter
 from ..adaptive import (
-    LARGEST_TOTAL,
-    SCALE,
     Adaptive,
     AdaptivePlan,
     Outcome,
     Read,
-    pair_score,
     price_of,
     score_sensitivity,
 )
@@ -63,17 +67,16 @@ from ..capabilities import check_points
 from ..linear import LinearSketch
 from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
 from .best_guess import BestGuess
-from .largest_change import added, replaced
+from .pair_ways import CHOICES_SHARE, PureWays, Way, apart, exact_counts, of_one, with_noise
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
-from .table_layout import Block, Columns
+from .table_layout import Columns
 from .table_sizes import MAX_TABLES, all_pairs, cut_for_choice, few_cells_first, with_singles
-from .table_weights import for_squares, for_sums, singles_weight
+from .table_weights import added, for_squares, for_sums, replaced, singles_weight
 from .tables import MOST_BINS, MOST_HALVINGS, Tables
 
-CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
+_WAY = Several("A number of pairs and its noise", Whole("A number of pairs or records", 0, 1 << 40), 3, 3)
 FINER = 4  # Times the usual weights, so that those of pairs, which are rounded down, lose half a per cent.
-HALF_NORMAL = math.sqrt(2.0 / math.pi)  # Mean absolute value of a normal number.
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,9 @@ class ChosenTables(Adaptive):
         As of `Tables`; None leaves them to `sized_for`.
     pairs : int | None
         How many pairs; likewise.
+    ways : tuple[tuple[int, int, int], ...] | None
+        Under a pure promise instead: numbers of pairs that may be counted, each with its noise (`pair_ways.Way`), a
+        public guess; likewise.
     """
 
     domain: Domain
@@ -101,9 +107,11 @@ class ChosenTables(Adaptive):
         Several("The halvings", Whole("The number of halvings of a column", 0, MOST_HALVINGS)), None
     )
     pairs: Resolved[int] = parameter(Whole("The number of pairs", 1, MAX_TABLES), None)
+    ways: Resolved[tuple[tuple[int, int, int], ...]] = parameter(Several("The numbers of pairs", _WAY, 1), None)
     name: ClassVar[str] = "tables"
     asked_for: ClassVar[str] = "tables"
     needs_records: ClassVar[bool] = False
+    keeps_gaps: ClassVar[bool] = True
     metric = METRIC
 
     def _check(self) -> None:
@@ -112,32 +120,37 @@ class ChosenTables(Adaptive):
         if columns < 3:
             raise RequestError("Pairs are chosen among three columns or more; of fewer, there is but one pair.")
         most = math.comb(columns, 2)
-        if self.pairs is not None and self.pairs > most:
-            raise RequestError(f"Of {columns:,} columns there are {most:,} pairs, so no {self.pairs:,} can be chosen.")
+        pairs = max([self.pairs or 0, *(pairs for pairs, *_ in self.ways or ())])
+        if pairs > most:
+            raise RequestError(f"Of {columns:,} columns there are {most:,} pairs, so no {pairs:,} can be chosen.")
         if self.sized:
             _ = self.first  # refuses tables that are too large
 
     @property
     def sized(self) -> bool:
-        return None not in (self.bins, self.halvings, self.pairs)
+        return None not in (self.bins, self.halvings) and (self.pairs is not None or self.ways is not None)
 
     def sized_for(self, budget: Budget, records: float) -> LinearSketch | Adaptive:
         """With as many pairs as can be seen and the cells that suit them; plain tables where that is all or none.
 
-        Then there is nothing to choose, or nothing that would be worth its price.
+        Then there is nothing to choose, or nothing that would be worth its price. Under a pure promise, with the
+        numbers of pairs among which the records decide.
         """
         if self.sized:
             return self
-        self.check_budget(budget)
         cut = cut_for_choice(self._open, budget, records)
         seen = self.pairs or len(cut.pairs)
+        chosen = replace(self, bins=cut.bins, halvings=cut.halvings)
+        if budget.pure and self.pairs is None:
+            ways = chosen._purely.asked(budget, records)
+            return replace(chosen, ways=ways) if ways else replace(self._open, tables=None).sized_for(budget, records)
         if seen in (0, math.comb(len(cut.axes), 2)):
             return replace(self._open, tables=None).sized_for(budget, records)
-        return replace(self, bins=cut.bins, halvings=cut.halvings, pairs=seen)
+        return replace(chosen, pairs=seen)
 
-    def check_budget(self, budget: Budget) -> None:
-        if budget.pure:
-            raise RequestError("Pairs are chosen under a promise with a delta alone, as choices add up in zCDP.")
+    @property
+    def _purely(self) -> PureWays:
+        return PureWays(self._open, tuple(Way(*way) for way in self.ways or ()), self.pairs)
 
     @property
     def _open(self) -> Tables:
@@ -154,7 +167,7 @@ class ChosenTables(Adaptive):
         usual = self.alike
         given = {(block.columns, block.level): w for block, w in zip(usual.layout.blocks, usual.weights, strict=True)}
         every = replace(self._open, tables=all_pairs(len(self._open.axes))).measuring_contrasts()
-        weights = (given[block.columns, block.level] if _alone(block) else 1 for block in every.layout.blocks)
+        weights = (given[block.columns, block.level] if of_one(block) else 1 for block in every.layout.blocks)
         return replace(every, weights=tuple(weights))
 
     @cached_property
@@ -169,9 +182,18 @@ class ChosenTables(Adaptive):
         best = replace(self._open, tables=tables).measuring_contrasts(for_squares, singles_weight(tables, sides))
         return replace(best, weights=tuple(FINER * weight for weight in best.weights))
 
+    def alike_under(self, budget: Budget) -> Tables:
+        """Tables as many and as noisy as are released at most, with the last noise of the plan: for forecasts."""
+        return self._purely.noisiest if budget.pure else self.alike
+
     def plan(self, budget: Budget) -> AdaptivePlan:
         """Equal prices for all choices, and the noise of all counters."""
-        self.check_budget(budget)
+        if budget.pure:
+            return self._purely.plan(budget)
+        if self.pairs is None:
+            raise RequestError(
+                "How many pairs are counted is asked of the records under a pure promise alone; say pairs."
+            )
         rho = Fraction(largest_rho(float(budget.epsilon), float(budget.delta)))
         price = price_of(rho * CHOICES_SHARE / self.pairs)
         moved = self._capacity(budget.neighbours)
@@ -189,18 +211,20 @@ class ChosenTables(Adaptive):
         return self.alike.sensitivity(neighbours).l2_squared
 
     def run(self, read: Read, plan: AdaptivePlan, noise_source: NoiseSource | None = None) -> Outcome:
-        counts = _exact_counts(self.first, read(self.first))
+        counts = exact_counts(self.first, read(self.first))
+        if plan.budget.pure:
+            return self._purely.run(counts, plan, noise_source)
         exact = self._every.zeros()
         Filling(self._every.layout, self._every.weights).add_counts(exact, counts.counted, counts.fine)
         (noise,) = plan.noises
-        alone = {(block.columns, block.level): block.place for block in self._every.layout.blocks if _alone(block)}
-        noisy = _with_noise({key: exact[place] for key, place in alone.items()}, noise, noise_source)
+        alone = {(block.columns, block.level): block.place for block in self._every.layout.blocks if of_one(block)}
+        noisy = with_noise({key: exact[place] for key, place in alone.items()}, noise, noise_source)
         chosen = self._chosen(counts.counted, noisy, plan, noise_source)
         sketch = self._released(chosen, plan.budget.neighbours)
         blocks = list(zip(sketch.layout.blocks, sketch.weights, strict=True))
-        of_pairs = {block.columns: weight for block, weight in blocks if not _alone(block)}
-        places = {block.columns: block.place for block in self._every.layout.blocks if not _alone(block)}
-        measured = _with_noise(
+        of_pairs = {block.columns: weight for block, weight in blocks if not of_one(block)}
+        places = {block.columns: block.place for block in self._every.layout.blocks if not of_one(block)}
+        measured = with_noise(
             {(pair, 0): weight * exact[places[pair]] for pair, weight in of_pairs.items()}, noise, noise_source
         )
         table = np.concatenate([(noisy | measured)[block.columns, block.level] for block, _ in blocks])
@@ -229,44 +253,27 @@ class ChosenTables(Adaptive):
         """Of every pair, int64; private."""
         table = np.zeros(self._every.shape)
         for block in self._every.layout.blocks:
-            if _alone(block):
+            if of_one(block):
                 table[block.place] = noisy[block.columns, block.level]
         guess = BestGuess(self._every.reading(table, noise.variance, None, math.inf))
-        singles = [np.asarray(guess.counts((place,))) for place in range(len(self._every.axes))]
-        # So that scores fit 64 bits, whatever the noise says.
-        shrunk = min(1.0, LARGEST_TOTAL / guess.records)
-        added = self._added_by_noise(noise)
-        scores = []
-        for place, (one, other) in enumerate(self._every.tables):
-            expected = np.outer(singles[one], singles[other]) * (shrunk / guess.records)
-            off = pair_score(counted.table(place), np.rint(SCALE * expected).astype(np.int64))
-            scores.append(off - round(SCALE * min(added[place], LARGEST_TOTAL)))
-        return np.array(scores, np.int64)
-
-    def _added_by_noise(self, noise: NoiseScale) -> list[float]:
-        """What noise adds on average to the L1 distance of each pair's counts: public."""
         usual = self.alike
-        pair, weight = next((b, w) for b, w in zip(usual.layout.blocks, usual.weights, strict=True) if not _alone(b))
-        deviation = math.sqrt(noise.variance) / (weight * usual.layout.unit(pair.columns))
-        found = []
-        for table in self._every.tables:
-            sides = [self._every.axes[place].cells for place in table]
-            own = math.prod(1.0 - 1.0 / side for side in sides)  # of a cell, what its pair's residual has of noise
-            found.append(HALF_NORMAL * deviation * math.sqrt(own) * math.prod(sides))
-        return found
+        pair, weight = next((b, w) for b, w in zip(usual.layout.blocks, usual.weights, strict=True) if not of_one(b))
+        return apart(
+            counted, self.first.tables, guess, math.sqrt(noise.variance) / (weight * usual.layout.unit(pair.columns))
+        )
 
     def _released(self, chosen: Sequence[Columns], neighbours: Neighbours) -> Tables:
         """The chosen pairs, with the largest weights with which no person moves the table further than T."""
         plain = replace(self._open, tables=with_singles(chosen, len(self._every.axes))).measuring_contrasts()
         layout = plain.layout
         given = {(b.columns, b.level): w for b, w in zip(self._every.layout.blocks, self._every.weights, strict=True)}
-        longest = max(layout.unit(block.columns) for block in layout.blocks if not _alone(block))
+        longest = max(layout.unit(block.columns) for block in layout.blocks if not of_one(block))
 
         def weights(scale: int) -> tuple[int, ...]:
             """With contrasts of pairs `scale` times as long as the longest, or a little less."""
             return tuple(
                 given[block.columns, block.level]
-                if _alone(block)
+                if of_one(block)
                 else max(1, scale * longest // layout.unit(block.columns))
                 for block in layout.blocks
             )
@@ -290,35 +297,6 @@ class ChosenTables(Adaptive):
 
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return self.first.exact(queries, records)
-
-
-@dataclass(frozen=True, eq=False)
-class _Counts:
-    """Exact counts of all pairs in their order, and of the fine cells of columns that are halved."""
-
-    counted: Counted
-    fine: dict[Columns, np.ndarray]
-
-
-def _exact_counts(first: Tables, table: np.ndarray) -> _Counts:
-    pairs = [block for block in first.layout.blocks if not block.level]
-    # The last halving of each column is counted in its finest cells.
-    fine = {block.columns: table[block.place] for block in first.layout.blocks if block.level}
-    starts = np.array([block.place.start for block in pairs], np.int64)
-    return _Counts(Counted(table[: pairs[-1].place.stop], starts, tuple(block.shape for block in pairs)), fine)
-
-
-def _with_noise(
-    parts: Mapping[tuple[Columns, int], np.ndarray], noise: NoiseScale, source: NoiseSource | None
-) -> dict[tuple[Columns, int], np.ndarray]:
-    together = add_noise(np.concatenate(list(parts.values())), noise, source)
-    ends = np.cumsum([len(part) for part in parts.values()])[:-1]
-    return dict(zip(parts, np.split(together, ends), strict=True))
-
-
-def _alone(block: Block) -> bool:
-    """Whether it is of a single column, or of the number of records."""
-    return len(block.columns) < 2
 
 
 def _chosen(facts: PublicInputs) -> ChosenTables:

@@ -6,7 +6,7 @@ others.
 
 Each record is in exactly one cell of an axis, whatever its value: which one is a function of that value and of public
 facts alone. All sensitivities rest on this, and on nothing else of an axis but its number of cells: they are maxima
-over every cell and every two (`core.sketches.tables.largest_change`), so a neighbour who gains or loses a value is
+over every cell and every two (`core.sketches.tables.table_weights`), so a neighbour who gains or loses a value is
 among them.
 
 Values that lie on public steps: how many there are, and which of them are a cell together.

@@ -32,7 +32,6 @@ from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Several, Whole, parameter
 from ..answers import Answers
 from ..linear import LinearSketch
-from .largest_change import added, replaced
 from .reading import Noise, Reading, average_variance, shared, shares_of, variances
 from .table_axes import METRIC, Axis, axes_of, cut, narrow, number_axes, steps_of
 from .table_filling import Filling
@@ -48,7 +47,7 @@ from .table_sizes import (
     settled,
     tables_named,
 )
-from .table_weights import LARGEST_WEIGHT, Part, for_squares, mean_variance, whole_weights
+from .table_weights import LARGEST_WEIGHT, Part, added, for_squares, mean_variance, replaced, whole_weights
 
 MOST_BINS = 1 << 12
 MOST_HALVINGS = 14

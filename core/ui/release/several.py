@@ -254,10 +254,12 @@ WHY = {
     STRONGEST: "Which ones these are is found out under the same promise. A tenth of the budget pays for it, so each "
     "count is about a twentieth noisier. Where columns hardly go together, the smallest tables serve better.",
 }
-WITHOUT_RISK = (
-    "Not all pairs of columns can be seen here. With the one-in-a-million risk more can, and those "
-    "that go together most may be chosen."
-)
+ALL, WORTH_IT = "All of them", "As many as are worth it"
+WHY |= {
+    ALL: "Each is counted, with as much noise as all of them together need.",
+    WORTH_IT: "How many, and which go together most, is found out under the same promise: a twentieth of the budget "
+    "asks how many, and a tenth of the rest which ones.",
+}
 
 
 def choose_pairs(draft: Draft, number: int) -> Draft:
@@ -274,24 +276,25 @@ def choose_pairs(draft: Draft, number: int) -> Draft:
         return draft
     tables = cast(Tables, way_of(draft).answering)
     seen, every = len(tables.pairs), math.comb(len(tables.axes), 2)
-    if seen == every or (not seen and draft.promise.pure):
+    pure = draft.promise.pure
+    if seen == every and not pure:
         return draft
-    if draft.promise.pure:
-        note(WITHOUT_RISK)
-        return draft
-    usual = SMALLEST if seen else NONE
-    if not seen:  # as single columns are better off alone, unless the strongest pairs are found out
+    usual = ALL if seen == every else SMALLEST if seen else NONE
+    if pure or not seen:  # as single columns are better off alone, unless the strongest pairs are found out
         found = chosen_pairs(draft.domain, draft.records, draft.promise)
         if found is None:
             return draft
-        seen = found[0].pairs
+        seen = seen or len(found[0].alike_under(draft.promise).pairs)
+    strongest = WORTH_IT if pure else STRONGEST
     chosen = st.segmented_control(
-        f"Of {every:,} pairs of columns, noise lets {seen:,} be seen. Which?",
-        [usual, STRONGEST],
+        f"Which of {every:,} pairs of columns are counted?"
+        if pure
+        else f"Of {every:,} pairs of columns, noise lets {seen:,} be seen. Which?",
+        [usual, strongest],
         key=f"release-pairs-{number}",
         required=True,
-        default=usual,
+        default=strongest if pure and not draft.first else usual,
         persist_state="session",
     )
     note(WHY[chosen])
-    return replace(draft, choosing=chosen == STRONGEST)
+    return replace(draft, choosing=chosen == strongest)

@@ -1,5 +1,6 @@
 """Pairs chosen under noise: the right ones, at the price that was paid, and never a table that moves further."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -24,8 +25,19 @@ from core.sketches.adaptive import SCALE, pair_score, score_sensitivity
 from core.sketches.mechanism_audit import audit_adaptive
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card
-from core.sketches.tables.chosen import CHOICES_SHARE, ChosenTables, _exact_counts
+from core.sketches.tables.chosen import ChosenTables
+from core.sketches.tables.pair_ways import (
+    CHOICES_SHARE,
+    WAY_SHARE,
+    Way,
+    errors,
+    exact_counts,
+    left_out,
+    moved_by_a_person,
+)
+from core.sketches.tables.pair_ways import SCALE as SCALE_OF_WAYS
 from core.sketches.tables.table_axes import METRIC
+from core.sketches.tables.table_filling import Counting
 from core.sketches.tables.tables import Tables
 from core.sources import open_source
 from tests.sketches.checking import poured
@@ -158,7 +170,7 @@ def test_no_neighbour_moves_the_released_table_or_a_score_further(relation):
         for block in mechanism._every.layout.blocks
         if len(block.columns) < 2
     }
-    before = mechanism._scores(_exact_counts(mechanism.first, crowd).counted, released, noise)
+    before = mechanism._scores(exact_counts(mechanism.first, crowd).counted, released, noise)
     for place, pairs in enumerate(combinations(combinations(range(4), 2), 2)):
         made = mechanism._released(list(pairs), relation)
         for row in range(place, 60, 15):
@@ -169,7 +181,7 @@ def test_no_neighbour_moves_the_released_table_or_a_score_further(relation):
                 moved = moved - poured(made, points[[other]])
                 counts = counts - added[other]
             assert sum(int(value) ** 2 for value in moved) <= most
-            scores = mechanism._scores(_exact_counts(mechanism.first, counts).counted, released, noise)
+            scores = mechanism._scores(exact_counts(mechanism.first, counts).counted, released, noise)
             assert np.abs(scores - before).max() <= score_sensitivity(relation, 1)
 
 
@@ -196,6 +208,9 @@ def test_an_attack_finds_what_was_broken_and_nothing_else(relation):
     for kind, passed in ((ChosenTables, True), (Cheap, False)):
         mechanism = kind(MIXED, (4, 3), (2, 0), 1)
         assert audit_adaptive(mechanism, Budget(1, "1e-6", relation), runs=600, level=1 - 1e-8).passed == passed
+    asked = ChosenTables(MIXED, (4, 3), (2, 0), ways=((0, 9, 0), (3, 9, 20), (6, 30, 90)))
+    for mechanism in (small(pairs=1), asked):
+        assert audit_adaptive(mechanism, Budget(1, 0, relation), runs=600, level=1 - 1e-8).passed
 
 
 def test_seeded_noise_repeats_itself():
@@ -209,9 +224,103 @@ def _rows() -> dict:
     return rows | {"y": random.uniform(-1, 1, 300), "d": random.choice(list("pq"), 300)}
 
 
+TREE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5)]
+LETTERS = Domain(tuple(Categorical(f"c{place}", tuple("stuv")) for place in range(6)))
+
+
+def grown(people: int, alike: float) -> pd.DataFrame:
+    """Every column of a tree says what the one before it says, with this probability, and else anything."""
+    random = np.random.default_rng(3)
+    cells = random.integers(0, 4, (6, people))
+    for before, after in TREE:
+        cells[after] = np.where(random.random(people) < alike, cells[before], cells[after])
+    return pd.DataFrame({f"c{place}": np.array(list("stuv"))[row] for place, row in enumerate(cells)})
+
+
+def test_under_a_pure_promise_a_tree_is_counted_where_columns_hang_together_along_one():
+    """At ε = 10 and 20,000 people another way, or pair, has a chance below 1e-9."""
+    asked = ChosenTables(LETTERS, (), (), ways=((0, 0, 0), (5, 3_000, 9_000), (15, 30_000, 30_000)))
+    made, alone = (release(asked, grown(20_000, alike), Budget(10)) for alike in (0.9, 0.0))
+    assert set(made.sketch.pairs) == set(TREE) and made.sketch.measured == "margins"
+    assert alone.sketch.pairs == [] and alone.sketch.measured == "cells"
+    assert load(made.to_bytes()) == made and choice(made) is not None and choice(alone) is not None
+    told = made.guessed().table("c3", "c5")["estimate"].to_numpy()  # measured nowhere, joined by 1, 0 and 2
+    exact = grown(20_000, 0.9).groupby(["c3", "c5"]).size().to_numpy()
+    assert np.abs(told - exact).sum() < 0.1 * 20_000
+
+
+def test_where_records_are_few_no_promise_is_spent_on_asking_them():
+    open_ = ChosenTables(LETTERS)
+    assert open_.sized_for(Budget("0.1"), 500) == Tables.of(LETTERS).sized_for(Budget("0.1"), 500)
+    assert open_.sized_for(Budget(1), 20_000).ways[0][0] == 0
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("domain", [MIXED, OWNED], ids=["one record", "three"])
+def test_a_pure_choice_and_its_counters_cost_what_was_paid(domain, relation):
+    """The question, the choices and the counters of every way are within ε, whichever pairs are chosen."""
+    budget = Budget(1, 0, relation)
+    few = ChosenTables(domain, (4, 3), (2, 0), 2)
+    planned = few.plan(budget)
+    assert planned.cost.epsilon == 1 and sum(event.epsilon * event.count for event in planned.cost.events) <= 1
+    for pairs in combinations(combinations(range(4), 2), 2):
+        made = few._purely._counted(list(pairs))
+        moved = made.sensitivity(relation).l1 / planned.noises[0].parameter
+        assert 0.999 < sum(planned.choices) + moved <= 1
+    asked = replace(few, pairs=None, ways=((0, 9, 0), (3, 9, 20), (6, 30, 90)))
+    planned = asked.plan(budget)
+    for (pairs, *_), noise in zip(asked.ways, planned.noises, strict=True):
+        made = asked._purely._counted(list(combinations(range(4), 2))[:pairs])
+        chosen = CHOICES_SHARE * (1 - WAY_SHARE) if pairs == 3 else 0
+        assert WAY_SHARE + chosen + made.sensitivity(relation).l1 / noise.parameter <= 1
+
+
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_a_record_moves_the_error_of_a_way_no_further_than_is_declared(relation):
+    """Searched among concentrated crowds, where three quarters of what is proven of a distance are reached."""
+    random, sides, tables = np.random.default_rng(1), (2, 3, 2), list(combinations(range(3), 2))
+    moved = moved_by_a_person(relation, 1, sides)
+    worst = 0
+    for _ in range(150):
+        crowd = random.integers(0, sides, (random.integers(1, 40), 3)) * (random.random((1, 3)) < 0.7)
+        record, other = random.integers(0, sides, (2, 3))
+        neighbour = np.vstack([crowd, record])
+        if relation is Neighbours.REPLACE_ONE:
+            crowd = np.vstack([crowd, other])
+        counted = [Counting.of(tables, sides).count(rows.T.astype(np.uint16)) for rows in (crowd, neighbour)]
+        lost = [left_out(one, tables, sides, (0, 2, 3)) for one in counted]
+        worst = max(worst, int(np.abs(lost[0] - lost[1]).max()))
+        ways = [Way(0, 1, 0), Way(2, 3, 40), Way(3, 5, 100)]
+        before, after = (errors(ways, one.tolist(), 3) for one in lost)
+        assert np.abs(before - after).max() <= moved
+    assert SCALE_OF_WAYS < worst <= moved // 2
+
+
+def test_what_ways_leave_out_is_what_its_definition_says():
+    """Slow and obvious, in fractions; no distance is off by more than one unit a cell."""
+    random, sides, tables = np.random.default_rng(4), (2, 4, 3), list(combinations(range(3), 2))
+    rows = random.integers(0, sides, (200, 3))
+    counts = {(a, c): np.zeros((sides[a], sides[c])) for a in range(3) for c in range(3) if a != c}
+    for row in rows:
+        for a, c in counts:
+            counts[a, c][row[a], row[c]] += 1
+
+    def apart(a: int, c: int, b: int | None) -> float:
+        if b is None:
+            said = np.outer(counts[a, c].sum(axis=1), counts[a, c].sum(axis=0)) / 200
+        else:
+            said = sum(
+                np.outer(counts[a, b][:, j], counts[b, c][j]) / counts[a, b][:, j].sum() for j in range(sides[b])
+            )
+        return float(np.abs(counts[a, c] - said).sum())
+
+    alone = [apart(a, c, None) for a, c in tables]
+    least = sorted(min(apart(a, c, None), apart(a, c, 3 - a - c)) for a, c in tables)
+    found = left_out(Counting.of(tables, sides).count(rows.T.astype(np.uint16)), tables, sides, (0, 2, 3))
+    np.testing.assert_allclose(found / SCALE_OF_WAYS, [np.mean(alone), least[0] / 3, 0], atol=12 / SCALE_OF_WAYS)
+
+
 def test_what_cannot_be_chosen_is_refused():
-    with pytest.raises(RequestError, match="with a delta alone"):
-        release(ChosenTables(MIXED), _rows(), Budget(1))
     with pytest.raises(RequestError, match="three columns or more"):
         ChosenTables(Domain.of(x=(0, 1), y=(0, 1)))
     with pytest.raises(RequestError, match="there are 6 pairs"):
