@@ -5,7 +5,7 @@ import { inOrder, productOf, subsets, total, transposed } from "./arrays.js";
 
 const POWERS = [1, 1.5, 2];
 const STRENGTHS = Array.from({ length: 28 }, (_, i) => 10 ** (-5 + (9 * i) / 27));
-const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20;
+const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20, CLEARLY = 1.5;
 
 /** The nearest numbers that are not negative and have this sum. */
 export const nearestWithTotal = (values, sum) => {
@@ -102,7 +102,7 @@ const mutualInformation = (counts, columns) => {
 
 /** What is most likely of the tables of a release; kept, as all of them are asked again and again. */
 export class Guesses {
-  axes; kept; tables; beside;
+  axes; kept; tables; beside; once;
 
   /** @param {Tables} tables */
   constructor(tables) {
@@ -131,9 +131,26 @@ export class Guesses {
       variance += table.reduce((product, place) => product * (inside.includes(place)
         ? total(inside.length === 1 ? this.tables.aloneSpread(place) : this.tables.axisSpread(place)) / this.axes[place].cells : (1 / this.axes[place].cells) ** 2), this.tables.variance(inside));
     }
-    const expected = this.fitted(table, margins);
-    const [shrunk, uncertain] = towards(this.tables.counts(table), expected, variance, this.beyond(table, expected));
+    const expected = this.fitted(table, margins), found = this.tables.counts(table);
+    const square = total(found.map((one, i) => (one - expected[i]) ** 2)) / found.length;
+    if (this.joinedOnce() && square > CLEARLY * variance && variance > 0) {
+      return movedTo(nearestWithTotal(found, Math.max(1, this.tables.records)), new Float64Array(found.length).fill(1), this.marginsOf(table, margins));
+    }
+    const [shrunk, uncertain] = towards(found, expected, variance, this.beyond(table, expected));
     return movedTo(shrunk, uncertain, this.marginsOf(table, margins));
+  }
+
+  /** Whether the measured pairs of three columns or more make no circle, and nothing else was measured. */
+  joinedOnce() {
+    const part = this.axes.map((_, place) => place);
+    this.once ??= this.tables.pairs.length > 1 && [...this.tables.told.keys()].every((key) => key.split(",").length < 3)
+      && this.tables.pairs.every(([one, other]) => {
+        const joined = part[other];
+        if (part[one] === joined) return false;
+        part.forEach((name, place) => { if (name === joined) part[place] = part[one]; });
+        return true;
+      });
+    return this.once;
   }
 
   /** What a pair is expected to be where all columns hang together along a few directions; nothing where there are none. */

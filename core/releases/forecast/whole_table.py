@@ -127,9 +127,9 @@ def reason_of_choice(chooser: ChosenTables, records: float, budget: Budget) -> s
     if chooser.ways:
         some = [f"{pairs:,}" for pairs, *_ in chooser.ways if 0 < pairs < every]
         return (
-            f"{_by_themselves(alike)}. How many of the {count(every, 'pair')} are counted, a twentieth of ε asks the "
-            f"records: none, {', '.join(some)} that go together most, or all. Where it is all, noise is largest, and "
-            f"said here. {_average(alike, noise, records)} What was chosen, the file will say."
+            f"{_by_themselves(alike)}. How many of the {count(every, 'pair')} are counted, {chooser.price}% of ε "
+            f"ask the records: none, {', '.join(some)} that go together most, or all. Where it is all, noise is "
+            f"largest, and said here. {_average(alike, noise, records)} What was chosen, the file will say."
         )
     return (
         f"{_by_themselves(alike)}; and {count(len(alike.pairs), 'pair')} of them together, those that go together most "

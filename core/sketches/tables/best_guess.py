@@ -14,6 +14,10 @@ and an eigenvalue λ beyond it is best taken for sqrt(λ² - 4 s² N) (Gavish, D
 other were not measured, and are taken from what was kept, in a few rounds. A pair's margins with its part of that is
 another e, and the one that makes its x more likely is taken.
 
+Where the measured pairs make no circle, as those of a tree, none says anything of another. A pair that clearly hangs
+together then does so in few of its cells, as a rule: it is moved to the nearest counts that are not negative, which
+leaves nobody in most of the others.
+
 Single columns come first (their margin is the number of records), then pairs, and so on; a table that was not measured
 is the most even one that has the margins which were (iterative proportional fitting). Of two columns that were not
 measured together, what joins them says how they hang together: along the tree of those measured pairs that tell most
@@ -74,6 +78,7 @@ MOST_CELLS = 1 << 24
 MOST_GUESSED = 1 << 20  # Cells of a table that is guessed for a mean or quantile.
 # Columns that are looked at together, at least, and their cells, at most, as the work grows with the cube of these.
 FEWEST_TOGETHER, MOST_TOGETHER = 3, 800
+CLEARLY = 1.5  # Times the variance of noise, that a pair of a tree differs from its margins by where that is sure.
 BEYOND_NOISE = 1.1  # Of the square of the largest eigenvalue that noise has, as chance may make it a little larger.
 COMPLETIONS = 8  # Rounds in which cells of one column with each other are taken from all others.
 
@@ -127,11 +132,28 @@ class BestGuess:
             return self._along(path) if path else self._fitted(table, self._told_parts(table))
         margins = list(combinations(table, len(table) - 1))
         expected = self._fitted(table, margins)
+        sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
+        found, variance = self._reading.counts(table), self._cell_variance(table)
+        if self._joined_once and ((found - expected) ** 2).mean() > CLEARLY * variance > 0.0:
+            nearest = nearest_with_total(found.reshape(-1), self.records).reshape(found.shape)
+            return moved_to(nearest, np.ones_like(nearest), sides)
         beyond = self._beyond_margins(table)
         others = () if beyond is None else (np.maximum(expected + beyond, 0.0),)
-        shrunk, uncertain = towards(self._reading.counts(table), expected, self._cell_variance(table), others)
-        sides = {tuple(table.index(i) for i in margin): self.counts(margin) for margin in margins}
+        shrunk, uncertain = towards(found, expected, variance, others)
         return moved_to(shrunk, uncertain, sides)
+
+    @cached_property
+    def _joined_once(self) -> bool:
+        """Whether the measured pairs of three columns or more make no circle, and nothing else was measured."""
+        known = self._reading.noise.by_columns
+        pairs = [table for table in known if len(table) == 2]
+        part = {place: place for (place,) in (table for table in known if len(table) == 1)}
+        for one, other in pairs:
+            if part[one] == part[other]:
+                return False
+            joined = part[other]
+            part = {place: part[one] if name == joined else name for place, name in part.items()}
+        return len(pairs) > 1 and all(len(table) < 3 for table in known)
 
     def _cell_variance(self, table: Columns) -> float:
         """Of the noise in a cell of a measured table, on average."""

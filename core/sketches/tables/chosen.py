@@ -22,9 +22,9 @@ both terms, nothing is lost by measuring in two steps: it is as if all residuals
 
 What is released are ordinary `Tables`, and intervals are theirs: noise in a pair is drawn after it was chosen.
 
-**Under pure ε** noise grows with the number of tables, so a twentieth of it asks the records first how many pairs are
-worth counting (`core.sketches.tables.pair_ways`), unless somebody says how many. Where it is none or all, their cells
-are counted with what is left. Otherwise a tenth of that chooses pairs by report noisy max, those of a tree first: each
+**Under pure ε** noise grows with the number of tables, so a few hundredths of it ask the records first how many pairs
+are worth counting (`core.sketches.tables.pair_ways`), unless somebody says how many. Where it is none or all, their
+cells are counted with what is left. Otherwise 15% of that choose pairs by report noisy max, those of a tree first: each
 joins columns that none has joined yet, as what a tree joins says of all its columns how they hang together
 (`best_guess`). Single columns and the chosen pairs are counted with Laplace noise of scale Δ/ε', Δ the sum of their
 weights, which is the same whatever was chosen. Pure promises add up, also where each looks at what came before
@@ -67,7 +67,7 @@ from ..capabilities import check_points
 from ..linear import LinearSketch
 from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
 from .best_guess import BestGuess
-from .pair_ways import CHOICES_SHARE, PureWays, Way, apart, exact_counts, of_one, with_noise
+from .pair_ways import CHOICES_SHARE, LARGEST_PRICE, PureWays, Way, apart, exact_counts, of_one, with_noise
 from .table_axes import METRIC, number_axes
 from .table_filling import Counted, Filling
 from .table_layout import Columns
@@ -97,6 +97,8 @@ class ChosenTables(Adaptive):
     ways : tuple[tuple[int, int, int], ...] | None
         Under a pure promise instead: numbers of pairs that may be counted, each with its noise (`pair_ways.Way`), a
         public guess; likewise.
+    price : int
+        The percentage of the promise that asks the records which of them it is.
     """
 
     domain: Domain
@@ -108,6 +110,7 @@ class ChosenTables(Adaptive):
     )
     pairs: Resolved[int] = parameter(Whole("The number of pairs", 1, MAX_TABLES), None)
     ways: Resolved[tuple[tuple[int, int, int], ...]] = parameter(Several("The numbers of pairs", _WAY, 1), None)
+    price: int = parameter(Whole("The percentage of a pure promise that asks the records", 1, 50), LARGEST_PRICE)
     name: ClassVar[str] = "tables"
     asked_for: ClassVar[str] = "tables"
     needs_records: ClassVar[bool] = False
@@ -142,15 +145,17 @@ class ChosenTables(Adaptive):
         seen = self.pairs or len(cut.pairs)
         chosen = replace(self, bins=cut.bins, halvings=cut.halvings)
         if budget.pure and self.pairs is None:
-            ways = chosen._purely.asked(budget, records)
-            return replace(chosen, ways=ways) if ways else replace(self._open, tables=None).sized_for(budget, records)
+            asked = chosen._purely.priced(budget, records)
+            if asked is not None:
+                return replace(chosen, ways=asked.ways, price=asked.price)
+            seen = 0
         if seen in (0, math.comb(len(cut.axes), 2)):
             return replace(self._open, tables=None).sized_for(budget, records)
         return replace(chosen, pairs=seen)
 
     @property
     def _purely(self) -> PureWays:
-        return PureWays(self._open, tuple(Way(*way) for way in self.ways or ()), self.pairs)
+        return PureWays(self._open, tuple(Way(*way) for way in self.ways or ()), self.price, self.pairs)
 
     @property
     def _open(self) -> Tables:

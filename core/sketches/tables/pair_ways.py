@@ -22,8 +22,8 @@ mean of these and of zeros, by 4 at most. Distances are in whole `SCALE`ths of a
 as only those of one cell of b change, in a x c places, that adds one unit each, and the mean's own another one. Several
 records of a person add up; one that is replaced is one removed and one added.
 
-An error is √(x² + y²) of x, 3/2 of what is left out at most, and y, which rises with what no pair leaves out by 1 at
-most: it moves by √(9/4 + 1) < 2 times as much, and by 3 units more for what is rounded down on the way. ∎
+An error is √(x² + y²) of x, twice what is left out at most, and y, which rises with what no pair leaves out by 1 at
+most: it moves by √(4 + 1) < 9/4 times as much, and by 4 units more for what is rounded down on the way. ∎
 """
 
 from __future__ import annotations
@@ -56,8 +56,11 @@ from .table_sizes import all_pairs, with_singles
 from .tables import Tables
 
 CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
-TELLING = 0.1  # Share of the records by which the answer how many pairs are worth it may be off, on average.
-WAY_SHARE = Fraction(1, 20)  # Of a pure promise, that asks how many pairs are worth counting.
+OF_PURE = Fraction(3, 20)  # Of a pure promise, where choices cost more.
+# Share of the records by which the answer how many pairs are worth it is off, on average, and may be off at most; and
+# percentages of a pure promise that such an answer may cost.
+TELLING, TELLING_NOTHING = 0.01, 0.03
+LEAST_PRICE, LARGEST_PRICE = 2, 12
 OF_PAIR, OF_SINGLE = 8, 2  # Weights of counted cells under a pure promise; where a column is halved, 1 for each level.
 HALF_NORMAL = math.sqrt(2.0 / math.pi)  # Mean absolute value of a normal number.
 SCALE = 1 << 8
@@ -148,15 +151,15 @@ def errors(ways: Sequence[Way], lost: Sequence[int], every: int) -> np.ndarray:
     """How far a pair is expected to be from the truth on every way, on average, in `SCALE`ths of a record, int64.
 
     `lost`: what each way leaves out, beginning with that of no pair; private. Noise of r moves a pair that is a from
-    what single columns say by a r / (a + r), as the best guess moves it the more the noisier it is; less where all are
-    counted, which it looks at together. What is left out and what noise adds go by the root of the sum of squares.
+    what single columns say by a r / (a + r), as the best guess moves it the more the noisier it is, and less as it
+    looks at all of its cells. A tree says what is left out by the best of all columns, and any tree by fewer: that
+    counts twice. Both go by the root of the sum of squares.
     """
     apart, found = int(lost[0]), []
     for way, left in zip(ways, lost, strict=True):
         noise = way.several * SCALE
-        moved = noise * apart // max(1, noise + apart)
-        added = way.single * SCALE + (moved * 2 // 3 if way.pairs == every else moved)
-        found.append(math.isqrt((int(left) * (3 if way.pairs else 2) // 2) ** 2 + added**2))
+        added = way.single * SCALE * 3 // 4 + noise * apart // max(1, noise + apart) * 2 // 3
+        found.append(math.isqrt((int(left) * (2 if 0 < way.pairs < every else 1)) ** 2 + added**2))
     return np.array(found, np.int64)
 
 
@@ -164,7 +167,7 @@ def moved_by_a_person(neighbours: Neighbours, records: int, sides: Sequence[int]
     """How far a person of so many records moves the error of any way, in `SCALE`ths of a record."""
     widest, next_widest = sorted(sides)[-1:-3:-1]
     times = records * (1 if neighbours is Neighbours.ADD_REMOVE else 2)
-    return 2 * (times * (4 * SCALE + widest * next_widest) + 1) + 3
+    return (times * (4 * SCALE + widest * next_widest) + 1) * 9 // 4 + 5
 
 
 def left_out(counted: Counted, tables: Sequence[Columns], sides: Sequence[int], pairs: Sequence[int]) -> np.ndarray:
@@ -192,12 +195,15 @@ class PureWays:
         With bins and halvings.
     ways : tuple[Way, ...]
         Among which the records decide; none where `pairs` are settled.
+    price : int
+        The percentage of the promise that this costs.
     pairs : int | None
         How many.
     """
 
     open: Tables
     ways: tuple[Way, ...] = ()
+    price: int = LARGEST_PRICE
     pairs: int | None = None
 
     @cached_property
@@ -210,23 +216,25 @@ class PureWays:
         """Numbers of pairs among which the records decide."""
         return tuple(way.pairs for way in self.ways) or (self.pairs or 0,)
 
-    def asked(self, budget: Budget, records: float) -> tuple[Way, ...]:
-        """Numbers of pairs that may be counted, with their noise; none where so few records could not tell."""
+    def priced(self, budget: Budget, records: float) -> PureWays | None:
+        """With numbers of pairs that may be counted, and a price; None where so few records could not tell."""
         sides, found = [axis.cells for axis in self.open.axes], list[Way]()
         moved = moved_by_a_person(budget.neighbours, self.open.domain.unit.records, sides)
-        if 2.0 * moved / SCALE / float(Fraction(budget.epsilon) * WAY_SHARE) > TELLING * 2.0 * records:
-            return ()
+        off = moved / SCALE / float(budget.epsilon) / records  # with all of the promise
+        price = min(LARGEST_PRICE, max(LEAST_PRICE, math.ceil(100 * off / TELLING)))
+        if off / price * 100 > TELLING_NOTHING:
+            return None
         cells = float(np.mean([math.prod(block.shape) for block in self.first.layout.blocks if not block.level]))
         for pairs in numbers_of_pairs(len(self.open.axes)):
             sketch = self._counted(self.first.tables[:pairs])
-            noise = self._noise(sketch, Fraction(budget.epsilon) * (1 - WAY_SHARE), budget.neighbours)
+            noise = self._noise(sketch, Fraction(budget.epsilon) * (100 - price) / 100, budget.neighbours)
             found.append(way_of(sketch, noise.variance, cells))
-        return tuple(found)
+        return replace(self, ways=tuple(found), price=price)
 
     def plan(self, budget: Budget) -> AdaptivePlan:
         """The price of the question how many pairs, or that of each choice, and the noise of every way."""
         epsilon, relation = Fraction(budget.epsilon), budget.neighbours
-        asked = epsilon * WAY_SHARE if len(self.offered) > 1 else Fraction(0)
+        asked = epsilon * self.price / 100 if len(self.offered) > 1 else Fraction(0)
         left = epsilon - asked
         sketches = [self._counted(self.first.tables[:pairs]) for pairs in self.offered]
         noises = tuple(self._noise(sketch, left, relation) for sketch in sketches)
@@ -235,7 +243,7 @@ class PureWays:
             events, prices = (PureParts(asked), PureParts(left)), (asked,)
         else:
             (sketch,), (noise,) = sketches, noises
-            prices = (left * CHOICES_SHARE / self.offered[0],) * self.offered[0] if self._chooses(sketch) else ()
+            prices = (left * OF_PURE / self.offered[0],) * self.offered[0] if self._chooses(sketch) else ()
             chosen = (PureParts(prices[0], len(prices)),) if prices else ()
             events = (*chosen, event_of(sketch.sensitivity(relation), noise))
         return AdaptivePlan(budget, prices, noises, None, public, Cost(events, budget.epsilon, budget.delta))
@@ -260,7 +268,7 @@ class PureWays:
 
     def _noise(self, sketch: Tables, epsilon: Fraction, neighbours: Neighbours) -> NoiseScale:
         """Of counted cells, where choices have their part of so much."""
-        left = 1 - CHOICES_SHARE if self._chooses(sketch) else 1
+        left = 1 - OF_PURE if self._chooses(sketch) else 1
         return calibrate(sketch.sensitivity(neighbours), epsilon * left)
 
     @property
@@ -289,7 +297,7 @@ class PureWays:
             measure(of_one)
             scores = self._pure_scores(counts.counted, parts, noise)
             moved = score_sensitivity(plan.budget.neighbours, self.open.domain.unit.records)
-            price = left * CHOICES_SHARE / pairs
+            price = left * OF_PURE / pairs
             chosen = self._tree_first(scores, pairs, lambda some: noisy_max(some, moved, price, noise_source))
             sketch = self._counted(sorted(chosen))
             measure(lambda block: not of_one(block))

@@ -257,8 +257,8 @@ WHY = {
 ALL, WORTH_IT = "All of them", "As many as are worth it"
 WHY |= {
     ALL: "Each is counted, with as much noise as all of them together need.",
-    WORTH_IT: "How many, and which go together most, is found out under the same promise: a twentieth of the budget "
-    "asks how many, and a tenth of the rest which ones.",
+    WORTH_IT: "How many, and which go together most, is found out under the same promise, for a quarter of the "
+    "budget at most.",
 }
 
 

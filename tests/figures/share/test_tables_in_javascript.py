@@ -158,6 +158,19 @@ def test_pairs_single_columns_and_threes_are_answered_as_in_python(tables):
     assert lows == sorted(lows, reverse=True)
 
 
+def test_columns_that_others_join_are_guessed_as_in_python():
+    """Along a tree, and where there is a circle; three of them too."""
+    for tables in (
+        [("town", "age"), ("age", "pay"), ("pay", "since")],
+        [("town", "age"), ("age", "pay"), ("town", "pay"), ("since", "pay")],
+    ):
+        made = table_release(tables=tables, budget=Budget(2))
+        guess = BestGuess(made.asked().reading)
+        questions = [list(pair) for pair in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 1, 3), (0, 1, 2))]
+        for found, table in zip(asked(made, [["guess", table] for table in questions]), questions, strict=True):
+            near(found, guess.counts(tuple(table)))
+
+
 def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_python():
     rows = inhabitants(1_000)
     rows.loc[::7, "age"] = np.nan
