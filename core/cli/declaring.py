@@ -368,12 +368,13 @@ def with_size(
 def pairs_worth_it(sketch: LinearSketch | Adaptive, budget: Budget) -> LinearSketch | Adaptive:
     """Under a pure promise, the records are asked which pairs are worth it where nobody named tables; else as it is."""
     from ..sketches.tables.chosen import ChosenTables
-    from ..sketches.tables.tables import Tables
 
-    plain = isinstance(sketch, Tables) and sketch.tables is None and sketch.cut_for == "questions"
-    if not plain or not budget.pure or len(sketch.axes) < 3:
+    if not budget.pure or sketch.asked_for != "tables" or sketch.sized or sketch.chooses:
         return sketch
-    return ChosenTables(sketch.domain, sketch.bins, sketch.halvings)
+    tables = cast("Tables", sketch)
+    if tables.tables is not None or tables.cut_for != "questions" or len(tables.axes) < 3:
+        return sketch
+    return ChosenTables(tables.domain, tables.bins, tables.halvings)
 
 
 def _whole_table(sketch: LinearSketch | Adaptive, budget: Budget, guess: GuessOptions) -> LinearSketch | Adaptive:
