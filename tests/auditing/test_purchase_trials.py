@@ -36,6 +36,7 @@ from core.releases.rounds.masking import RoundSecrets
 from core.releases.rounds.round_plan import WAYS, RoundPlan
 from core.sketches.factorisation import WHOLE, Factor
 from core.sketches.living import ByPeriod, Living
+from core.sketches.tables import pair_ways
 from core.sources.copies import is_utf8
 from core.ui.release.release_task import ReleaseTask
 
@@ -173,6 +174,16 @@ def test_a_choice_of_pairs_that_is_left_out_of_the_price_is_found(monkeypatch):
         lambda scores, moved, price, source: honest(scores, moved, 200 * price, source),
     )
     assert found(first(purchase_trials.tables(DELTA), "chosen"), None)
+
+
+@pytest.mark.parametrize("word", ["are chosen", "worth it"])
+def test_pairs_under_a_pure_promise_are_replayed_and_one_without_a_price_is_found(monkeypatch, word):
+    sound([first(purchase_trials.tables(PURE), word)])
+    real = pair_ways.noisy_max
+    monkeypatch.setattr(
+        pair_ways, "noisy_max", lambda scores, moved, price, *rest: real(scores, moved, 9 * price, *rest)
+    )
+    assert found(first(purchase_trials.tables(PURE), word), None)
 
 
 def test_an_exponential_mechanism_without_its_factor_of_two_is_found(monkeypatch):
