@@ -151,14 +151,15 @@ def errors(ways: Sequence[Way], lost: Sequence[int], every: int) -> np.ndarray:
     """How far a pair is expected to be from the truth on every way, on average, in `SCALE`ths of a record, int64.
 
     `lost`: what each way leaves out, beginning with that of no pair; private. Noise of r moves a pair that is a from
-    what single columns say by a r / (a + r), as the best guess moves it the more the noisier it is, and less as it
-    looks at all of its cells. A tree says what is left out by the best of all columns, and any tree by fewer: that
+    what single columns say by a' r / (a' + r) with a' = a + r/10, as the best guess moves it the more the noisier it is,
+    and by a third less as it looks at all of its cells. A tree says what is left out by the best of all columns, and any tree by fewer: that
     counts twice. Both go by the root of the sum of squares.
     """
     apart, found = int(lost[0]), []
     for way, left in zip(ways, lost, strict=True):
         noise = way.several * SCALE
-        added = way.single * SCALE * 3 // 4 + noise * apart // max(1, noise + apart) * 2 // 3
+        seen = apart + noise // 10
+        added = way.single * SCALE * 3 // 4 + noise * seen // max(1, noise + seen) * 2 // 3
         found.append(math.isqrt((int(left) * (2 if 0 < way.pairs < every else 1)) ** 2 + added**2))
     return np.array(found, np.int64)
 
