@@ -133,10 +133,8 @@ def way_of(sketch: Tables, variance: float, cells: float) -> Way:
 
     `cells`: of a pair, on average, whether it is counted or not.
     """
-    noise, blocks = (
-        Noise(sketch.layout, sketch.weights, variance),
-        zip(sketch.layout.blocks, sketch.weights, strict=True),
-    )
+    noise = Noise(sketch.layout, sketch.weights, variance)
+    blocks = zip(sketch.layout.blocks, sketch.weights, strict=True)
     alone = []
     for place, axis in enumerate(sketch.axes):
         one = noise.products((place,), [np.asarray(1.0 / axis.cells)], [noise.axis_spread(place).mean()])
@@ -151,9 +149,9 @@ def errors(ways: Sequence[Way], lost: Sequence[int], every: int) -> np.ndarray:
     """How far a pair is expected to be from the truth on every way, on average, in `SCALE`ths of a record, int64.
 
     `lost`: what each way leaves out, beginning with that of no pair; private. Noise of r moves a pair that is a from
-    what single columns say by a' r / (a' + r) with a' = a + r/10, as the best guess moves it the more the noisier it is,
-    and by a third less as it looks at all of its cells. A tree says what is left out by the best of all columns, and any tree by fewer: that
-    counts twice. Both go by the root of the sum of squares.
+    what single columns say by a' r / (a' + r) with a' = a + r/10, as the best guess moves it the more the noisier it
+    is, and by a third less as it looks at all of its cells. What is left out is said of the best columns to say it,
+    and a tree has but some of them: it counts twice. Both go by the root of the sum of squares.
     """
     apart, found = int(lost[0]), []
     for way, left in zip(ways, lost, strict=True):
