@@ -181,7 +181,7 @@ def test_pairs_under_a_pure_promise_are_replayed_and_one_without_a_price_is_foun
     sound([first(purchase_trials.tables(PURE), word)])
     real = pair_ways.noisy_max
     monkeypatch.setattr(
-        pair_ways, "noisy_max", lambda scores, moved, price, *rest: real(scores, moved, 9 * price, *rest)
+        pair_ways, "noisy_max", lambda scores, moved, price, *rest: real(scores, moved, 200 * price, *rest)
     )
     assert found(first(purchase_trials.tables(PURE), word), None)
 
