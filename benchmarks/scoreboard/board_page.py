@@ -100,6 +100,7 @@ def _lines(every: list[Compared], results: Results) -> Iterable[str]:
     for contest in CONTESTS:
         yield from _table(contest, [one for one in every if one.contest == contest.name])
     yield from _ahead([one for one in every if one.ahead and one.who not in _without()])
+    yield from _worse_than_the_mean(results)
     yield from _forecasts(results)
     yield from _refused(results)
 
@@ -136,6 +137,23 @@ def _ahead(every: list[Compared]) -> Iterable[str]:
     for one in sorted(every, key=lambda one: one.ratio):
         ratio = f"{one.ratio:.2f} ± {one.ratio * one.error:.2f}"
         yield f"| {one.contest} | {one.set} | {one.promise} | {one.who} | {ratio} |"
+    yield ""
+
+
+def _worse_than_the_mean(results: Results) -> Iterable[str]:
+    """Where our own numbers are of no use."""
+    yield "## Where ours errs more than always answering the mean"
+    yield ""
+    found = []
+    for (contest, name, epsilon, delta, who), row in results.items():
+        if contest == "numbers" and who == OURS and "errors" in row:
+            errors = np.array(row["errors"], float)
+            if errors.mean() > 1.0:
+                error = errors.std(ddof=1) / len(errors) ** 0.5
+                found.append(f"| {name} | {promise(epsilon, delta)} | {errors.mean():.2f} ± {error:.2f} |")
+    if found:
+        yield "| set | promise | squared error, as a share of the variance |\n|---|---|---|"
+    yield from found or ["Nowhere."]
     yield ""
 
 

@@ -76,6 +76,11 @@ def test_a_library_that_fails_is_told_by_its_last_words_and_one_that_never_ends_
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 1) == {"refused": "no such method"}
     rival.write_text("import time\nfor _ in range(99): print('answer [1, 2]', flush=True)\ntime.sleep(600)")
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 1)["errors"] == [3.0] * board.FEWEST
+    rival.write_text(
+        "import json, sys, time\nprint('answer', [json.load(open(sys.argv[3]))['first']], flush=True)\ntime.sleep(600)"
+    )
+    more = board.elsewhere(one, "them", Path(sys.executable), Budget(1), 0.1, row([3.0, 3.0]))
+    assert more["errors"] == [3.0, 3.0, 2.0]  # goes on with the third draw of those that were made before
     rival.write_text("import time\nprint('answer [1, 2]', flush=True)\ntime.sleep(600)")
     assert board.elsewhere(one, "them", Path(sys.executable), Budget(1), 0.1)["errors"] == [3.0]
 
@@ -86,3 +91,15 @@ def test_what_was_measured_is_read_back(tmp_path, monkeypatch):
     board.keep(cell, row([0.5], seconds=1))
     assert board.measured() == {cell: row([0.5], seconds=1)}
     assert json.loads((tmp_path / "results.jsonl").read_text())["who"] == "them"
+    assert not board.whole(None) and not board.whole(row([0.5])) and board.whole({"refused": "never"})
+    board.keep(cell, row([0.5] * board.FEWEST, seconds=1))
+    assert board.whole(board.measured()[cell])
+
+
+def test_the_page_says_where_ours_is_worse_than_the_mean():
+    results = {
+        ("numbers", name, "0.1", "0", "frostglass"): row([error, error + 0.02])
+        for name, error in (("a", 1.2), ("b", 0.7))
+    }
+    told = list(board_page._worse_than_the_mean(results))
+    assert "| a | ε = 0.1 | 1.21 ± 0.01 |" in told and not any("| b |" in line for line in told)
