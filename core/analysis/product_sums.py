@@ -54,6 +54,7 @@ class Sums:
     # Of the noise in each entry, and in the number of records.
     variance: float
     count_variance: float
+    laplace: bool = False  # Whether the noise is Laplace's, whose tails are the longer ones.
 
     @classmethod
     def of(cls, release: Release) -> Sums:
@@ -70,7 +71,8 @@ class Sums:
         matrix = sketch.matrix(np.asarray(release.counters))
         matrix[ONE, ONE] = release.records
         variance = sketch.entry_variance(release.privacy.counter_variance)
-        return cls(sketch, matrix, variance, release.count_error**2)
+        laplace = any("laplace" in scale.distribution for scale in release.privacy.noise)
+        return cls(sketch, matrix, variance, release.count_error**2, laplace)
 
     @property
     def records(self) -> float:

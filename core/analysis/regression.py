@@ -273,10 +273,15 @@ class Regression:
         below = values < LEAST * self.sums.deviation * math.sqrt(len(values))
         return np.asarray(along[:, below].sum(axis=1) > HIDDEN * (along.sum(axis=1) + sums[:, 0] ** 2 / inner[0, 0]))
 
-    @staticmethod
-    def _reach(level: float) -> float:
+    def _reach(self, level: float) -> float:
+        """Deviations that an interval reaches to either side.
+
+        Slopes add up the noise of many sums, which is nearly normal. A mean alone has that of two, with their tails.
+        """
         check_level(level)
-        return float(ndtri(0.5 + level / 2.0))
+        normal = float(ndtri(0.5 + level / 2.0))
+        alone = self.sums.laplace and math.isinf(self.ridge)
+        return max(normal, -math.log1p(-level) / math.sqrt(2.0)) if alone else normal
 
 
 def regression(

@@ -277,6 +277,18 @@ def test_slopes_that_noise_makes_are_not_used():
     assert (told.low >= 0.0).all() and (told.high <= 100.0).all() and (told.low < told.high).all()
 
 
+def test_the_mean_alone_of_a_hundred_records_is_held_as_often_as_said():
+    """Under a pure promise its noise has Laplace's tails, and 93 in 100 intervals of 95% held it."""
+    few, held = people(100, 4), []
+    exact = few["pay"].mean()
+    for seed in range(draws(120, 600)):
+        found = regression(release(SKETCH, few, Budget(1), noise_source=SeededSource(seed)), "pay")
+        told = found.predict(few[:1])
+        held += [told.low[0] <= exact <= told.high[0]] if found.ridge == np.inf else []
+        assert found._reach(0.95) == pytest.approx(2.118 if found.ridge == np.inf else 1.960, abs=1e-3)
+    assert len(held) > 50 and binom.cdf(sum(held), len(held), 0.95) > 1e-6
+
+
 def test_a_small_set_is_predicted_no_worse_than_by_its_released_mean():
     """442 patients and eleven numbers: at ε = 0.1 slopes were noise, and at 1 they nearly are. Draws are repeatable."""
     patients, progress = load_diabetes(return_X_y=True, scaled=False)
