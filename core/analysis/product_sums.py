@@ -54,7 +54,7 @@ class Sums:
     # Of the noise in each entry, and in the number of records.
     variance: float
     count_variance: float
-    laplace: bool = False  # Whether the noise is Laplace's, whose tails are the longer ones.
+    heavy: bool = False  # Whether the noise has longer tails than a normal number, at most those of Laplace's.
 
     @classmethod
     def of(cls, release: Release) -> Sums:
@@ -71,8 +71,8 @@ class Sums:
         matrix = sketch.matrix(np.asarray(release.counters))
         matrix[ONE, ONE] = release.records
         variance = sketch.entry_variance(release.privacy.counter_variance)
-        laplace = any("laplace" in scale.distribution for scale in release.privacy.noise)
-        return cls(sketch, matrix, variance, release.count_error**2, laplace)
+        heavy = any(scale.distribution != "discrete_gaussian" for scale in release.privacy.noise)
+        return cls(sketch, matrix, variance, release.count_error**2, heavy)
 
     @property
     def records(self) -> float:

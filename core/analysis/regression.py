@@ -280,7 +280,7 @@ class Regression:
         """
         check_level(level)
         normal = float(ndtri(0.5 + level / 2.0))
-        alone = self.sums.laplace and math.isinf(self.ridge)
+        alone = self.sums.heavy and math.isinf(self.ridge)
         return max(normal, -math.log1p(-level) / math.sqrt(2.0)) if alone else normal
 
 
