@@ -548,6 +548,25 @@ def test_amounts_over_decades_are_told_apart_by_ratios_and_others_by_differences
     assert found.column.scale == scale
 
 
+def test_amounts_with_many_zeros_and_heavy_tails_are_found_and_exponential_numbers_never_taken_for_them():
+    """Where noise put the end of a range far out, every second exponential column was said to be of amounts."""
+    random = np.random.default_rng(6)
+
+    def proposed(values) -> float:
+        found = []
+        for _ in range(12):
+            own, votes = votes_of(np.round(values(10_000), 2))
+            noisy = votes + np.rint(random.normal(0, 60, votes.shape)).astype(int)
+            (one,) = found_ranges([(own, noisy)], 60.0, Measured(10_000, 50), {"x": Measured(0, 60)})
+            found.append(one.column is not None and one.column.scale == "log")
+        return sum(found)
+
+    assert proposed(lambda size: 10 * (1 + random.pareto(1, size)) * (random.random(size) < 0.5)) >= 8
+    assert proposed(lambda size: np.exp(7 + 2 * random.normal(size=size)) * (random.random(size) < 0.4)) >= 11
+    for share in (1.0, 0.5, 0.1):
+        assert proposed(lambda size, share=share: random.exponential(900, size) * (random.random(size) < share)) <= 1
+
+
 def test_noise_far_from_all_values_is_no_end_of_a_range():
     """Among 121 cells one has noise of 3.5 standard deviations in one column of forty."""
     scale, votes = votes_of(np.linspace(10, 60, 4_000))
