@@ -166,6 +166,8 @@ class Votes:
 def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, grouped: bool) -> Format:
     """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
 
+    Where no vote stands out of the noise there is none: of hundred people numbers were said to name one person each.
+
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
     round it would leave out everyone with another number. Where other words than yes and no are written, as "f" for no
     stands beside "m", or the name says groups, such words are categories. Of numbers without decimals, such as
@@ -177,7 +179,7 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
     votes = _with_its_decimals(votes, error)
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()
-    if written <= 0.0 or votes[1:].max() < SURE * error:
+    if written <= 0.0 or votes[1:].max() < DOUBTFUL * error:
         return format_of("nothing")
     shares = {one.name: float(seen[_with(one.name)].sum()) / written for one in FORMATS}
     words = set(_with("yes_no")) - set(_with("decimal_point")) - set(_with("decimal_comma"))

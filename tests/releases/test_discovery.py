@@ -486,6 +486,13 @@ def test_a_price_of_1_459_a_litre_is_read_by_the_votes_of_its_whole_column(mark)
     assert sum(one == {"fuel": point, "plain": comma, "few": comma} for one in read) >= 39
 
 
+def test_no_format_is_made_of_noise_where_so_few_people_have_a_value_that_it_hides_all():
+    """Of 120 rows under wide noise numbers were left out for naming one person each, which they do not."""
+    read = formats_of({f"c{place}": ["12.5"] * 120 for place in range(8)}, False, error=150.0)
+    kinds = [one for each in read for one in each.values()]
+    assert sum(one not in ("nothing", "decimal_point", "decimal_comma") for one in kinds) <= 16
+
+
 def test_a_found_category_that_was_missing_in_most_rows():
     """A column of which nine rows in ten say nothing was one of nothing, and its values were not looked for."""
     random = np.random.default_rng(8)

@@ -32,8 +32,8 @@ from .one_trial import checked_records
 from .whole_table import cell_error, expected
 
 CAREFUL = 1.12
-"""How far above its forecast an error may lie. In 22 settings of public tables (`benchmarks.from_the_end`, seed 3) it was
-.66 to 1.12 of it: below where records lie in the middle of their bounds, as forecasts reckon with those at an end too."""
+"""How far above its forecast an error may lie. In 22 settings of public tables (`benchmarks.from_the_end`, seed 3) it
+was .66 to 1.12 of it: below where records lie in the middle of their bounds, as forecasts reckon with ends too."""
 LEAST, MOST = 0.001, 10.0
 """Promises that are tried: below, hardly any release is of use; above, hardly any promise."""
 CLOSE = 1.01
