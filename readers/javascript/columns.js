@@ -162,6 +162,15 @@ const imagesOf = (column, queries) => {
   }
 };
 
+/** What is asked at places that are given column by column. */
+export class AskedAtPlaces {
+  domain; metric;
+
+  encode(queries) {
+    return this.domain.encode(queries, this.metric);
+  }
+}
+
 /** The public facts about records: columns, and how they are compared. */
 export class Domain {
   constructor(facts) {

@@ -1,7 +1,7 @@
 // Sums of distances: column by column, straight-line ones along random directions, squared ones, and cosines.
 import { ReaderError } from "./archive.js";
 import { total } from "./arrays.js";
-import { Domain } from "./columns.js";
+import { AskedAtPlaces, Domain } from "./columns.js";
 import { projectionOf } from "./hashed.js";
 import { directions, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection } from "./random.js";
 import { logGamma, normalQuantile, studentQuantile } from "./special.js";
@@ -286,10 +286,9 @@ const withNormal = (estimate, variances, level) => {
   return { estimate, error, reach: error.map((one) => reach * one) };
 };
 
-export class Distance {
-  domain; metric;
-
+export class Distance extends AskedAtPlaces {
   constructor({ norm = "l1", strategy, weights }, domain) {
+    super();
     Object.assign(this, { domain, answers: "distance", metric: "l1" });
     const [low, high] = domain.bounds("l1");
     const made = new Strategy(strategy);
@@ -308,10 +307,6 @@ export class Distance {
     this.starts = this.blocks.map((_, b) => total(this.blocks.slice(0, b).map(({ rows }) => rows)));
     this.shape = [total(this.blocks.map(({ rows }) => rows))];
     this.rounding = total(this.blocks.map(({ rounding }) => rounding));
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   tableOf(table, b) {
@@ -348,10 +343,11 @@ const middleOf = (domain) => {
 };
 
 /** Straight-line distances as averages over random directions. */
-export class ProjectedDistance {
-  domain; groups; metric;
+export class ProjectedDistance extends AskedAtPlaces {
+  groups;
 
   constructor({ radius, inner, groups, directions: count, seed }, domain) {
+    super();
     if (!(groups >= 2 && groups <= 64 && count >= 1 && groups * count * domain.dimensions <= 1 << 24)) throw new ReaderError("The file states directions that no release has.");
     Object.assign(this, { domain, groups, answers: "distance", metric: "l2" });
     const d = domain.dimensions;
@@ -365,10 +361,6 @@ export class ProjectedDistance {
     this.count = count;
     this.lookups = groups * count * 2; // of a place
     this.middle = middleOf(domain);
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   tableOf(table, g) {
@@ -407,17 +399,14 @@ export class ProjectedDistance {
 }
 
 /** Squared distances, from how many records there are, their sum, and the sum of their squared lengths. */
-export class Moments {
-  countWeight; domain; metric; radius; squareWeight;
+export class Moments extends AskedAtPlaces {
+  countWeight; radius; squareWeight;
 
   constructor({ radius, centre, count_weight: countWeight, square_weight: squareWeight }, domain) {
+    super();
     Object.assign(this, { domain, radius, countWeight, squareWeight, answers: "distance", metric: "l2" });
     this.origin = centre ?? middleOf(domain);
     this.shape = [domain.dimensions + 2];
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   answer(table, records, { count, coordinates }, variance, level) {
@@ -448,18 +437,15 @@ export class Moments {
 }
 
 /** Sums of cosines of the angles between records and a query, seen from a centre. */
-export class Directions {
-  domain; metric; pole;
+export class Directions extends AskedAtPlaces {
+  pole;
 
   constructor({ centre, projection, pole }, domain) {
+    super();
     Object.assign(this, { domain, pole, answers: "cosine", metric: "l2" });
     this.origin = centre ?? middleOf(domain);
     this.projected = projection ? projectionOf(projection, domain.dimensions, projection.stream) : (point) => point;
     this.shape = [projection?.target ?? domain.dimensions];
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   answer(table, records, { count, coordinates }, variance, level) {

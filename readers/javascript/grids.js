@@ -1,6 +1,7 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
 import { dot, dotBetween, halfEven, outer, productOf } from "./arrays.js";
+import { AskedAtPlaces } from "./columns.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
@@ -64,8 +65,9 @@ const coarserOf = (axis, halvings) => {
 const countersOf = (axis) => axis.categories || axis.values || axis.cells + 3;
 const isApart = (axis) => axis.categories > 0 || axis.values > 0;
 
-export class Histogram {
+export class Histogram extends AskedAtPlaces {
   constructor({ kernel, cells, halvings = 0, fine = 1 }, domain) {
+    super();
     this.kernel = checkedKernel(kernel);
     this.metric = metricOf(kernel);
     this.domain = domain;
@@ -130,10 +132,6 @@ export class Histogram {
     }
     const along = alongCoordinate(kernel, this.domain.widths, axis.coordinate);
     return (one, other) => along(one - other);
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   /** The counters of a table in records: those of the fine grid, and of the coarse one where there is one. */

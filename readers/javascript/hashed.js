@@ -4,7 +4,7 @@ import { checkedKernel, coordinateBandwidths, metricOf } from "./kernels.js";
 import { walshHadamard } from "./arrays.js";
 import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection, upperProduct } from "./random.js";
 import { betaQuantile, gammaQuantile, normalQuantile, studentQuantile } from "./special.js";
-import { Domain } from "./columns.js";
+import { AskedAtPlaces, Domain } from "./columns.js";
 
 const MOST_CELLS = 2 ** 31, MOST_TERMS = 2 ** 27, MOST_KEYS = 1 << 12, GOLDEN = (Math.sqrt(5) - 1) / 2;
 
@@ -129,10 +129,11 @@ const drawHashes = (kernel, widths, rows, groups, seed, family = countingFrom(1)
 };
 
 /** What every sketch of rows in groups shares: the spread of the groups is the error. */
-export class Grouped {
-  domain; groups; rows; seed;
+export class Grouped extends AskedAtPlaces {
+  groups; rows; seed;
 
   constructor(parameters, domain) {
+    super();
     const { rows, groups, kernel } = parameters;
     if (!(Number.isInteger(rows) && rows > 0 && rows <= 1_000_000 && Number.isInteger(groups) && groups > 0 && groups <= rows)) {
       throw new ReaderError("The file states numbers of rows and groups that no release has.");
@@ -145,10 +146,6 @@ export class Grouped {
       this.kernel = checkedKernel(kernel);
       this.metric = metricOf(kernel);
     }
-  }
-
-  encode(queries) {
-    return this.domain.encode(queries, this.metric);
   }
 
   answer(table, records, points, variance, level) {

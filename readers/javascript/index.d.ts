@@ -29,7 +29,7 @@ export class Release {
   readonly manifest: Readonly<Record<string, unknown>>;
   readonly names: readonly string[];
   readonly columns: readonly Column[];
-  /** "closeness", "distance", "cosine", "tables" or "products"; "several" where one of the parts is asked. */
+  /** "closeness", "distance", "cosine", "tables" or "products"; "several" where one of the parts is asked, "periods" where a run is. */
   readonly answers: string;
   /** The classes that it tells apart; none for most releases. */
   readonly classes: readonly string[];
@@ -41,6 +41,8 @@ export class Release {
   answer(queries: Queries, level?: number): Answers;
   part(name: string): Release;
   ofClass(which: string | number): Release;
+  /** Of a living release ("periods") the sum over some periods: the weight of each row of its table, and the noise that has. */
+  run(read: { weights: readonly number[]; noise: number; countNoise: number }): Release;
   /** What released tables answer, with bands of a level. */
   tables(level?: number): Tables;
   /** Sums of the products of any two coordinates of a record. */

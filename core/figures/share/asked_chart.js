@@ -58,21 +58,19 @@ export class AskedChart extends Chart {
     const [one, other] = [...this.fingers.values()];
     const middle = { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 };
     const { left, top, width, height } = this.plot;
-    return { apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)), place: { x: this.toPlace(middle.x, "x"), y: this.isMap ? this.toPlace(middle.y, "y") : null },
+    return { apart: Math.max(1, Math.hypot(one.x - other.x, one.y - other.y)), place: this.placeAt(middle),
       share: { x: (middle.x - left) / width, y: 1 - (middle.y - top) / height } };
   }
 
   /** What was between two fingers stays there, as large as they are apart. */
   zoomBetween() {
     const { apart, share } = this.pinched();
-    const side = (name) => {
+    this.look((name) => {
       const [low, high] = this.pinch.window[name];
       const length = ((high - low) * this.pinch.apart) / apart;
       const start = this.pinch.place[name] - share[name] * length;
-      return this.inside([start, start + length], name);
-    };
-    this.window = { x: side("x"), y: this.isMap ? side("y") : null };
-    this.draw();
+      return [start, start + length];
+    });
   }
 
   move(event) {
@@ -83,32 +81,33 @@ export class AskedChart extends Chart {
     const far = Math.hypot(now.x - this.drag.x, now.y - this.drag.y) > CLICK;
     if (!far) return;
     if (this.drag.moves) this.pan(now);
-    else if (this.tool === "box" || event.pointerType === "mouse") this.mark(this.drag, now);
+    else if (this.tool === "box" || event.pointerType === "mouse") this.mark(this.placeAt(this.drag), this.placeAt(now));
   }
 
   pan(now) {
-    const shift = (side, pixels, length) => {
-      const [low, high] = this.drag.window[side];
-      return this.inside([low + (pixels / length) * (high - low), high + (pixels / length) * (high - low)], side);
-    };
-    this.window = { ...this.window, x: shift("x", this.drag.x - now.x, this.plot.width) };
-    if (this.isMap) this.window.y = shift("y", now.y - this.drag.y, this.plot.height);
+    const share = { x: (this.drag.x - now.x) / this.plot.width, y: (now.y - this.drag.y) / this.plot.height };
+    this.look((side) => this.drag.window[side].map((end, _, [low, high]) => end + share[side] * (high - low)));
+  }
+
+  /** The place at pixels of the canvas. */
+  placeAt(pixels) {
+    return this.sides((side) => this.toPlace(pixels[side], side));
+  }
+
+  /** Show a window, moved inside the bounds. */
+  look(ends) {
+    this.window = this.sides((side) => this.inside(ends(side), side));
     this.draw();
   }
 
+  /** A box from one place to another; of categories it holds whole ones. */
   mark(from, to) {
-    const side = (name) => [this.toPlace(from[name], name), this.toPlace(to[name], name)].sort((a, b) => a - b);
-    this.box = { x: this.whole(side("x"), this.across), y: this.isMap ? this.whole(side("y"), this.up) : null };
+    this.box = this.sides((side) => {
+      const [low, high] = [from[side], to[side]].sort((a, b) => a - b);
+      return this.column(side).kind === "category" ? [Math.round(low) - 0.5, Math.round(high) + 0.5] : [low, high];
+    });
     this.point = null;
     this.draw();
-  }
-
-  /**
-   * Of categories a box holds whole ones.
-   * @param {number[]} ends
-   */
-  whole([low, high], column) {
-    return column.kind === "category" ? [Math.round(low) - 0.5, Math.round(high) + 0.5] : [low, high];
   }
 
   lift(event) {
@@ -121,7 +120,7 @@ export class AskedChart extends Chart {
       return;
     }
     if (this.tool === "move") return;
-    this.ask({ x: this.toPlace(now.x, "x"), y: this.isMap ? this.toPlace(now.y, "y") : null });
+    this.ask(this.placeAt(now));
   }
 
   ask(point) {
@@ -134,19 +133,15 @@ export class AskedChart extends Chart {
   wheel(event) {
     if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.canvas) return; // the page scrolls
     event.preventDefault();
-    const at = this.at(event);
-    this.zoom(Math.exp(event.deltaY * 0.0015), { x: this.toPlace(at.x, "x"), y: this.isMap ? this.toPlace(at.y, "y") : null });
+    this.zoom(Math.exp(event.deltaY * 0.0015), this.placeAt(this.at(event)));
   }
 
   /** Make the view so many times as long, around a place. */
   zoom(factor, around = null) {
-    const side = (name) => {
-      const [low, high] = this.window[name];
-      const centre = around ? around[name] : (low + high) / 2;
-      return this.inside([centre + (low - centre) * factor, centre + (high - centre) * factor], name);
-    };
-    this.window = { x: side("x"), y: this.isMap ? side("y") : null };
-    this.draw();
+    this.look((side) => this.window[side].map((end, _, [low, high]) => {
+      const centre = around ? around[side] : (low + high) / 2;
+      return centre + (end - centre) * factor;
+    }));
   }
 
   /**
@@ -155,7 +150,7 @@ export class AskedChart extends Chart {
    * @returns {[number, number]}
    */
   inside([low, high], side) {
-    const [least, most] = endsOf(side === "x" ? this.across : this.up);
+    const [least, most] = endsOf(this.column(side));
     const length = Math.min(Math.max(high - low, (most - least) / 100), most - least);
     const start = Math.min(Math.max((low + high - length) / 2, least), most - length);
     return [start, start + length];
@@ -174,9 +169,8 @@ export class AskedChart extends Chart {
 
   /** Arrow keys move the point that is asked; with Shift they draw a box from where it was. */
   step([right, upwards], boxes) {
-    const middle = (side) => (side ? (side[0] + side[1]) / 2 : null);
-    const from = this.point ?? this.corner ?? { x: middle(this.window.x), y: middle(this.window.y) };
-    const next = { x: this.stepped(from.x, right, "x"), y: this.isMap ? this.stepped(from.y, upwards, "y") : null };
+    const from = this.point ?? this.corner ?? this.sides((side) => (this.window[side][0] + this.window[side][1]) / 2);
+    const next = this.sides((side) => this.stepped(from[side], side === "x" ? right : upwards, side));
     if (!boxes) {
       this.corner = this.anchor = null;
       this.ask(next);
@@ -184,16 +178,12 @@ export class AskedChart extends Chart {
     }
     this.anchor ??= from;
     this.corner = next;
-    const side = (name, column) => this.whole([this.anchor[name], next[name]].sort((a, b) => a - b), column);
-    this.box = { x: side("x", this.across), y: this.isMap ? side("y", this.up) : null };
-    this.point = null;
-    this.draw();
+    this.mark(this.anchor, next);
     this.onBox(this.box);
   }
 
   stepped(value, steps, side) {
-    const column = side === "x" ? this.across : this.up;
-    const [low, high] = this.window[side];
+    const [column, [low, high]] = [this.column(side), this.window[side]];
     const length = column.kind === "category" ? 1 : (high - low) * KEY_STEP;
     const [least, most] = endsOf(column);
     return Math.min(Math.max(value + steps * length, Math.max(low, least)), Math.min(high, most));

@@ -29,7 +29,16 @@ export class Chart {
   }
 
   home() {
-    this.window = { x: endsOf(this.decoder.columns[this.x]), y: this.y === null ? null : endsOf(this.decoder.columns[this.y]) };
+    this.window = this.sides((side) => endsOf(this.column(side)));
+  }
+
+  /** What there is across and, of a map, up. */
+  sides(made) {
+    return { x: made("x"), y: this.isMap ? made("y") : null };
+  }
+
+  column(side) {
+    return side === "x" ? this.across : this.up;
   }
 
   get lowest() {
