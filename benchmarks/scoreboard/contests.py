@@ -26,7 +26,7 @@ from core.privacy.zcdp import largest_rho
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sources import open_source
 
-from ..table_rivals import by_aim, by_mst, by_seen, distance, exact_pairs
+from ..table_rivals import by_aim, by_mst, by_usual, distance, exact_pairs
 from .fetched_sets import FetchedSet
 
 FINE = 1 << 20
@@ -186,7 +186,7 @@ def pairs(fetched: FetchedSet) -> Round:
         made = np.asarray(answer, dtype=int).reshape(len(counts), -1)
         return distance(exact_pairs(made, counts), exact)
 
-    here = {"frostglass": by(by_seen), "MST (mbi)": by(by_mst), "AIM (mbi)": by(by_aim)}
+    here = {"frostglass": by(by_usual), "MST (mbi)": by(by_mst), "AIM (mbi)": by(by_aim)}
     return Round(here, {"cells": np.array(cells)}, {"contest": "pairs"}, sampled)
 
 

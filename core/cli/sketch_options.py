@@ -132,8 +132,8 @@ class TableOptions:
             metavar="singles|pairs|chosen|A,B;C",
             help="The tables that are counted: of single columns, of all pairs (so without it), or of the named "
             "columns, such as 'age,city,sex;age,pay'. Their margins are known too. Where there are too few people for "
-            "all pairs, 'chosen' spends a tenth of the budget on choosing those that hang together most; it needs a "
-            "--delta.",
+            "all pairs, 'chosen' spends a tenth of the budget on choosing those that hang together most. Under a pure "
+            "promise that is usual, and asks the records how many.",
             show_default=False,
         ),
     ] = None

@@ -65,7 +65,7 @@ from ..adaptive import (
 )
 from ..capabilities import check_points
 from ..linear import LinearSketch
-from ..mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice, PublicInputs
+from ..mechanism_spec import MechanismSpec, PrivateChoice, PublicInputs
 from .best_guess import BestGuess
 from .pair_ways import CHOICES_SHARE, LARGEST_PRICE, PureWays, Way, apart, exact_counts, of_one, with_noise
 from .table_axes import METRIC, number_axes
@@ -333,6 +333,11 @@ def _held(sketch: Tables) -> str:
     return f"{count(len(sketch.tables), 'table')} of {count(cells, 'cell')} in all, and their margins"
 
 
+CHOSEN = (
+    "Choices are those of the exponential mechanism (McSherry, Talwar 2007) or, under a pure promise, of report noisy "
+    "max (McKenna, Sheldon 2020), with a part of epsilon of their own; the counters have the rest."
+)
+
 CARD = MechanismSpec(
     "tables",
     "Tables with optimal noise",
@@ -349,7 +354,7 @@ CARD = MechanismSpec(
     options=frozenset({"--size", "--tables", "--halvings", "--by", "--cut-for"}),
     size="bins a number",
     sizes=(5, 10, 20, 50, 100),
-    choice=PrivateChoice("Which pairs of columns are counted", EXPONENTIAL, lambda one: one.choosing == "privately"),
+    choice=PrivateChoice("Which pairs of columns are counted", CHOSEN, lambda one: one.choosing == "privately"),
     holds=_held,
     measure=lambda sketch: "the share of the tables in which two records are in the same cell",
     warm=_warm,
