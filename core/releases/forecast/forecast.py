@@ -74,6 +74,8 @@ class Forecast:
     file_bytes: int
     seconds: float
     relative_noise: float  # What `relative_error` would be by noise alone.
+    # `standard_error` for the kind of population that is worst, of all that were tried.
+    worst_error: float
 
     @property
     def promised_error(self) -> float:
@@ -197,6 +199,7 @@ def forecast_planned(
         records_error=_records_error(one, planned, planned.noise),
         file_bytes=file_bytes(counters, planned.noise),
         seconds=0.2 + seconds_to_make(one, records / share, counters),
+        worst_error=max(errors),
         relative_noise=float(np.median([_relative_noise(*pair, records) for pair in zip(tried, noise, strict=True)])),
     )
 
@@ -252,6 +255,7 @@ def _forecast_of(tried: Rehearsal, records: float, counters: int, records_error:
         records_error=records_error,
         file_bytes=file_bytes(counters, tried.noise),
         seconds=0.2 + tried.seconds_read * records + tried.seconds,
+        worst_error=tried.standard_error,
         relative_noise=tried.relative_error * tried.noise_error / max(tried.standard_error, 1e-300),
     )
 

@@ -75,6 +75,7 @@ def expected(sketch: Tables, planned: Plan, records: float) -> Forecast:
         low=max(0.0, held - REACH * error),
         high=held + REACH * error,
         empty_below=EMPTY * error,
+        worst_error=error,
         relative_noise=error / held,
     )
 
