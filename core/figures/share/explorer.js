@@ -284,7 +284,7 @@ export class Explorer {
     const kept = Object.entries(held).map(([place, value]) => `${columns[place].name} at ${placeWords(columns[place], value)}`);
     if (kept.length) sentences.push(`Held: ${listed(kept)}.`);
     if (decoder.exact) sentences.push("Worked out here from the released counts, wherever you look.");
-    else sentences.push(`Drawn on ${[...shown.shape].reverse().join(" × ")} places, and read along straight lines between them.`);
+    else sentences.push(`Drawn beforehand on ${[...shown.shape].reverse().join(" × ")} places, and read along straight lines between them; anything else is asked of the file with Frostglass.`);
     const others = columns.filter(({ name }, place) => place !== x && place !== y && !(place in held) && !(decoder.marks && name in decoder.nearest));
     if (decoder.answers === "closeness" && others.length) sentences.push(`Averaged over all values of ${listed(others.map(({ name }) => name))}, likely or not.`);
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");

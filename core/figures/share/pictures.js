@@ -38,22 +38,68 @@ export const roundedUp = (value) => {
 export const bandAt = ({ est, low, high }, i, level) =>
   est[i] + (level / 1.96) * (level < 0 ? est[i] - low[i] : high[i] - est[i]);
 
+const isAround = (axis) => axis.round && axis.cells > MOST_ROWS + 2;
+
+/** A drawing that is pointed at: it is pressed, dragged over and gone through by keys, and says what is there. */
+class Pointed {
+  asks; drag; height; plot; room; width;
+
+  constructor(asks, kind) {
+    this.asks = asks;
+    this.svg = drawing("svg", { "aria-hidden": "true" });
+    this.words = drawing("g", { class: "words" });
+    this.tip = element("div", { class: "tip", hidden: true });
+    this.place = element("div", { class: `picture ${kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    const own = /** @type {any} */ (this);
+    this.place.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.plot) return;
+      own.press(event);
+      try {
+        this.place.setPointerCapture(event.pointerId);
+      } catch {
+        // a pointer that is gone already cannot be followed
+      }
+    });
+    this.place.addEventListener("pointermove", (event) => this.plot && own.move(event));
+    this.place.addEventListener("pointerup", (event) => {
+      const { drag } = this;
+      this.drag = null;
+      if (drag) own.lift(event, drag);
+    });
+    this.place.addEventListener("pointercancel", () => { this.drag = null; });
+    this.place.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    this.place.addEventListener("keydown", (event) => own.key(event));
+  }
+
+  /** As wide as its room, and so high. */
+  sized(width, height) {
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) this.svg.setAttribute(name, String(value));
+    Object.assign(this, { width, height });
+    this.words.replaceChildren();
+  }
+
+  /** Say something above a place, inside the picture. */
+  tell(words, x, above) {
+    put(this.tip, words);
+    this.tip.hidden = false;
+    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+    this.tip.style.top = `${above - this.tip.offsetHeight}px`;
+  }
+}
+
 /** A picture of one column: what is drawn is the share of each cell, of everyone and of a part. */
-export class Picture {
-  asks; axis; drawn; everyone; kind; room; tall; unfolded;
+export class Picture extends Pointed {
+  axis; drawn; everyone; kind; tall; unfolded;
 
   /** @param {{picked: (cells: number[], done: boolean) => void, tip: (cell: number) => string, said: (words: string) => void}} asks */
   constructor(axis, asks) {
-    Object.assign(this, { axis, asks, chosen: [], cursor: -1, tall: false });
-    this.svg = drawing("svg", { "aria-hidden": "true" });
-    this.tip = element("div", { class: "tip", hidden: true });
-    this.place = element("div", { class: `picture ${this.around ? "number" : axis.kind}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    super(asks, isAround(axis) ? "number" : axis.kind);
+    Object.assign(this, { axis, chosen: [], cursor: -1, tall: false });
     this.grid = drawing("g", { class: "grid" });
-    this.words = drawing("g", { class: "words" });
     const paths = ["ghost-area", "dim solid", "dim fade", "hatched", "solid", ...LEVELS.slice(1).map((_, i) => `fade f${i}`), "guess", "mark", "ghost", "brush", "cursor"];
     this.paths = Object.fromEntries(paths.map((name) => [name, drawing("path", { class: name })]));
     this.svg.append(this.grid, ...Object.values(this.paths), this.words);
-    this.listen();
+    this.place.addEventListener("blur", () => { this.cursor = -1; this.tip.hidden = true; if (this.plot) this.drawChosen(); });
   }
 
   /** Whether cells are below each other; of many around a circle none is left out, so they stand side by side. */
@@ -62,7 +108,7 @@ export class Picture {
   }
 
   get around() {
-    return this.axis.round && this.axis.cells > MOST_ROWS + 2;
+    return isAround(this.axis);
   }
 
   /** The cells that are drawn; of many categories without an order the most frequent. */
@@ -96,14 +142,10 @@ export class Picture {
   }
 
   lay(width) {
-    this.width = width;
-    this.height = this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT;
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    for (const [name, value] of Object.entries({ width, height: this.height })) this.svg.setAttribute(name, String(value));
+    this.sized(width, this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT);
     this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i])))) : 40;
     this.plot = this.rows ? { left: this.names, right: width - 58, top: 0, bottom: this.height } : { left: this.names, right: width - 8, top: 8, bottom: this.height - 26 };
     this.top = null;
-    this.words.replaceChildren();
     if (this.rows) this.layRows();
     else this.layMarks();
   }
@@ -281,19 +323,7 @@ export class Picture {
     return row;
   }
 
-  listen() {
-    const { place } = this;
-    place.addEventListener("pointerdown", (event) => this.press(event));
-    place.addEventListener("pointermove", (event) => this.move(event));
-    place.addEventListener("pointerup", (event) => this.lift(event));
-    place.addEventListener("pointercancel", () => { this.drag = null; });
-    place.addEventListener("pointerleave", () => { this.tip.hidden = true; });
-    place.addEventListener("keydown", (event) => this.key(event));
-    place.addEventListener("blur", () => { this.cursor = -1; this.tip.hidden = true; if (this.plot) this.drawChosen(); });
-  }
-
   press(event) {
-    if (event.button !== 0 || !this.plot) return;
     const row = this.rowAt(event);
     this.drag = { row, x: event.clientX, from: row, moved: false, mode: "new" };
     if (this.around && this.chosen.includes(row)) Object.assign(this.drag, { first: this.chosen[0], last: this.chosen[0] + this.chosen.length - 1, mode: "move" });
@@ -305,15 +335,9 @@ export class Picture {
       else if (Math.abs(event.clientX - end) < 9) Object.assign(this.drag, { from: first, mode: "end" });
       else if (row >= first && row <= last) Object.assign(this.drag, { first, last, mode: "move" });
     }
-    try {
-      this.place.setPointerCapture(event.pointerId);
-    } catch {
-      // a pointer that is gone already cannot be followed
-    }
   }
 
   move(event) {
-    if (!this.plot) return;
     const row = this.rowAt(event);
     this.showTip(row, event);
     const { drag } = this;
@@ -338,10 +362,7 @@ export class Picture {
     return Math.sign(far) * Math.ceil(Math.abs(far));
   }
 
-  lift(event) {
-    const { drag } = this;
-    this.drag = null;
-    if (!drag) return;
+  lift(event, drag) {
     if (drag.moved) this.asks.picked(this.chosen, true);
     else this.click(this.rowAt(event));
   }
@@ -369,13 +390,9 @@ export class Picture {
   showTip(row, event) {
     if (row === this.tipped && !this.tip.hidden && !event) return;
     this.tipped = row;
-    put(this.tip, this.asks.tip(this.order[row]));
-    this.tip.hidden = false;
-    const box = this.place.getBoundingClientRect();
     const [start, wide] = this.strip(row);
-    const x = this.rows ? (event ? event.clientX - box.left : this.width / 2) : start + wide / 2;
-    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
-    this.tip.style.top = `${this.rows ? start - this.tip.offsetHeight - 4 : -this.tip.offsetHeight + 2}px`;
+    const along = () => (event ? event.clientX - this.place.getBoundingClientRect().left : this.width / 2);
+    this.tell(this.asks.tip(this.order[row]), this.rows ? along() : start + wide / 2, this.rows ? start - 4 : 2);
   }
 
   /** Arrow keys go from bar to bar, Space picks, Shift draws a stretch, Escape gives it up. */
@@ -403,38 +420,28 @@ export class Picture {
 }
 
 /** Two columns: the share of every combination of cells, on a map with its outlines where they are places. */
-export class CellPicture {
-  across; asks; map; room; up;
+export class CellPicture extends Pointed {
+  across; map; up;
 
   /** @param {{picked: (ends: number[][], done: boolean) => void, tip: (x: number, y: number) => string, said: (words: string) => void}} asks */
   constructor(across, up, asks, map = null) {
-    Object.assign(this, { across, up, asks, map, box: null });
-    this.svg = drawing("svg", { "aria-hidden": "true" });
-    this.tip = element("div", { class: "tip", hidden: true });
-    this.place = element("div", { class: `picture cells ${map ? "on-map" : ""}`, tabindex: "0", role: "group", "aria-roledescription": "picture" }, this.svg, this.tip);
+    super(asks, `cells ${map ? "on-map" : ""}`);
+    Object.assign(this, { across, up, map, box: null });
     this.shades = Array.from({ length: SHADES }, (_, i) => drawing("path", { class: `shade c-shade-${i}` }));
     this.hatched = drawing("path", { class: "hatched" });
     this.lines = drawing("path", { class: "coast" });
     this.brush = drawing("path", { class: "brush" });
-    this.words = drawing("g", { class: "words" });
     this.svg.append(...this.shades, this.hatched, this.lines, this.brush, this.words);
-    const { place } = this;
-    place.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || !this.plot) return;
-      this.drag = { from: this.cellAt(event), moved: false };
-      place.setPointerCapture?.(event.pointerId);
-    });
-    place.addEventListener("pointermove", (event) => this.move(event));
-    place.addEventListener("pointerup", () => {
-      const { drag } = this;
-      this.drag = null;
-      if (!drag) return;
-      const inside = this.box && this.box.every(([first, last], side) => drag.from[side] >= first && drag.from[side] <= last);
-      if (!drag.moved) this.box = inside ? null : drag.from.map((one) => [one, one]);
-      this.asks.picked(this.box, true);
-    });
-    place.addEventListener("pointerleave", () => { this.tip.hidden = true; });
-    place.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  press(event) {
+    this.drag = { from: this.cellAt(event), moved: false };
+  }
+
+  lift(event, drag) {
+    const inside = this.box && this.box.every(([first, last], side) => drag.from[side] >= first && drag.from[side] <= last);
+    if (!drag.moved) this.box = inside ? null : drag.from.map((one) => [one, one]);
+    this.asks.picked(this.box, true);
   }
 
   draw(found, kind) {
@@ -470,7 +477,6 @@ export class CellPicture {
   }
 
   lay(width) {
-    this.width = width;
     const { across, up, map } = this;
     const left = map ? 0 : Math.min(0.32 * width, 14 + Math.max(...up.words.map((words) => textWidth(words))));
     const right = width - (map ? 0 : 6);
@@ -484,11 +490,9 @@ export class CellPicture {
       wide = height / ratio;
     }
     this.plot = { left: map ? (right - wide) / 2 : left, top: map ? 0 : 6, width: wide, height };
-    this.height = height + (map ? 2 : 46);
-    for (const [name, value] of [["viewBox", `0 0 ${width} ${this.height}`], ["width", width], ["height", this.height]]) this.svg.setAttribute(name, value);
+    this.sized(width, height + (map ? 2 : 46));
     this.x = (cell) => this.plot.left + (cell / across.valued) * wide;
     this.y = (cell) => this.plot.top + (1 - cell / up.valued) * height;
-    this.words.replaceChildren();
     if (map) this.layCoasts();
     else this.layNames();
   }
@@ -528,7 +532,6 @@ export class CellPicture {
   }
 
   move(event) {
-    if (!this.plot) return;
     const at = this.cellAt(event);
     this.showTip(at);
     if (!this.drag || event.pointerType === "touch") return;
@@ -543,10 +546,7 @@ export class CellPicture {
 
   showTip(at) {
     const [x, y] = at;
-    put(this.tip, this.asks.tip(x, y));
-    this.tip.hidden = false;
-    this.tip.style.left = `${Math.min(Math.max(this.x(x + 0.5) - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
-    this.tip.style.top = `${this.y(y + 1) - this.tip.offsetHeight - 4}px`;
+    this.tell(this.asks.tip(x, y), this.x(x + 0.5), this.y(y + 1) - 4);
   }
 
   key(event) {
