@@ -37,6 +37,7 @@ from core.privacy.budget import Budget
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.chosen import ChosenTables
+from core.sketches.tables.pair_ways import FEWEST_ASKED
 from core.sketches.tables.table_axes import number_axes
 from core.sketches.tables.tables import Tables
 
@@ -91,7 +92,7 @@ def by_chosen(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, co
 
 def by_usual(domain: Domain, frame: pd.DataFrame, budget: Budget, bins: int, counts: list[int]) -> Pairs:
     """Of what the command line takes where nobody says which: under a pure promise the records are asked."""
-    way = by_chosen if budget.pure and len(counts) > 2 else by_seen
+    way = by_chosen if budget.pure and len(counts) >= FEWEST_ASKED else by_seen
     return way(domain, frame, budget, bins, counts)
 
 

@@ -368,11 +368,12 @@ def with_size(
 def pairs_worth_it(sketch: LinearSketch | Adaptive, budget: Budget) -> LinearSketch | Adaptive:
     """Under a pure promise, the records are asked which pairs are worth it where nobody named tables; else as it is."""
     from ..sketches.tables.chosen import ChosenTables
+    from ..sketches.tables.pair_ways import FEWEST_ASKED
 
     if not budget.pure or sketch.asked_for != "tables" or sketch.sized or sketch.chooses:
         return sketch
     tables = cast("Tables", sketch)
-    if tables.tables is not None or tables.cut_for != "questions" or len(tables.axes) < 3:
+    if tables.tables is not None or tables.cut_for != "questions" or len(tables.axes) < FEWEST_ASKED:
         return sketch
     return ChosenTables(tables.domain, tables.bins, tables.halvings)
 

@@ -59,8 +59,9 @@ CHOICES_SHARE = Fraction(1, 10)  # Of the budget, as in the paper.
 OF_PURE = Fraction(3, 20)  # Of a pure promise, where choices cost more.
 # Share of the records by which the answer how many pairs are worth it is off, on average, and may be off at most; and
 # percentages of a pure promise that such an answer may cost.
-TELLING, TELLING_NOTHING = 0.01, 0.03
-LEAST_PRICE, LARGEST_PRICE = 2, 12
+TELLING, TELLING_NOTHING = 0.015, 0.035
+LEAST_PRICE, LARGEST_PRICE = 2, 10
+FEWEST_ASKED = 8  # Columns from which on that is usual: of fewer, nearly all pairs are counted anyhow.
 OF_PAIR, OF_SINGLE = 8, 2  # Weights of counted cells under a pure promise; where a column is halved, 1 for each level.
 HALF_NORMAL = math.sqrt(2.0 / math.pi)  # Mean absolute value of a normal number.
 SCALE = 1 << 8

@@ -23,6 +23,7 @@ from ...releases.forecast.whole_table import chosen_pairs
 from ...sketches.part import MAX_NAME, Part, words_for
 from ...sketches.parts import MAX_PARTS, Parts
 from ...sketches.plan import plan_parts
+from ...sketches.tables.pair_ways import FEWEST_ASKED
 from ...sketches.tables.tables import Tables
 from ..frame.marks import Visibility, note, rail
 from ..own_data.release_questions import KEY
@@ -255,7 +256,6 @@ WHY = {
     "count is about a twentieth noisier. Where columns hardly go together, the smallest tables serve better.",
 }
 ALL, WORTH_IT = "All of them", "As many as are worth it"
-MANY_PAIRS = 28  # From eight columns on, under a pure promise, the records are asked unless the owner says otherwise.
 WHY |= {
     ALL: "Each is counted, with as much noise as all of them together need.",
     WORTH_IT: "How many, and which go together most, is found out under the same promise, for a quarter of the "
@@ -294,7 +294,7 @@ def choose_pairs(draft: Draft, number: int) -> Draft:
         [usual, strongest],
         key=f"release-pairs-{number}",
         required=True,
-        default=strongest if pure and not draft.first and every >= MANY_PAIRS else usual,
+        default=strongest if pure and not draft.first and every >= math.comb(FEWEST_ASKED, 2) else usual,
         persist_state="session",
     )
     note(WHY[chosen])
