@@ -143,6 +143,7 @@ def test_more_categories_than_places_are_sampled_evenly():
         assert counts.sum() == 1024 and counts.min() >= 40  # 51.2 each on average
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dimensions", [deep(3), 6])
 def test_marginals_come_close_to_exact_integrals(dimensions):
     points = clusters([[0.3] * dimensions, [0.7] * dimensions], 2000)

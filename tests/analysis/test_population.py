@@ -27,6 +27,7 @@ def city():
     return load(dict((one.name, path) for one, path in bundled_releases())["city"].read_bytes())
 
 
+@pytest.mark.deep
 def test_points_of_the_city_are_where_its_people_are(city):
     drawn = explaining_population(city, np.random.default_rng(0))
     assert drawn.misfit <= 1.0

@@ -35,6 +35,7 @@ TABLES = [one for one in samples() if all(column.kind != "vector" for column in 
 """Places among vectors do not fit into the CSV files that this test asks with."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sampled([one.name for one in TABLES], "city"))
 def test_every_sample_is_released_and_asked(command, name, tmp_path):
     one = sample(name)

@@ -323,6 +323,7 @@ def test_records_with_products_are_within_the_radius_that_sensitivities_are_prov
     assert Task(Domain((GROWTH.columns[0], *PLANE.columns[2:])), "kind", products=1).width == 1 + 2  # no two numbers
 
 
+@pytest.mark.deep
 def test_products_tell_which_two_of_many_columns_have_the_same_sign_where_waves_hardly_do():
     """Two of ten columns: an exclusive or that 64 waves say to six in ten."""
     domain = Domain.of(**{f"x{place}": (-1.0, 1.0) for place in range(10)}, kind=["no", "yes"])
@@ -355,6 +356,7 @@ def test_a_model_with_waves_is_read_back_and_says_what_they_are():
         LinearModel.from_dict(model.to_dict() | {"task": model.to_dict()["task"] | {"waves": 5}})
 
 
+@pytest.mark.deep
 def test_a_curve_of_a_model_with_waves_is_the_mean_over_all_other_columns():
     random, groups = np.random.default_rng(1), (0, 0, 1, 1, 1)
     speeds = frequencies(9, groups)

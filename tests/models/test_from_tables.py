@@ -102,6 +102,7 @@ def test_columns_of_every_kind_are_read_off_their_cells():
     assert np.std(off) < 1.0 < np.std(frame.pay) / 2.5  # a circle knows no single wind
 
 
+@pytest.mark.deep
 def test_bands_hold_what_tables_without_noise_would_say():
     frame, budget, held = valley(2_000), Budget(1, "1e-6"), []
     truth = train_from(tables(KIND, frame), "kind", curves=2)

@@ -62,6 +62,7 @@ def test_the_method_that_gets_most_right_of_reference_records_is_taken():
     assert all(one.rehearsal and len(one.rehearsal.by_shape) == 3 and "right of public" in one.reason for one in many)
 
 
+@pytest.mark.deep
 def test_a_rehearsal_knows_noise_and_how_many_records_there_are():
     few, many = (rehearse_training(PureLogistic(WIDE, "kind"), Budget("0.1"), count) for count in (2_000, 10**6))
     assert few and many and few.right < many.right - 0.05

@@ -144,6 +144,7 @@ def test_it_is_written_and_read_again():
         assert sketch_from_parameters("living", sketch.domain, sketch.parameters()) == sketch
 
 
+@pytest.mark.deep
 def test_noise_is_hidden_in_the_kind_of_rows_that_suits_it():
     grid = Histogram(DAYS.without("day"), kernels.Gaussian(bandwidth=0.2), (6,))
     assert Living.of(DAYS, "day", grid, Budget(1)).branches > 1  # pure

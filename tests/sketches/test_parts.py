@@ -250,6 +250,7 @@ def test_the_joint_calibration_is_nearly_all_of_what_the_accountant_allows():
     assert epsilon_spent([event_of(*pair) for pair in moved], 1e-6) == pytest.approx(1, abs=0.005)
 
 
+@pytest.mark.deep
 def test_some_pure_and_some_gaussian_noise_is_less_where_tables_differ():
     """A table of which a person moves many counters beside two of few: no single kind of noise does as well."""
     tables = [

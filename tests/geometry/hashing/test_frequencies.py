@@ -67,6 +67,7 @@ def test_the_mean_cosine_of_structured_rows_is_the_kernel(kernel, dimensions):
     check_mean(kernel, draw_structured(kernel, (1,) * dimensions, draws(1_000, 4_000), draws(1_000, 4_000), 12).waves)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("row", [0, 1, 5])
 def test_every_structured_row_alone_is_normal(row):
     rows = np.array(

@@ -48,6 +48,7 @@ def test_generating_vectors_have_a_point_in_every_stratum():
             assert sorted(np.arange(points) * z % points) == list(range(points))
 
 
+@pytest.mark.few(1)
 @pytest.mark.few(3)
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 7])
 def test_directions_are_unit_vectors_and_each_is_isotropic(dimensions):

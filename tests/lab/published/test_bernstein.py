@@ -144,6 +144,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     assert (parts == filled(sketch, rows)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sketch", SKETCHES[:2], ids=lambda s: s.kernel.name)
 def test_noise_variances_are_those_of_noise(sketch):
     """Over 2000 draws: within 20%, where one deviation is 3.5%; over 600, 38%."""

@@ -194,6 +194,7 @@ def test_a_release_is_made_saved_and_read(sketch):
     assert again.answer(natural[:20]).estimate == pytest.approx(noiseless.estimate, abs=2.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", [FlatHistogram, HierarchicalHistogram])
 @pytest.mark.parametrize("promise", [Budget("0.3"), Budget("0.3", "1e-6")], ids=["pure", "delta"])
 def test_forecasts_know_the_noise_exactly(kind, promise):

@@ -161,6 +161,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     assert (parts == poured(sketch, x)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sketch", SKETCHES[:2], ids=lambda s: s.kernel.name)
 def test_noise_variances_are_those_of_noise(sketch):
     """Over 2000 draws: within 20%, where one deviation is 3.5%."""

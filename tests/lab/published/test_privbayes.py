@@ -172,6 +172,7 @@ def test_shares_are_those_of_the_paper_and_nothing_is_paid_where_nothing_is_chos
     assert worst.l1 <= tables_moved(len(mechanism.counts) - mechanism.degree, mechanism.domain, relation).l1
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6"), Budget(1, 0, Neighbours.REPLACE_ONE)], ids=str)
 @pytest.mark.parametrize("degree", [0, 1, 2])
 def test_a_release_is_made_saved_and_read(budget, degree):

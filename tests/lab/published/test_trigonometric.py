@@ -152,6 +152,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     assert (parts == poured(sketch, rows)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sketch", [*SKETCHES[:-1], deep(SKETCHES[-1])], ids=named)
 def test_noise_variance_is_that_of_the_decoding_and_intervals_hold_without_noise(sketch):
     queries, low, high = points(sketch.domain, 6, 8), *sketch.domain.bounds(sketch.metric)

@@ -127,6 +127,7 @@ def test_a_tiny_sample_is_refused():
         forecast(Race(DOMAIN, Euclidean(4.0), rows=50), Budget(1), sample=clusters(10, 1))
 
 
+@pytest.mark.deep
 def test_categories_may_have_a_bandwidth_of_their_own():
     """A category has several coordinates and one bandwidth; equal bandwidths are forecast like a common one."""
     domain = Domain.of(a=(0, 100), city=["x", "y", "z"])

@@ -79,6 +79,7 @@ def test_categories_are_an_axis_of_a_sum_of_products():
     assert gains == pytest.approx(expected_gains, rel=0.01)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Exponential(0.5)], ids=str)
 def test_what_is_read_together_changes_no_answer(kernel, monkeypatch):
     sketch = Histogram(PLANE, kernel, (12, 16), 1, 0.3)

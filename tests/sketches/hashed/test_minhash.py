@@ -175,6 +175,7 @@ def test_which_items_of_a_long_set_are_kept_is_even():
     assert (np.abs(shares - 0.25) < 7 * np.sqrt(0.25 * 0.75 / seeds)).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [16, 1 << 14])
 def test_answers_are_unbiased_for_short_and_long_sets(scheme, width):
@@ -224,6 +225,7 @@ def filled_columns(sketch: MinHash, pair: Sets) -> np.ndarray:
     return columns.T
 
 
+@pytest.mark.deep
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """Coverage of nominal 95% intervals over 100 independent sketches.
 

@@ -154,6 +154,7 @@ def test_any_split_and_any_order_give_the_same_table(kernel, data, seed):
     assert (parts == whole).all()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("width", "kernel"), crossed([16, 1 << 14], KERNELS), ids=str)
 def test_answers_are_unbiased_with_and_without_rehashing(kernel, width):
     """Mean over 40 seeds within 7.5 of its own standard errors: false alarm below 1e-6 (t, 39 degrees, 70 means)."""
