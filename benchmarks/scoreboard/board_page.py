@@ -23,6 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 Results = Mapping[tuple[str, ...], Mapping[str, object]]
 AHEAD = 0.95
 """A rival counts as ahead below this ratio, where two standard errors do not explain it."""
+FEW = 12  # Draws, below which a cell says little.
 LEAST, MOST = 1 / 4, 32
 LEFT, PANEL, LINE, GAP = 150, 190, 15, 46
 
@@ -194,6 +195,12 @@ def _refused(results: Results) -> Iterable[str]:
     yield ""
     for (contest, who, why), sets in said.items():
         yield f"* {who}, {contest} ({len(sets)} sets): {why}"
+    sets = {key[1] for key in results}
+    for contest in CONTESTS:
+        if missing := sorted(sets - {key[1] for key in results if key[0] == contest.name}):
+            yield f"* {contest.name}: not measured yet on {', '.join(missing)}."
+    draws = [len(row["errors"]) for row in results.values() if isinstance(row.get("errors"), list)]
+    yield f"* {sum(many < FEW for many in draws)} of {len(draws)} cells have fewer than {FEW} draws: they go on."
     if unasked := sorted(SLOW - {key[4] for key in results}):
         yield f"* {', '.join(unasked)}: not asked here, as a draw takes minutes or hours (`--who` asks by name)."
 
