@@ -136,7 +136,7 @@ def released():
     there = people(1_500, random)
     parts = Parts.of(
         [
-            Part(Tables.of(DOMAIN, 10, halvings=3), "tables"),
+            Part(Tables(DOMAIN).sized_for(Budget(5), 1_500), "tables"),
             Part(Histogram(Domain.of(age=(0, 100)), kernels.Gaussian(8.0), (24,)), "ages"),
         ]
     )
