@@ -1,4 +1,4 @@
-"""Is a release as exact as its owner needed, where the promise follows from that, and how much less would have done?
+"""Whether a release is as exact as its owner needed, where the promise follows from that, and how much less would do.
 
     python -m benchmarks.from_the_end FOLDER --out settings.csv [--cpu 600] [--seed 1]
 

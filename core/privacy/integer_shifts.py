@@ -76,7 +76,8 @@ from scipy.special import erfcx
 
 from ..runtime.array_types import Floats
 
-Known, Found = TypeVar("Known", bound=Hashable), TypeVar("Found")
+Known = TypeVar("Known", bound=Hashable)
+Found = TypeVar("Found")
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 

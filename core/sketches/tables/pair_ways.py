@@ -41,7 +41,7 @@ from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.calibration import NoiseScale, calibrate
 from ...privacy.choosing.selection import noisy_max
-from ...privacy.composition import PureParts, event_of
+from ...privacy.composition import Event, PureParts, event_of
 from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
@@ -239,9 +239,9 @@ class PureWays:
         sketches = [self._counted(self.first.tables[:pairs]) for pairs in self.offered]
         noises = tuple(self._noise(sketch, left, relation) for sketch in sketches)
         public = sketches[0].count_is_public(relation)
-        if asked:
-            events, prices = (PureParts(asked), PureParts(left)), (asked,)
-        else:
+        events: tuple[Event, ...] = (PureParts(asked), PureParts(left))
+        prices: tuple[Fraction, ...] = (asked,)
+        if not asked:
             (sketch,), (noise,) = sketches, noises
             prices = (left * OF_PURE / self.offered[0],) * self.offered[0] if self._chooses(sketch) else ()
             chosen = (PureParts(prices[0], len(prices)),) if prices else ()

@@ -277,7 +277,7 @@ def test_a_pure_choice_and_its_counters_cost_what_was_paid(domain, relation):
 
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_a_record_moves_the_error_of_a_way_no_further_than_is_declared(relation):
-    """Searched among concentrated crowds, where three quarters of what is proven of a distance are reached."""
+    """Searched among concentrated crowds, where a quarter of what is proven of a distance is passed."""
     random, sides, tables = np.random.default_rng(1), (2, 3, 2), list(combinations(range(3), 2))
     moved = moved_by_a_person(relation, 1, sides)
     worst = 0
