@@ -239,9 +239,11 @@ class PureWays:
         sketches = [self._counted(self.first.tables[:pairs]) for pairs in self.offered]
         noises = tuple(self._noise(sketch, left, relation) for sketch in sketches)
         public = sketches[0].count_is_public(relation)
-        events: tuple[Event, ...] = (PureParts(asked), PureParts(left))
-        prices: tuple[Fraction, ...] = (asked,)
-        if not asked:
+        events: tuple[Event, ...] = ()
+        prices: tuple[Fraction, ...] = ()
+        if asked:
+            events, prices = (PureParts(asked), PureParts(left)), (asked,)
+        else:
             (sketch,), (noise,) = sketches, noises
             prices = (left * OF_PURE / self.offered[0],) * self.offered[0] if self._chooses(sketch) else ()
             chosen = (PureParts(prices[0], len(prices)),) if prices else ()
