@@ -251,7 +251,7 @@ def test_a_release_of_products_predicts_any_column(command, tmp_path):
     )  # fmt: skip
     assert made.exit_code == 0, made.output
     found = table(command("regress", "people.npz", "--target", "pay", "--on", "age"))
-    assert list(found) == ["column", "category", "estimate", "low", "high", "carries"]
+    assert list(found) == ["name", "column", "category", "estimate", "low", "high", "carries"]
     assert found.estimate[0] == pytest.approx(0.5, abs=0.1)
     (tmp_path / "asked.csv").write_text("age\n10\n70\n")
     said = table(command("regress", "people.npz", "--target", "pay", "--on", "age", "--predict", "asked.csv"))
