@@ -34,7 +34,7 @@ ARGUMENTS = (
 WATCH = Path(__file__).with_name("watch.js").read_text(encoding="utf-8")
 PATIENCE = 180_000
 """Milliseconds that anything may take."""
-PICTURE, FORECAST = ".inside #answer:not(:empty), .stPlotlyChart .main-svg", ".fg-figure"
+PICTURE, FORECAST = ".inside #answer:not(:empty), .inside .doors canvas, .stPlotlyChart .main-svg", ".fg-figure"
 SAMPLES, READING = 5, 4.0
 """Released samples that are opened from Home, and seconds that somebody reads there before."""
 CLICK, OPENING, JOURNEY, CLICKS, FIRST = 1.5, 1.0, 20.0, 4, 0.3
