@@ -96,8 +96,10 @@ class Fitting(Stage):
     def learnt(self, known: Known, offer: Offer, noisy: tuple[int, ...]) -> Iterator[Known]:
         (*lost, fit), error = noisy, 0.0 if offer.noise is None else math.sqrt(offer.noise.variance)
         weight = 1.0 / HARDLY - 1.0
-        whole = _about(sum(noisy), error * math.sqrt(len(noisy)))
-        about = f"about {_about(fit, error)} of {whole} records fit what is declared"
+        # Noise alone says nothing of others: of hundred columns it made more records fit than there were.
+        others = sum(lost) > SURELY * error * math.sqrt(len(lost))
+        whole = f" of {_about(sum(noisy), error * math.sqrt(len(noisy)))}" if others else ""
+        about = f"about {_about(fit, error)}{whole} records fit what is declared"
         # Zero where HARDLY of all fit.
         if weight * fit - sum(lost) < -SURELY * error * math.hypot(weight, math.sqrt(len(lost))):
             raise RequestError(
@@ -110,7 +112,9 @@ class Fitting(Stage):
 
     def _blame(self, lost: Sequence[int], error: float, most: int = 4) -> str:
         """Which columns the others fail first, the worst ones, and how many each, as far as noise lets see."""
-        worst = [place for place in np.argsort(lost)[::-1] if lost[place] >= SURELY * error][:most]
+        # The largest of many is that far from 0 by noise alone once in a hundred times at most.
+        least = max(SURELY, math.log(50.0 * len(lost)) / math.sqrt(2.0)) * error
+        worst = [place for place in np.argsort(lost)[::-1] if lost[place] >= least][:most]
         said = [f"{_about(lost[place], error)} {self._failed(self.of.columns[place])}" for place in worst]
         return f", as {' and '.join(said)}" if said else ""
 
