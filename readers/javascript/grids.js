@@ -2,11 +2,19 @@
 import { ReaderError } from "./archive.js";
 import { dot, dotBetween, halfEven, outer, productOf } from "./arrays.js";
 import { AskedAtPlaces } from "./columns.js";
-import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture } from "./kernels.js";
+import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture, reachAlong } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
 
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
+/** Where a row begins and ends not to be zero: nowhere, of a kernel too narrow to be seen from the place. */
+const endsOfRow = (row) => {
+  let [first, end] = [0, row.length];
+  while (first < end && row[first] === 0) first++;
+  while (end > first && row[end - 1] === 0) end--;
+  return [first, end];
+};
+
 /** A table summed over one axis after another with a matrix each: (…, counters, …) to (…, places, …). */
 export const contracted = (table, sides, matrices) => {
   let values = table;
@@ -15,10 +23,8 @@ export const contracted = (table, sides, matrices) => {
     const rest = values.length / side;
     const next = new Float64Array(matrices[axis].length * rest);
     matrices[axis].forEach((row, n) => {
-      let [first, end] = [0, side];
-      while (first < end && row[first] === 0) first++;
-      while (end > first && row[end - 1] === 0) end--;
-      for (let r = 0; r < rest; r++) next[n * rest + r] = dotBetween(row, values, first, end, r * side);
+      const [first, end] = endsOfRow(row);
+      if (first < end) for (let r = 0; r < rest; r++) next[n * rest + r] = dotBetween(row, values, first, end, r * side);
     });
     values = next;
   }
@@ -32,10 +38,16 @@ const addProducts = (sums, along, weight) => {
   for (let i = 0, at = 0; i < products.length; i++) for (let j = 0; j < last.length; j++) sums[at++] += products[i] * last[j];
 };
 
-/** Of rows and as many others the sum of the products of their coefficients; asked for thousands of pairs of terms. */
-const products = (rows, name, others, other) => {
-  const found = new Float64Array(rows.length);
-  for (let n = 0; n < found.length; n++) found[n] = dot(rows[n][name], others[n][other]);
+/** Of rows at one place the sums of the products of any two of them, each with itself and those after it. */
+const productsOfPairs = (rows) => {
+  const ends = rows.map(endsOfRow);
+  const found = new Float64Array((rows.length * (rows.length + 1)) / 2);
+  for (let s = 0, k = 0; s < rows.length; s++) {
+    for (let t = s; t < rows.length; t++, k++) {
+      const [first, end] = [Math.max(ends[s][0], ends[t][0]), Math.min(ends[s][1], ends[t][1])];
+      if (first < end) found[k] = dotBetween(rows[s], rows[t], first, end, 0);
+    }
+  }
   return found;
 };
 
@@ -118,7 +130,8 @@ export class Histogram extends AskedAtPlaces {
     const terms = this.axes.length === 1 ? [[1, this.kernel]] : productTerms(this.kernel);
     const all = this.axes.every(isApart) && productOf(this.sides) <= MOST_WHOLE;
     this.whole = ofDifferences(this.kernel, this.domain.widths);
-    this.terms = terms && !(terms.length > 1 && all) ? terms.map(([weight, kernel]) => ({ weight, around: this.axes.map((axis) => this.around(axis, kernel)) })) : null;
+    this.terms = terms && !(terms.length > 1 && all) ? terms.map(([weight, kernel]) => ({ weight, around: this.axes.map((axis) => this.around(axis, kernel)),
+      reach: this.axes.map(({ coordinate }) => reachAlong(kernel, this.domain.widths, coordinate)) })) : null;
     if (!this.terms && !all) throw new ReaderError("The kernel of the grid is no sum of products, which this reader does not read.");
     this.spread = null;
     this.known = new Map();
@@ -194,12 +207,13 @@ export class Histogram extends AskedAtPlaces {
   /**
    * What is read along an axis for a function of its values: coefficients on the fine grid, on the coarse one (`rough`)
    * and what that is on the fine one (`smooth`); of a kernel around the place `own` also what the grid makes of it.
+   * Between the ends of a stretch alone it is not zero.
    */
-  row(a, f, own = null) {
+  row(a, f, own = null, stretch = [-Infinity, Infinity]) {
     const [axis, coarse] = [this.axes[a], this.coarseAxes?.[a]];
     const fit = (one, grid) => {
       if (isApart(one)) return Float64Array.from({ length: countersOf(one) }, (_, i) => f(one.categories ? i : one.low + one.pitch * i));
-      const found = this.fitters[a][grid]((place) => f(one.low + one.pitch * place));
+      const found = this.fitters[a][grid]((place) => f(one.low + one.pitch * place), stretch.map((end) => (end - one.low) / one.pitch));
       // A fit fades by a quarter from node to node: what is lost in rounding need not be added up.
       let most = 0;
       for (let i = 0; i < found.length; i++) most = Math.max(most, Math.abs(found[i]));
@@ -247,9 +261,9 @@ export class Histogram extends AskedAtPlaces {
     const key = `${a} ${term} ${value}`;
     if (this.known.size > 20_000) this.known.clear();
     if (!this.known.has(key)) {
-      const around = this.terms[term].around[a];
+      const [around, reach] = [this.terms[term].around[a], this.terms[term].reach[a]];
       // Of a sum of several products nobody looks how each is missed.
-      this.known.set(key, this.row(a, (x) => around(value, x), this.terms.length > 1 ? null : value));
+      this.known.set(key, this.row(a, (x) => around(value, x), this.terms.length > 1 ? null : value, [value - reach, value + reach]));
     }
     return this.known.get(key);
   }
@@ -267,7 +281,7 @@ export class Histogram extends AskedAtPlaces {
       add(0, this.sides, term, "weights");
       if (counts.length > 1) add(1, this.coarseSides, term, "rough");
     }
-    const gains = this.gains(terms, size);
+    const gains = this.gains(terms);
     const missed = terms.length > 1 || !terms[0].rows.every((rows) => rows[0].square) ? null : this.misfit(terms[0].rows, size);
     for (let i = 0; i < size; i++) {
       error[i] = Math.sqrt(gains[i] * variance + (missed ? missed[i] : (spread * Math.max(estimate[i], 0)) ** 2));
@@ -276,23 +290,29 @@ export class Histogram extends AskedAtPlaces {
   }
 
   /** What noise of variance 1 in every counter does to the estimates. */
-  gains(terms, size) {
-    const fine = terms.map(({ weight, rows }) => [weight, rows, "weights"]);
-    if (this.scales.length < 2) return this.squares(fine, size).map((value) => value / this.scales[0] ** 2);
-    const details = this.squares([...fine, ...terms.map(({ weight, rows }) => [-weight, rows, "smooth"])], size);
-    const rough = this.squares(terms.map(({ weight, rows }) => [weight, rows, "rough"]), size);
-    return details.map((value, i) => value / this.scales[0] ** 2 + rough[i] / this.scales[1] ** 2);
+  gains(terms) {
+    const weights = terms.map(({ weight }) => weight);
+    const [fine, coarse] = this.scales.map((scale) => 1 / scale ** 2);
+    if (!coarse) return this.squares(terms, weights, ["weights"]).map((value) => value * fine);
+    const details = this.squares(terms, [...weights, ...weights.map((one) => -one)], ["weights", "smooth"]);
+    const rough = this.squares(terms, weights, ["rough"]);
+    return details.map((value, i) => value * fine + rough[i] * coarse);
   }
 
-  /** Sums of squared coefficients: of all pairs of terms, and of each pair the product of one sum an axis. */
-  squares(terms, size) {
-    const found = new Float64Array(size);
-    terms.forEach(([weight, rows, name], s) => {
-      terms.slice(s).forEach(([otherWeight, others, other], t) => {
-        addProducts(found, rows.map((each, a) => products(each, name, others[a], other)), (t === 0 ? 1 : 2) * weight * otherWeight);
-      });
+  /** Sums of squared coefficients: of any two terms the product of one sum an axis, which is worked out once a place. */
+  squares(terms, weights, names) {
+    const twice = weights.flatMap((one, s) => weights.slice(s).map((other, t) => (t ? 2 : 1) * one * other));
+    const pairs = terms[0].rows.map((along, a) => along.map((row, n) => {
+      const known = row.pairs ??= {};
+      return (known[names.join()] ??= productsOfPairs(names.flatMap((name) => terms.map(({ rows }) => rows[a][n][name]))));
+    }));
+    const found = [];
+    const added = (a, products) => pairs[a].forEach((each) => {
+      if (a === pairs.length - 1) found.push(Math.max(dot(products, each), 0));
+      else added(a + 1, products.map((one, k) => one * each[k]));
     });
-    return found.map((value) => Math.max(value, 0));
+    added(0, Float64Array.from(twice));
+    return Float64Array.from(found);
   }
 
   /** Squared error that the grid gives: records of a cell in one heap, and records that share the place along an axis. */

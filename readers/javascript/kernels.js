@@ -82,6 +82,13 @@ export const alongCoordinate = (kernel, widths, coordinate) => {
   return (difference) => profile(Math.abs(difference) / length, power);
 };
 
+/** How far a kernel reaches along a coordinate: beyond, a factor of it is less than 1e-17. */
+export const reachAlong = ({ name, parts, bandwidth, power = 1 }, widths, coordinate) => {
+  if (name === "product") return Math.min(...parts.map((part) => reachAlong(part, widths, coordinate)));
+  const bandwidths = { gaussian: 9, laplacian: 40 }[name] / Math.min(power, 1);
+  return bandwidths ? bandwidths * coordinateBandwidths(bandwidth, widths)[coordinate] : Infinity;
+};
+
 const LARGEST_ERROR = 3e-5, RATIOS = [2, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.05];
 
 export const geometric = (low, high, count) =>
@@ -90,7 +97,8 @@ export const geometric = (low, high, count) =>
 /** Non-negative least squares (Lawson, Hanson 1974): columns of a matrix, and what they should add up to. */
 const nonNegative = (columns, truth) => {
   const count = columns.length;
-  const inner = columns.map((one) => columns.map((other) => dot(one, other)));
+  const inner = columns.map(() => new Float64Array(count));
+  for (let i = 0; i < count; i++) for (let j = 0; j <= i; j++) inner[i][j] = inner[j][i] = dot(columns[i], columns[j]);
   const right = columns.map((one) => dot(one, truth));
   const [weights, free] = [new Float64Array(count), new Set()];
   const solvedOn = (chosen) => {

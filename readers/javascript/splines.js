@@ -52,19 +52,26 @@ export const fitter = (cells) => {
   const nodes = cells + 3 + 2 * MARGIN;
   const [lower, points] = [factored(nodes), fittingPoints(cells)];
   const [values, last] = [new Float64Array(points.length), points.length - 1];
-  /** A function of the place in pitches to coefficients of the splines that reach inside the bounds. */
-  return (f) => {
-    for (let i = 0; i <= last; i++) values[i] = f(points[i]);
-    // Straight lines are their own coefficients. Without one the rest is zero at both ends, where the fit is cut off.
-    const [start, rise] = [values[0], values[last] - values[0]];
-    for (let i = 0; i <= last; i++) values[i] -= start + (rise * i) / last;
+  const indexOf = (place) => (place + MARGIN + 1) * A_CELL;
+  /** A function of the place in pitches, zero but for some stretch, to coefficients of the splines that reach inside the bounds. */
+  return (f, [from, to] = [-Infinity, Infinity]) => {
+    const [first, end] = [Math.max(0, Math.ceil(indexOf(from))), Math.min(last, Math.floor(indexOf(to)))];
+    values.fill(0);
+    let seen = false;
+    for (let i = first; i <= end; i++) seen = (values[i] = f(points[i])) !== 0 || seen;
     const right = new Float64Array(nodes);
-    for (let j = 0; j < nodes; j++) {
-      const shift = A_CELL * j - 2 * A_CELL;
-      right[j] = dotBetween(TAPS, values, Math.max(0, -shift), Math.min(TAPS.length, last + 1 - shift), shift);
+    if (seen) {
+      // Straight lines are their own coefficients. Without one the rest is zero at both ends, where the fit is cut off.
+      const [start, rise] = [values[0], values[last] - values[0]];
+      if (start || rise) for (let i = 0; i <= last; i++) values[i] -= start + (rise * i) / last;
+      const [least, most] = start || rise ? [0, last] : [first, end];
+      for (let j = Math.max(0, Math.ceil(least / A_CELL) - 2); j < nodes && A_CELL * (j - 2) <= most; j++) {
+        const shift = A_CELL * (j - 2);
+        right[j] = dotBetween(TAPS, values, Math.max(0, least - shift), Math.min(TAPS.length, most + 1 - shift), shift);
+      }
+      solved(lower, right);
+      if (start || rise) for (let j = 0; j < nodes; j++) right[j] += start + (rise * j) / (nodes - 1);
     }
-    solved(lower, right);
-    for (let j = 0; j < nodes; j++) right[j] += start + (rise * j) / (nodes - 1);
     return right.subarray(MARGIN, MARGIN + cells + 3);
   };
 };

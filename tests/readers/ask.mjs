@@ -6,7 +6,7 @@ const { Comparison, open, openLocal, openModel, ReaderError } = await import(pat
 const plain = (numbers) => Array.from(numbers, (one) => (Number.isFinite(one) ? one : String(one)));
 const opened = new Map();
 
-const answered = async ({ file, ways, model, part, run, group, bandwidth, queries, sums, other, compared }) => {
+const answered = async ({ file, ways, model, part, run, group, bandwidth, queries, across, sums, other, compared }) => {
   if (ways) {
     const reports = await openLocal(new Uint8Array(readFileSync(file)));
     return ways.map((way) => Object.values(reports.table(way)).map(plain));
@@ -30,8 +30,8 @@ const answered = async ({ file, ways, model, part, run, group, bandwidth, querie
     const { terms, matrix, error } = release.sums();
     return { names: terms.map(({ column, category }) => [column, category]), matrix: matrix.map(plain), deviation: error };
   }
-  if (!queries) return facts;
-  const answers = release.answer(queries);
+  if (!queries && !across) return facts;
+  const answers = across ? release.across(across) : release.answer(queries);
   return Object.assign(facts, ...Object.entries(answers).map(([name, numbers]) => ({ [name]: plain(numbers) })));
 };
 

@@ -23,6 +23,7 @@ from core.models.training_task import Task
 from core.releases.comparison import Comparison
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
+from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sources.samples import FOLDER as SAMPLES
 from tests.depth import sampled
@@ -174,6 +175,21 @@ def test_a_grid_is_read_with_another_bandwidth_as_python_reads_it():
     queries, bandwidth = queries_of(release.domain), 2.0 * release.sketch.kernel.bandwidth
     (said,) = ask({"file": path, "queries": queries, "bandwidth": bandwidth})
     compare({"queries": queries}, said, release.smoothed(bandwidth))
+
+
+def test_a_map_through_a_sum_of_dozens_of_products_is_that_of_python_at_once_and_in_strips(tmp_path):
+    domain = Domain.of(x=(0.0, 9.0), y=(-3.0, 4.0))
+    sketch = Histogram(domain, kernels.Exponential(0.8), (12, 8), halvings=1, fine=0.4)
+    table = sketch.zeros()
+    sketch.add(table, np.asfortranarray([9.0, 7.0] * np.random.default_rng(1).random((300, 2)) - [0.0, 3.0]))
+    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
+    release.save(tmp_path / "sums.npz")
+    x, y = np.linspace(-0.5, 9.0, 9).tolist(), np.linspace(-3.0, 4.0, 7).tolist()  # some where the kernel is fitted
+    strips = [y, y[:3], y[3:]]
+    whole, *parts = ask(*({"file": tmp_path / "sums.npz", "across": {"x": x, "y": strip}} for strip in strips))
+    compare({"queries": {"x": x * len(y), "y": [up for up in y for _ in x]}}, whole, release)
+    for name in ("estimate", "standardError"):
+        assert [one for part in parts for one in part[name]] == whole[name]
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1e6), (10.0, 1e5), (-500.0, 2000.0)])
