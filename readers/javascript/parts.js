@@ -52,38 +52,37 @@ const largestMean = ({ x, own, part, every, guess, size, chance }, noise, reach)
     }
     return noise(mine, all);
   };
-  const end = (first, last) => {
+  // What is left out costs something, and all else only adds to it: null where that is too much already.
+  const end = (first, last, most) => {
+    let away = 0;
     for (let i = 0; i < x.length; i++) {
       kept[i] = first <= rank[i] && rank[i] < last ? own[i] : 0;
       above[i] = rank[i] >= last ? own[i] : 0;
+      away += above[i] * guess[i] * Math.max(apart[i], 0) * (1 - size);
+      away += (own[i] - kept[i] - above[i]) * guess[i] * Math.max(-apart[i], 0) * size;
     }
+    if (away > most) return null;
     const [moved, plus, c] = [noiseBy(apart), noiseBy(beside), noiseBy(ones)];
     const [a, b] = [moved + chance, (plus - moved - c) / 2];
-    let [sum, count, away] = [0, 0, 0];
+    let [sum, count] = [0, 0];
     for (let i = 0; i < x.length; i++) {
       const counted = kept[i] * part[i] + above[i] * every[i];
       sum += counted * apart[i];
       count += counted;
     }
     const found = middle + largestQuotient(sum, count, a, b, c, reach);
-    for (let i = 0; i < x.length; i++) {
-      away += above[i] * guess[i] * Math.max(apart[i], 0) * (1 - size);
-      away += (own[i] - kept[i] - above[i]) * guess[i] * Math.max(-apart[i], 0) * size;
-    }
     const holds = (first === 0 && last === x.length)
       || ((last < x.length ? x[order[last]] >= found : true) && (first > 0 ? x[order[first - 1]] <= found : true));
     return [found, holds ? away + reach * Math.sqrt(a) : Infinity];
   };
   const [below, beyond] = [Math.min, Math.max].map((which) => x.reduce((many, one) => many + Number(one < which(ownMean, middle)), 0));
   let [best, least, last] = [Infinity, Infinity, x.length];
-  for (let j = Math.max(beyond, 1); j <= x.length; j++) {
-    const [, cost] = end(0, j);
-    if (cost < least) [least, last] = [cost, j];
+  for (let j = x.length, tried; j >= Math.max(beyond, 1) && (tried = end(0, j, least)); j--) {
+    if (tried[1] <= least) [least, last] = [tried[1], j];
   }
   least = Infinity;
-  for (let i = 0; i <= Math.min(below, last - 1); i++) {
-    const [found, cost] = end(i, last);
-    if (cost < least) [least, best] = [cost, found];
+  for (let i = 0, tried; i <= Math.min(below, last - 1) && (tried = end(i, last, least)); i++) {
+    if (tried[1] < least) [best, least] = tried;
   }
   return best;
 };

@@ -59,14 +59,19 @@ const withEnds = (est, error, ends) => {
 /** The nearest numbers between ends with this sum: all are lowered by the same and held between their ends. */
 const nearestBetween = (values, low, high, sum) => {
   let [under, over] = [Infinity, -Infinity];
-  values.forEach((one, i) => { [under, over] = [Math.min(under, one - high[i]), Math.max(over, one - low[i])]; });
-  const at = (lowered) => values.map((one, i) => Math.min(Math.max(one - lowered, low[i]), high[i]));
-  for (let halving = 0; halving < 60; halving++) {
+  for (let i = 0; i < values.length; i++) {
+    under = Math.min(under, values[i] - high[i]);
+    over = Math.max(over, values[i] - low[i]);
+  }
+  const found = new Float64Array(values.length);
+  for (let halving = 0; halving <= 60; halving++) {
     const lowered = (under + over) / 2;
-    if (total(at(lowered)) > sum) under = lowered;
+    let added = 0;
+    for (let i = 0; i < found.length; i++) added += found[i] = Math.min(Math.max(values[i] - lowered, low[i]), high[i]);
+    if (added > sum) under = lowered;
     else over = lowered;
   }
-  return at((under + over) / 2);
+  return found;
 };
 
 /** How far a draw of records moves a sum: see `sketches.answers.SamplingLuck`. */
@@ -89,10 +94,11 @@ const rising = (below) => {
   return highest.map((one, i) => (one + lowest[i]) / 2);
 };
 
-/** Whether a cell holds a heap of equal values for certain: see `quantiles`. */
-const heaped = (counts, cell, doubt) => {
-  const own = counts[cell];
-  if (own <= 2 * doubt || total(counts) - own < own / 9) return false;
+/** Whether a cell holds a heap of equal values for certain, by how many lie below each edge: see `quantiles`. */
+const heaped = (course, cell, doubt) => {
+  const own = course[cell + 1] - course[cell];
+  if (own <= 2 * doubt || course[course.length - 1] - course[0] - own < own / 9) return false;
+  const counts = course.slice(1).map((one, i) => one - course[i]);
   const smooth = (beside) => {
     for (let wide = 1; 2 * wide <= beside.length; wide *= 2) {
       const [near, far] = [total(beside.slice(0, wide)), total(beside.slice(wide, 2 * wide))];
@@ -121,7 +127,7 @@ const roundest = (low, high, nearest, step) => {
 
 /** Where T passes zero, and the ends of what that may be, by T and its reach at every edge. */
 const crossing = (edges, step, byNumbers, below, reach, course) => {
-  const [last, near] = [below.length - 1, 1e-9 * Math.max(...below.map(Math.abs))];
+  const [last, near] = [below.length - 1, 1e-9 * below.reduce((most, one) => Math.max(most, Math.abs(one)), 0)];
   let [first, end] = [0, 0];
   while (first < last && below[first] + reach[first] < -near) first++;
   while (end < last && below[last - end] - reach[last - end] > near) end++;
@@ -135,8 +141,7 @@ const crossing = (edges, step, byNumbers, below, reach, course) => {
     found = Math.max(edges[place - 1] + step * (Math.ceil((found - edges[place - 1]) / step - 1e-9) - 1), edges[place - 1]);
     most -= step;
   }
-  const counts = Array.from({ length: last }, (_, i) => course[i + 1] - course[i]);
-  if (byNumbers && edges[place] - edges[place - 1] > step && heaped(counts, place - 1, reach[place - 1] + reach[place])) {
+  if (byNumbers && edges[place] - edges[place - 1] > step && heaped(course, place - 1, reach[place - 1] + reach[place])) {
     found = roundest(edges[place - 1], edges[place], found, step);
   }
   [least, most] = [Math.min(least, most), Math.max(least, most)];
@@ -402,11 +407,10 @@ export class Tables {
   }
 
   halved(place) {
-    const { cells, halvings } = this.axes[place];
-    const own = this.counts([place]);
-    const found = Float64Array.from({ length: cells << halvings }, (_, i) => own[i >> halvings] / 2 ** halvings);
+    const { halvings } = this.axes[place];
+    let found = this.counts([place]);
     for (let level = 1; level <= halvings; level++) {
-      const [count, each] = [cells << (level - 1), 2 ** (halvings - level + 1)];
+      const [count, finer] = [found.length, new Float64Array(2 * found.length)];
       const told = this.telling(place, level);
       const whole = total(told.map(([, precision]) => precision));
       const more = new Float64Array(count);
@@ -414,14 +418,14 @@ export class Tables {
         let values = this.values(block);
         if (!this.contrasts) {
           values = summed(values, [2 * count, values.length / count / 2], 1);
-          values = Float64Array.from({ length: count }, (_, i) => values[2 * i] - values[2 * i + 1]);
-        }
-        for (let i = 0; i < count; i++) more[i] += (precision / whole) * values[i];
+          for (let i = 0; i < count; i++) more[i] += (precision / whole) * (values[2 * i] - values[2 * i + 1]);
+        } else for (let i = 0; i < count; i++) more[i] += (precision / whole) * values[i];
       }
-      for (let i = 0; i < found.length; i++) {
-        const half = i % each < each / 2 ? 1 : -1;
-        found[i] += (half * more[Math.floor(i / each)]) / each;
+      for (let i = 0; i < count; i++) {
+        finer[2 * i] = (found[i] + more[i]) / 2;
+        finer[2 * i + 1] = (found[i] - more[i]) / 2;
       }
+      found = finer;
     }
     return found;
   }
@@ -557,14 +561,17 @@ export class Tables {
   sides(place, fine) {
     const { edges, fineEdges, gap, cells, valued, halvings } = this.axes[place];
     const [all, count, many] = fine ? [fineEdges, valued << halvings, cells << halvings] : [edges, valued, cells];
-    const side = (at) => Float64Array.from({ length: many }, (_, i) => (i < count ? at(i) : 0));
-    const high = side((i) => all[i + 1] - gap);
-    return { low: side((i) => (gap ? Math.min(all[i], high[i]) : all[i])), high };
+    const [low, high] = [new Float64Array(many), new Float64Array(many)];
+    for (let i = 0; i < count; i++) {
+      high[i] = all[i + 1] - gap;
+      low[i] = gap ? Math.min(all[i], high[i]) : all[i];
+    }
+    return { low, high };
   }
 
   ownCells(place) {
     const { cells, valued } = this.axes[place];
-    return Float64Array.from({ length: cells }, (_, i) => Number(i < valued));
+    return new Float64Array(cells).fill(1, 0, valued);
   }
 
   /** The mean of a column of numbers among the records that fit, in each cell of the kept columns. */
@@ -573,7 +580,7 @@ export class Tables {
     const axis = this.axes[place];
     const fine = !kept.length && !Object.keys(conditions).length;
     const { low, high } = this.sides(place, fine);
-    const own = fine ? Float64Array.from(low, (_, i) => Number(i < axis.valued << axis.halvings)) : this.ownCells(place);
+    const own = fine ? new Float64Array(low.length).fill(1, 0, axis.valued << axis.halvings) : this.ownCells(place);
     const middles = fine ? low.map((one, i) => (one + high[i]) / 2) : this.usualPlaces(place);
     const sum = (weights) => (fine
       ? { est: Float64Array.of(dot(weights, this.fineCounts(place))), error: Float64Array.of(Math.sqrt(this.fineVariance(place, weights))) }
@@ -652,20 +659,19 @@ export class Tables {
 
   /** The variance of a sum of the fine cells of one column with weights. */
   fineVariance(place, weights) {
-    const { cells, halvings } = this.axes[place];
-    const coarse = summed(weights, [cells, 1 << halvings], 1).map((one) => one / (1 << halvings));
-    let sum = this.coarseVariance(place, coarse);
-    for (let level = 1; level <= halvings; level++) {
-      const each = 2 ** (halvings - level + 1);
+    const { halvings } = this.axes[place];
+    let [sums, variance] = [weights, 0];
+    for (let level = halvings; level > 0; level--) {
+      const added = new Float64Array(sums.length / 2);
       let squares = 0;
-      for (let start = 0; start < weights.length; start += each) {
-        let part = 0;
-        for (let i = 0; i < each; i++) part += i < each / 2 ? weights[start + i] : -weights[start + i];
-        squares += (part / each) ** 2;
+      for (let i = 0; i < added.length; i++) {
+        added[i] = sums[2 * i] + sums[2 * i + 1];
+        squares += (sums[2 * i] - sums[2 * i + 1]) ** 2;
       }
-      sum += this.halvingVariance(place, level) * squares;
+      sums = added;
+      variance += (this.halvingVariance(place, level) * squares) / 4 ** (halvings - level + 1);
     }
-    return sum;
+    return variance + this.coarseVariance(place, sums.map((one) => one / 2 ** halvings));
   }
 
   coarseVariance(place, weights) {
@@ -751,16 +757,22 @@ export class Tables {
     const [counts, count, each] = [this.fineCounts(place), valued << halvings, 1 << halvings];
     const all = total(counts.subarray(0, count));
     const [found, coarse] = [[new Float64Array(count + 1), new Float64Array(count + 1)], new Float64Array(cells)];
-    const halves = Array.from({ length: halvings }, (_, i) => this.halvingVariance(place, i + 1));
+    // The halvings add the same in every cell; what the coarse cells add is a parabola in each, which three places tell.
+    const finely = new Float64Array(each);
+    for (let level = 1; level <= halvings; level++) {
+      const [own, whole] = [this.halvingVariance(place, level), 2 ** (halvings - level + 1)];
+      for (let i = 0; i < each; i++) finely[i] += own * (Math.min(i % whole, whole - (i % whole)) / whole) ** 2;
+    }
+    const coarsely = Float64Array.from({ length: 2 * valued + 1 }, (_, half) => {
+      for (let i = 0; i < valued; i++) coarse[i] = Math.min(Math.max(half / 2 - i, 0), 1) - share;
+      return this.coarseVariance(place, coarse);
+    });
     for (let edge = 0, before = 0; edge <= count; before += counts[edge++]) {
-      for (let i = 0; i < valued; i++) coarse[i] = Math.min(Math.max(edge / each - i, 0), 1) - share;
-      let variance = this.coarseVariance(place, coarse);
-      halves.forEach((one, i) => {
-        const whole = 2 ** (halvings - i);
-        const inside = edge % whole;
-        variance += one * ((Math.min(inside, whole / 2) - Math.max(inside - whole / 2, 0)) / whole) ** 2;
-      });
-      [found[0][edge], found[1][edge]] = [before - share * all, Math.sqrt(variance)];
+      const cell = Math.min(Math.floor(edge / each), valued - 1);
+      const [part, from, middle, to] = [edge / each - cell, coarsely[2 * cell], coarsely[2 * cell + 1], coarsely[2 * cell + 2]];
+      const variance = from + part * (4 * middle - 3 * from - to) + 2 * part ** 2 * (from + to - 2 * middle);
+      found[0][edge] = before - share * all;
+      found[1][edge] = Math.sqrt(Math.max(variance, 0) + finely[edge % each]);
     }
     return found;
   }

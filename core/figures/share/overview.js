@@ -137,7 +137,8 @@ export class Overview {
     }
     // What is drawn when it comes into view; cards look after themselves.
     /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, stale?: boolean}>} */
-    this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() } };
+    this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() },
+      groups: { draw: (quick) => quick || this.drawGroups() }, numbers: { draw: (quick) => quick || this.drawNumbers() } };
     Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), heard, listening: new AbortController() });
     this.build();
   }
@@ -219,7 +220,7 @@ export class Overview {
     /** @type {Map<Element, any>} */
     const parts = new Map();
     for (const card of this.cards) parts.set(card.whole, card);
-    parts.set(this.pairs, this.inView.pairs).set(this.grid.querySelector(".map"), this.inView.map);
+    for (const [name, part] of Object.entries(this.inView)) parts.set(this.whole.querySelector(`[data-view="${name}"]`), part);
     const seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const part = parts.get(target);
@@ -233,6 +234,7 @@ export class Overview {
     if (!this.heard) this.read(location.hash);
     for (const part of this.cards.slice(0, 9)) part.seen = true;
     this.inView.map.seen = true;
+    this.measure();
     this.update(true);
     for (const part of parts.keys()) if (part) seen.observe(part);
     sized.observe(this.grid);
@@ -393,6 +395,7 @@ export class Overview {
 
   /** Means and quartiles of a column of numbers, or the share of a category, group by group. */
   drawGroups() {
+    this.inView.groups.stale = false;
     if (!this.groupPlace || this.by < 0) return;
     const { of, by, tables } = this;
     const [axis, groups] = [this.axes[of], this.axes[by]];
@@ -438,6 +441,7 @@ export class Overview {
 
   /** A table of numbers with bands: means and quartiles of every column that has them. */
   drawNumbers() {
+    this.inView.numbers.stale = false;
     const places = this.axes.map((_, place) => place).filter((place) => this.axes[place].kind !== "category" && this.tables.measured([place]));
     this.numbers.hidden = !places.length;
     if (!places.length) return;
@@ -536,13 +540,11 @@ export class Overview {
   /** Everything that is in view answers; what is not does so when it comes into view. */
   update(done, all = false) {
     this.drawCount();
-    for (const part of [...this.cards, this.inView.map, this.inView.pairs]) {
+    for (const part of [...this.cards, ...Object.values(this.inView)]) {
       part.stale = true;
       if (all || part.seen) part.draw(!done);
     }
     if (!done) return;
-    this.drawGroups();
-    this.drawNumbers();
     this.write();
     this.say(this.picked.size ? this.many_.textContent : "");
     this.showOnly();
@@ -572,8 +574,7 @@ export class Overview {
     if (this.onlyBefore !== this.only) {
       this.onlyBefore = this.only;
       this.measure();
-      for (const part of [...this.cards, this.inView.map, this.inView.pairs]) if (part.seen) part.draw();
-      this.drawGroups();
+      for (const part of [...this.cards, ...Object.values(this.inView)]) if (part.seen) part.draw();
     }
   }
 

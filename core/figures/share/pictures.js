@@ -7,6 +7,8 @@ import { beginning, marksOf, roundMarks, shareDigits, titleOf, told } from "./nu
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
 let namespace = ""; // no address stands in the page, this one neither: a browser says it when it is asked
+/** Stretches of a band between two levels each, with their fade; of a band of a few pixels fewer. */
+const [STRETCHES, FEW] = [LEVELS.map((_, i) => i), [0, 3, 4, 7]].map((ends) => ends.slice(1).map((to, i) => [LEVELS[ends[i]], LEVELS[to], `fade f${(ends[i] + to - 1) / 2}`]));
 export const ROW = 26, HEIGHT = 168, MOST_ROWS = 12;
 
 /** An element of a drawing; every text becomes a text and nothing else. */
@@ -78,12 +80,12 @@ class Pointed {
     this.words.replaceChildren();
   }
 
-  /** Say something above a place, inside the picture. */
+  /** Say something above a place, inside the picture: the further to one side, the more of it lies to the other; so nothing is measured. */
   tell(words, x, above) {
     put(this.tip, words);
     this.tip.hidden = false;
-    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
-    this.tip.style.top = `${above - this.tip.offsetHeight}px`;
+    const at = Math.min(Math.max(x, 0), this.width);
+    this.tip.style.transform = `translate(${at}px, ${above}px) translate(${(-100 * at) / this.width}%, -100%)`;
   }
 }
 
@@ -145,7 +147,7 @@ export class Picture extends Pointed {
     this.sized(width, this.rows ? this.order.length * ROW + 4 : this.tall ? Math.max(HEIGHT, Math.min(420, 0.5 * innerHeight)) : HEIGHT);
     this.names = this.rows ? Math.min(0.4 * width, 12 + Math.max(...this.order.map((i) => textWidth(this.axis.words[i])))) : 40;
     this.plot = this.rows ? { left: this.names, right: width - 58, top: 0, bottom: this.height } : { left: this.names, right: width - 8, top: 8, bottom: this.height - 26 };
-    this.top = null;
+    this.top = this.strips = null;
     if (this.rows) this.layRows();
     else this.layMarks();
   }
@@ -202,8 +204,15 @@ export class Picture extends Pointed {
     }));
   }
 
-  /** The strip of a bar: where it starts and how wide it is, across its length. */
+  /** The strip of a bar: where it starts and how wide it is, across its length; and its two sides as a path writes them. */
   strip(row) {
+    return (this.strips ??= this.order.map((_, place) => {
+      const [start, wide] = this.laidStrip(place);
+      return [start, wide, String(tenth(start)), String(tenth(start + wide))];
+    }))[row];
+  }
+
+  laidStrip(row) {
     if (this.rows) return [row * ROW + 5, ROW - 9];
     const edges = this.drawn ??= this.edges();
     const [x, end] = [this.across(edges[row]), this.across(edges[row + 1])];
@@ -212,9 +221,9 @@ export class Picture extends Pointed {
   }
 
   piece(row, from, to) {
-    const [start, wide] = this.strip(row);
-    const [a, b] = [this.at(Math.max(0, from)), this.at(Math.max(0, to))];
-    return this.rows ? rectangle(Math.min(a, b), start, Math.abs(b - a), wide) : rectangle(start, Math.min(a, b), wide, Math.abs(b - a));
+    const [, , start, end] = this.strip(row);
+    const [a, b] = [tenth(this.at(Math.max(0, from))), tenth(this.at(Math.max(0, to)))];
+    return this.rows ? `M${a} ${start}H${b}V${end}H${a}z` : `M${start} ${a}V${b}H${end}V${a}z`;
   }
 
   drawBars(seen) {
@@ -224,7 +233,7 @@ export class Picture extends Pointed {
     const pixel = Math.abs(this.at(1) - this.at(0));
     order.forEach((cell, row) => {
       const [est, low, high] = [seen.est[cell], seen.low?.[cell], seen.high?.[cell]];
-      const [start, wide] = this.strip(row);
+      const [start, wide, side, other] = this.strip(row);
       if (kind === "unknown") d["ghost-area"] += this.piece(row, 0, est);
       else if (kind === "guess") d.guess += this.piece(row, 0, est);
       else if (Number.isNaN(est)) return;
@@ -234,13 +243,13 @@ export class Picture extends Pointed {
         d[`${dim}solid`] += this.piece(row, 0, (high - low) * pixel < 1 ? est : low);
         if ((high - low) * pixel >= 1) {
           if (dim) d["dim fade"] += this.piece(row, low, est);
-          else for (let i = 0; i + 1 < LEVELS.length; i++) d[`fade f${i}`] += this.piece(row, bandAt(seen, cell, LEVELS[i]), bandAt(seen, cell, LEVELS[i + 1]));
-          if ((high - low) * pixel > 5) d.mark += this.rows ? `M${this.at(est)} ${start}v${wide}` : `M${start} ${this.at(est)}h${wide}`;
+          else for (const [from, to, name] of (high - low) * pixel < 8 ? FEW : STRETCHES) d[name] += this.piece(row, bandAt(seen, cell, from), bandAt(seen, cell, to));
+          if ((high - low) * pixel > 5) d.mark += this.rows ? `M${tenth(this.at(est))} ${side}V${other}` : `M${side} ${tenth(this.at(est))}H${other}`;
         }
       }
       if (seen !== everyone && everyone.est[cell] > 0) {
-        const at = this.at(everyone.est[cell]).toFixed(1);
-        d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${d.ghost ? "L" : "M"}${start} ${at}h${wide}`;
+        const at = tenth(this.at(everyone.est[cell]));
+        d.ghost += this.rows ? `M${at} ${start - 2}v${wide + 4}` : `${d.ghost ? "L" : "M"}${side} ${at}H${other}`;
       }
       if (this.rows) put(this.values[row], kind === "unknown" ? "" : shareDigits(seen, cell));
     });
