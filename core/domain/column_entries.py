@@ -131,11 +131,16 @@ def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
 
     Only where they end among such values, or with the next power of two at most: others are in another unit.
     """
-    years = low >= 1000.0 and set(tidy_name(name).split("_")) & set(PRESETS["year"].names)
-    preset = PRESETS[preset_for(name) or ("year" if years else "pay")]
+    preset = PRESETS[preset_for(name) or ("year" if low >= 1000.0 and says_years(name) else "pay")]
     if preset is PRESETS["pay"] or not preset.low < high <= OTHER_UNIT * preset.high:
         return on_earth(name, low, high)
     return (max(low, preset.low), min(high, preset.high)) if low < preset.high else (low, high)
+
+
+def says_years(name: str) -> bool:
+    """Whether columns of this name commonly hold years of the calendar."""
+    known, words = preset_for(name), set(tidy_name(name).split("_"))
+    return known in ("year", "birth_year") or (known is None and bool(words & set(PRESETS["year"].names)))
 
 
 def preset_for(name: str) -> str | None:

@@ -278,6 +278,8 @@ def _with_lone_ones(events: Sequence[Event], delta: float) -> float:
 PLD_DELTA_ERROR = 1e-12
 # Losses are rounded up to a grid this much finer than the answer, once for each kind of event.
 GRID_POINTS = 2_000
+# Epsilons of tables that differ by less of themselves are one.
+CLOSE = 1e-9
 
 
 @lru_cache(maxsize=4096)
@@ -286,8 +288,11 @@ def composed_epsilon(
 ) -> float:
     """Compose privacy loss distributions; `rough` is an upper bound that sets the grid of losses.
 
-    Every way to go over to continuous noise is a bound; the one is taken that is best for the tables alone.
+    Every way to go over to continuous noise is a bound; the one is taken that is best for the tables alone. Tables
+    alone are together one continuous mechanism, whose delta is known without any grid.
     """
+    if not pure:
+        return _tables_epsilon(list(Counter(dict(tables)).elements()), delta, rough)
     from dp_accounting.pld import privacy_loss_distribution as pld  # a second to load, and few ask
 
     ways = [way for way in continuous_noises(list(Counter(dict(tables)).elements())) if way.slack.log_factor <= 1]
@@ -306,6 +311,17 @@ def composed_epsilon(
     for loss in losses[1:]:
         total = total.compose(loss)
     return float(total.get_epsilon_for_delta(within)) + slack.epsilon
+
+
+def _tables_epsilon(tables: Sequence[GaussianTable], delta: float, rough: float) -> float:
+    """The least epsilon up to `rough` at which Gaussian tables keep this delta, rounded up; infinite where none is."""
+    if gaussian_tables_delta(rough, tables) > delta:
+        return math.inf
+    low, high = 0.0, rough
+    while high - low > CLOSE * high:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if gaussian_tables_delta(middle, tables) <= delta else (middle, high)
+    return high
 
 
 def _delta(epsilon: float, way: Continuous) -> float:

@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..domain.column import as_float64, to_numpy
-from ..domain.column_entries import is_coded
+from ..domain.column_entries import is_coded, says_years
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, format_of
 from ..domain.written import are_words
@@ -62,6 +62,9 @@ COARSE = 60
 """Powers of two of either sign in which numbers are told apart, from 2^-20 on."""
 LEAST_POWER = -20
 FIRST_YEAR, DECADES = 1700, 60
+NUMBERED_FROM, NUMBERED, TOGETHER = 1850, 42, 5
+"""From which year on so many times five years are told apart where years are numbers, in columns whose names say so:
+powers of two and eighths between them are centuries there."""
 STEPS = (1000.0, 100.0, 10.0, 5.0, 1.0, 0.1, 0.01, 0.0)
 """What numbers are whole multiples of, the coarsest that fits: each a multiple of those after it. 0 is of nothing."""
 
@@ -264,6 +267,11 @@ class Scale:
     format: Format | None = None
 
     @property
+    def of_years(self) -> bool:
+        """Whether every five years are a finer cell, and all other numbers one more."""
+        return self.kind == "number" and says_years(self.name)
+
+    @property
     def parts(self) -> int:
         """Of a coarse cell."""
         return 8 if self.kind == "number" else 10
@@ -284,9 +292,14 @@ class Scale:
         return DECADES if self.kind == "date" else 2 * COARSE + 1
 
     @property
+    def fine(self) -> slice:
+        """The place of the finer cells, behind the coarse ones."""
+        return slice(self.coarse, self.coarse + (NUMBERED + 1 if self.of_years else self.coarse * self.parts))
+
+    @property
     def shape(self) -> int:
         """Cells in all."""
-        return self.coarse * (1 + self.parts) + len(STEPS) + 1
+        return self.fine.stop + len(STEPS) + 1
 
     def values(self, array: pa.Array) -> Floats:
         """Numbers, or years and parts of them; NaN where there is none."""
@@ -314,10 +327,12 @@ class Scale:
             step = np.where(values == 0.0, len(STEPS), self._steps(values))
         else:
             fine, step = place, np.zeros(len(values), np.int64)
-        coarse, parts = self.coarse, self.coarse * self.parts
-        table[:coarse] += COARSELY * np.bincount(fine // self.parts, minlength=coarse)
-        table[coarse : coarse + parts] += np.bincount(fine, minlength=parts)
-        table[coarse + parts :] += np.bincount(step, minlength=len(STEPS) + 1)
+        table[: self.coarse] += COARSELY * np.bincount(fine // self.parts, minlength=self.coarse)
+        if self.of_years:
+            since = np.floor((values - NUMBERED_FROM) / TOGETHER)
+            fine = np.where((since >= 0) & (since < NUMBERED), since, NUMBERED).astype(np.int64)
+        table[self.fine] += np.bincount(fine, minlength=self.fine.stop - self.coarse)
+        table[self.fine.stop :] += np.bincount(step, minlength=len(STEPS) + 1)
 
     @staticmethod
     def _steps(values: Floats) -> Integers:

@@ -24,7 +24,19 @@ from scipy.special import ndtr, ndtri
 
 from ..domain.column_entries import columns_of, within_reason
 from ..runtime.array_types import Floats, Integers
-from .discovery_reading import COARSE, COARSELY, DECADES, FIRST_YEAR, LEAST_POWER, STEPS, SURE, Scale
+from .discovery_reading import (
+    COARSE,
+    COARSELY,
+    DECADES,
+    FIRST_YEAR,
+    LEAST_POWER,
+    NUMBERED,
+    NUMBERED_FROM,
+    STEPS,
+    SURE,
+    TOGETHER,
+    Scale,
+)
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
 
 BESIDE, FAR = 2.5, 4.5
@@ -58,6 +70,8 @@ NEARLY_ZERO = 1e-4  # Of the other end.
 THIS_DECADE = 2020
 LENGTHS = (*range(1, 11), 12, 15, 18, 22, 27, 33, 40, 48, 58, 70, 85, 100, 130, 170)
 """Years that dates span."""
+NUMBERED_DECADES = (NUMBERED_FROM - FIRST_YEAR) // 10, (NUMBERED_FROM + NUMBERED * TOGETHER - FIRST_YEAR) // 10 - 1
+"""The first and the last in which years are told apart where they are numbers."""
 DAY = 24.0
 """Hours, beyond which no time of day lies whatever noise says."""
 WINDOW = 20
@@ -89,19 +103,24 @@ class Seen:
 
     @property
     def kind(self) -> str:
-        """Number or date."""
-        return self.scale.kind
+        """Number, date, or year where that is a number."""
+        return "year" if self.scale.of_years else self.scale.kind
 
     @cached_property
     def parts(self) -> Floats:
-        """Of every coarse cell."""
-        coarse, parts = self.scale.coarse, self.scale.parts
-        return self.votes[coarse : coarse * (1 + parts)].astype(float).reshape(coarse, parts)
+        """Of every coarse cell; of every decade where years are numbers."""
+        fine = self.votes[self.scale.fine].astype(float)
+        if self.kind == "year":
+            before = np.zeros((NUMBERED_FROM - FIRST_YEAR) // TOGETHER)
+            return np.append(before, fine[:-1]).reshape(-1, 10 // TOGETHER)
+        return fine.reshape(self.scale.coarse, self.scale.parts)
 
     @cached_property
     def cells(self) -> Floats:
         """Records in every coarse cell, by its own votes and its parts', weighed by precision."""
         whole, weight = self.votes[: self.scale.coarse] / COARSELY, COARSELY**2 * self.scale.parts
+        if self.kind == "year":
+            return np.asarray(whole)
         return np.asarray((whole * weight + self.parts.sum(axis=1)) / (weight + 1.0))
 
     @property
@@ -134,7 +153,8 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
         step = step_of(noisy, error, seen.records)
-        low, high = _sensibly(seen, ends[0], *rounded_outward(*ends, step))
+        low, high = rounded_outward(*ends, step)
+        low, high = (low, high) if seen.kind == "year" else _sensibly(seen, ends[0], low, high)
         if scale.format is not None and scale.format.kind == "time":
             low, high = max(low, 0.0), min(high, DAY)
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
@@ -196,7 +216,7 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
     """Between which numbers nearly all values of each column lie; None where the votes do not tell."""
     cells: list[tuple[int, int] | None] = [None] * len(seen)
     years: dict[int, tuple[float, float]] = {}
-    for kind in ("number", "date"):
+    for kind in ("number", "year", "date"):
         places = [place for place, one in enumerate(seen) if one.kind == kind]
         for place, weights in zip(places, _weighed([seen[place] for place in places], kind), strict=True):
             cells[place] = _cells(seen[place], weights)
@@ -206,6 +226,11 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
         window = min(first for first, _ in some.values()) - 3, max(last for _, last in some.values()) + 2
         if window[1] - window[0] <= WINDOW + 5:
             years |= zip(some, _years([seen[place] for place in some], *window), strict=True)
+    years |= {
+        place: next(_years([one], *NUMBERED_DECADES))
+        for place, one in enumerate(seen)
+        if cells[place] and _numbered(one)
+    }
     found: list[tuple[float, float] | None] = []
     for place, (one, its) in enumerate(zip(seen, cells, strict=True)):
         if its is None or place in years:
@@ -222,6 +247,8 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
 
 def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
     """How many parts of its outermost cell a range begins after, by its own votes and by all columns that end there."""
+    if seen.kind == "year":
+        return 0
     parts = seen.parts[cell][::way]
     own = _trimmed(parts, seen.records, seen.error)
     if len(alike) < LEAST_TOGETHER:
@@ -230,6 +257,11 @@ def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
     records = float(np.mean([one.records for one in alike]))
     together = _trimmed(common, records, seen.error / math.sqrt(len(alike)))
     return together if together > own and parts[:together].sum() < SURE * seen.error * math.sqrt(together) else own
+
+
+def _numbered(seen: Seen) -> bool:
+    """Whether numbers are years, as the column's name says: nearly nobody has another one."""
+    return seen.kind == "year" and seen.votes[seen.scale.fine][-1] <= max(LOST * seen.records, SURE * seen.error)
 
 
 def _between(seen: Seen, low: int, high: int) -> tuple[float, float]:
@@ -295,20 +327,30 @@ def _years(seen: Sequence[Seen], first: int, last: int) -> Iterator[tuple[float,
     first, last = max(0, first), min(DECADES - 1, last)
     spans, ordinary = _spans(10 * (last - first + 1), FIRST_YEAR + 10 * first)
     both = np.hstack([spans, spans.reshape(len(spans), -1, 10).sum(axis=2)])
-    fits = []
+    fives, fits = spans.reshape(len(spans), -1, TOGETHER).sum(axis=2), []
     for one in seen:
         parts, coarse = one.parts[first : last + 1].ravel(), one.votes[: one.scale.coarse] / COARSELY
-        votes = np.concatenate([parts, coarse[first : last + 1]])
-        noise = np.where(np.arange(len(votes)) < len(parts), one.error, one.error / COARSELY) ** 2
-        variance = noise + ((LOOSE * both) ** 2 + SPREADING**2) * one.records**2
-        fits.append(-0.5 * ((votes - one.records * both) ** 2 / variance + np.log(variance)).sum(axis=1))
+        votes, shares, noise = parts, fives, np.full(len(parts), one.error)
+        if one.kind == "date":
+            votes, shares = np.concatenate([parts, coarse[first : last + 1]]), both
+            noise = np.where(np.arange(len(votes)) < len(parts), one.error, one.error / COARSELY)
+        variance = noise**2 + ((LOOSE * shares) ** 2 + SPREADING**2) * one.records**2
+        fits.append(-0.5 * ((votes - one.records * shares) ** 2 / variance + np.log(variance)).sum(axis=1))
     for one, weights in zip(seen, _learnt(np.array(fits), ordinary), strict=True):
         shares = np.cumsum(weights @ spans)
         low, high = np.searchsorted(shares, BEYOND), np.searchsorted(shares, shares[-1] - BEYOND)
-        parts = one.parts[first : last + 1].ravel()
-        seen_there = np.flatnonzero(parts > max(FAR * one.error, RARE * one.records))
-        kept = [int(low), int(high), *(int(place) for place in seen_there)]
+        parts, each = one.parts[first : last + 1].ravel(), TOGETHER if one.kind == "year" else 1
+        seen_there = _surely_held(parts, one.records, one.error) * each
+        kept = [int(low), int(high), *seen_there, *(seen_there + each - 1)]
         yield FIRST_YEAR + 10.0 * first + min(kept), FIRST_YEAR + 10.0 * first + max(kept) + 1
+
+
+def _surely_held(parts: Floats, records: float, error: float) -> Integers:
+    """Places of cells that surely hold records, or without which surely more than a few would lie beyond an end."""
+    most = np.maximum(FAR * error * np.sqrt(np.arange(1, len(parts) + 1)), RARE * records)
+    before, after = np.cumsum(parts) > most, (np.cumsum(parts[::-1]) > most)[::-1]
+    ends = [*np.flatnonzero(before)[:1], *np.flatnonzero(after)[-1:]]
+    return np.array([*np.flatnonzero(parts > max(FAR * error, RARE * records)), *ends], np.int64)
 
 
 @cache

@@ -34,9 +34,8 @@ from importlib.resources import files
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
-from scipy.spatial.distance import cdist, pdist
 
 from ...errors import RequestError
 from ...privacy.neighbours import Neighbours
@@ -107,7 +106,8 @@ class Strategy(Validated):
         origin = np.zeros((1, columns.shape[1]))
 
         def farthest(kind: str) -> tuple[int, int]:
-            return int(cdist(columns, origin, kind).max()), int(pdist(columns, kind).max())
+            distance = scipy.spatial.distance
+            return int(distance.cdist(columns, origin, kind).max()), int(distance.pdist(columns, kind).max())
 
         (l1, pair_l1), (l2_squared, pair_l2_squared) = farthest("cityblock"), farthest("sqeuclidean")
         return {Neighbours.ADD_REMOVE: (l1, l2_squared), Neighbours.REPLACE_ONE: (pair_l1, pair_l2_squared)}
@@ -219,7 +219,7 @@ def fit_top(profile: Profile, cells: int, pure: bool, seed: int = 0) -> np.ndarr
         options = {"maxiter": STEPS, "maxcor": 20}
         # Matrices this small lose forty times more time to the threads' waiting for each other than threads win.
         with one_thread():
-            found = minimize(
+            found = scipy.optimize.minimize(
                 _mean_variance_and_slope, matrix.ravel(), (gram, rounding), jac=True, method="L-BFGS-B", options=options
             )
         matrix = found.x.reshape(matrix.shape)
@@ -272,7 +272,7 @@ def hung_below(top: Strategy, profile: Profile, cells: int, pure: bool) -> Strat
     start = (variances / norms.max(axis=1)) ** (1.0 / (power + 2))
     start = start / (start**power @ norms).max() ** (1.0 / power)
     scale = (variances / start**2).sum()
-    found = minimize(
+    found = scipy.optimize.minimize(
         lambda w: (variances / w**2).sum() / scale,
         start,
         jac=lambda w: -2.0 * variances / w**3 / scale,

@@ -24,7 +24,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 from scipy.special import erf
 
 from ...domain.item_sets import Encoded, Sets
@@ -93,7 +93,7 @@ class Stationary(Kernel):
     def distance(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Pairwise distance in bandwidths, (n, m)."""
         norm = {"l2": "euclidean", "l1": "cityblock"}[self.metric]
-        return cdist(np.asarray(x) / self.bandwidth, np.asarray(y) / self.bandwidth, norm)
+        return scipy.spatial.distance.cdist(np.asarray(x) / self.bandwidth, np.asarray(y) / self.bandwidth, norm)
 
 
 def stationary(kernel: Kernel) -> Stationary:
@@ -236,7 +236,8 @@ class Angular(Kernel):
         x_norm, y_norm = np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1)
         x_unit, y_unit = (v / np.where(n > 0, n, 1.0)[:, None] for v, n in ((x, x_norm), (y, y_norm)))
         # The half-angle form keeps its digits for nearly parallel points, where arccos loses them.
-        theta = 2.0 * np.arctan2(cdist(x_unit, y_unit), cdist(x_unit, -y_unit))
+        apart, opposite = (scipy.spatial.distance.cdist(x_unit, sign * y_unit) for sign in (1.0, -1.0))
+        theta = 2.0 * np.arctan2(apart, opposite)
         at_origin = (x_norm == 0)[:, None], (y_norm == 0)[None, :]
         agree = np.where(at_origin[0] | at_origin[1], 0.5, 1.0 - theta / math.pi)
         return np.where(at_origin[0] & at_origin[1], 1.0, agree) ** self.power

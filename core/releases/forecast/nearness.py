@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ...domain import Cyclic, Domain, Scalar, Vector
 from ...formatting.numbers import number, percent, significant
@@ -58,7 +58,9 @@ def falling_to_half(domain: Domain, distance: float) -> Gaussian | Euclidean:
 def half_distance(power: int) -> float:
     """The distance, in bandwidths, at which the Euclidean kernel of this power is a half."""
     kernel, here = Euclidean(1.0, power), np.zeros((1, 1))
-    return float(brentq(lambda distance: kernel.evaluate(here, np.array([[distance]]))[0, 0] - 0.5, 1e-3, 10.0))
+    return float(
+        scipy.optimize.brentq(lambda distance: kernel.evaluate(here, np.array([[distance]]))[0, 0] - 0.5, 1e-3, 10.0)
+    )
 
 
 def length_apart(domain: Domain, spread: float) -> float:

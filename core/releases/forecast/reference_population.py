@@ -39,7 +39,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import ndtri
 
 from ...domain import Categorical, Domain
@@ -156,7 +156,7 @@ def _placed(
     if excess(scaled(least)) <= 0.0:
         return scaled(least)
     if excess(scaled(most)) < 0.0:
-        return scaled(brentq(lambda log_scale: excess(scaled(log_scale)), least, most, xtol=1e-2))
+        return scaled(scipy.optimize.brentq(lambda log_scale: excess(scaled(log_scale)), least, most, xtol=1e-2))
 
     # Rarer than a shape can be: on the way to points that fill the bounds evenly, the rarest there are.
     even = _evenly(low, high)
@@ -166,7 +166,7 @@ def _placed(
 
     if excess(blended(1.0)) >= 0.0:
         return blended(1.0)
-    return blended(brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
+    return blended(scipy.optimize.brentq(lambda share: excess(blended(share)), 0.0, 1.0, xtol=1e-2))
 
 
 def mean_closeness(closeness: Kernel, points: np.ndarray) -> float:
@@ -307,7 +307,7 @@ def reference_sets(records: float, density: float | None, size: float) -> Sets:
         return popular(1.0)
     if excess(LARGEST_POPULARITY) <= 0.0:
         return popular(LARGEST_POPULARITY)
-    return popular(brentq(excess, 1.0, LARGEST_POPULARITY, xtol=2e-2))
+    return popular(scipy.optimize.brentq(excess, 1.0, LARGEST_POPULARITY, xtol=2e-2))
 
 
 def tied_together(points: np.ndarray, goal: int) -> np.ndarray:

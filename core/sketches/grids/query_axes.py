@@ -20,7 +20,7 @@ from functools import cache
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from ...geometry.kernels import (
     Euclidean,
@@ -228,7 +228,7 @@ def _fitted(kernel: Stationary) -> tuple[tuple[float, float], ...] | None:
         scales = np.geomspace(narrowest, widest, int(np.ceil(np.log(widest / narrowest) / np.log(ratio))) + 1)
         steps = _DISTANCES[:, None] / scales
         profiles = np.exp(-steps) if kernel.metric == "l1" else np.exp(-0.5 * steps**2)
-        weights, _ = nnls(profiles, truth, maxiter=100 * len(scales))
+        weights, _ = scipy.optimize.nnls(profiles, truth, maxiter=100 * len(scales))
         if np.abs(profiles @ weights - truth).max() < LARGEST_ERROR:
             return tuple((float(w), float(s)) for w, s in zip(weights, scales, strict=True) if w > 0.0)
     return None
