@@ -18,6 +18,30 @@ export const dotBetween = (one, other, first, end, shift) => {
 
 export const dot = (one, other) => dotBetween(one, other, 0, one.length, 0);
 
+/** Where a row begins and ends not to be zero: nowhere, of one of zeros. */
+export const endsOfRow = (row) => {
+  let [first, end] = [0, row.length];
+  while (first < end && row[first] === 0) first++;
+  while (end > first && row[end - 1] === 0) end--;
+  return [first, end];
+};
+
+/** A table summed over one axis after another with a matrix each: (…, counters, …) to (…, places, …). */
+export const contracted = (table, sides, matrices) => {
+  let values = table;
+  for (let axis = sides.length - 1; axis >= 0; axis--) { // the last axis is always the one whose entries are neighbours
+    const side = sides[axis];
+    const rest = values.length / side;
+    const next = new Float64Array(matrices[axis].length * rest);
+    matrices[axis].forEach((row, n) => {
+      const [first, end] = endsOfRow(row);
+      if (first < end) for (let r = 0; r < rest; r++) next[n * rest + r] = dotBetween(row, values, first, end, r * side);
+    });
+    values = next;
+  }
+  return values;
+};
+
 export const centred = (line) => {
   const mean = total(line) / line.length;
   return line.map((value) => value - mean);

@@ -1,36 +1,12 @@
 // Histograms: shared counts on a grid, read through a kernel of any bandwidth that the grid is fine enough for.
 import { ReaderError } from "./archive.js";
-import { dot, dotBetween, halfEven, outer, productOf } from "./arrays.js";
+import { contracted, dot, dotBetween, endsOfRow, halfEven, outer, productOf } from "./arrays.js";
 import { AskedAtPlaces } from "./columns.js";
 import { alongCoordinate, checkedKernel, isProductOfColumns, metricOf, ofDifferences, radialMixture, reachAlong } from "./kernels.js";
 import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
 
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
-/** Where a row begins and ends not to be zero: nowhere, of a kernel too narrow to be seen from the place. */
-const endsOfRow = (row) => {
-  let [first, end] = [0, row.length];
-  while (first < end && row[first] === 0) first++;
-  while (end > first && row[end - 1] === 0) end--;
-  return [first, end];
-};
-
-/** A table summed over one axis after another with a matrix each: (…, counters, …) to (…, places, …). */
-export const contracted = (table, sides, matrices) => {
-  let values = table;
-  for (let axis = sides.length - 1; axis >= 0; axis--) { // the last axis is always the one whose entries are neighbours
-    const side = sides[axis];
-    const rest = values.length / side;
-    const next = new Float64Array(matrices[axis].length * rest);
-    matrices[axis].forEach((row, n) => {
-      const [first, end] = endsOfRow(row);
-      if (first < end) for (let r = 0; r < rest; r++) next[n * rest + r] = dotBetween(row, values, first, end, r * side);
-    });
-    values = next;
-  }
-  return values;
-};
-
 /** At every combination of places the product of one number an axis, added with a weight. */
 const addProducts = (sums, along, weight) => {
   const products = along.slice(0, -1).reduce(outer, Float64Array.of(weight));

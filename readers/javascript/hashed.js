@@ -1,7 +1,7 @@
 // Sketches of random rows: RACE, random features, MinHash, and the first two after a random projection.
 import { ReaderError } from "./archive.js";
 import { checkedKernel, coordinateBandwidths, metricOf } from "./kernels.js";
-import { walshHadamard } from "./arrays.js";
+import { contracted, walshHadamard } from "./arrays.js";
 import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGrid, orthonormal, seedOf, uniformsForDirection, upperProduct } from "./random.js";
 import { betaQuantile, gammaQuantile, normalQuantile, studentQuantile } from "./special.js";
 import { AskedAtPlaces, Domain } from "./columns.js";
@@ -247,6 +247,22 @@ export class Race extends Grouped {
   /** Adds what one row says of every place; nothing where no record inside the bounds can be. */
   addRow(row, counters, records, coordinates, { value, inside, high, low }, sum) {
     const count = sum.length;
+    const background = records / this.width;
+    const gain = 1 / (1 - 1 / Math.max(this.width, 2));
+    const [hash] = row.hashes;
+    if (row.hashes.length === 1 && hash.keys && hash.cells < count) { // one cell a place, each looked up once
+      const said = Float64Array.from({ length: hash.cells }, (_, cell) => {
+        const [upper, lower] = [row.high + hash.keys[2 * cell], row.low + hash.keys[2 * cell + 1]];
+        if (!row.rehashed) return counters[lower];
+        return (counters[upperProduct((upper + Math.floor(lower / 2 ** 32)) >>> 0, this.width)] - background) * gain;
+      });
+      project(hash, coordinates, count, value);
+      for (let i = 0; i < count; i++) {
+        if (hash.side) sum[i] += said[Number(value[i] >= 1)];
+        else if (value[i] >= 0 && value[i] < hash.cells) sum[i] += said[Math.floor(value[i])];
+      }
+      return;
+    }
     inside.fill(1);
     // A key has 64 bits, in two halves whose sums floating point holds exactly; where cells do not share columns it is the column.
     high.fill(row.high);
@@ -274,8 +290,6 @@ export class Race extends Grouped {
         } else low[i] += hash.stride * cell;
       }
     }
-    const background = records / this.width;
-    const gain = 1 / (1 - 1 / Math.max(this.width, 2));
     for (let i = 0; i < count; i++) {
       if (!inside[i]) continue;
       if (!row.rehashed) sum[i] += counters[low[i]];
@@ -375,6 +389,29 @@ const wavesOf = (kernel, widths, rows, groups, seed) =>
 /** Those of a Gaussian kernel with the first public seed, which models have: turns a unit of each coordinate. */
 export const gaussianWaves = (bandwidth, dimensions, rows) => wavesOf({ name: "gaussian", bandwidth }, [dimensions], rows, 1, 0);
 
+/**
+ * Fewer places of one coordinate, from which polynomials tell all waves between its ends to 1e-14 (the Jacobi-Anger
+ * expansion: |J_n(t)| is at most (t/2)^n / n!), and by which matrix they do; null where they are not fewer.
+ */
+const fewerPlaces = ({ count, coordinates }, waves) => {
+  const own = Object.keys(coordinates);
+  if (own.length !== 1) return null;
+  const values = coordinates[own[0]];
+  const [middle, half] = [1, -1].map((sign) => (values.reduce((a, b) => Math.max(a, b)) + sign * values.reduce((a, b) => Math.min(a, b))) / 2);
+  const turn = Math.PI * half * waves.reduce((most, wave) => Math.max(most, Math.abs(wave[own[0]])), 0);
+  let nodes = 1;
+  for (let term = turn; term > 1e-14 || nodes < 2 * turn; term *= turn / nodes) if (++nodes > 0.7 * count) return null;
+  const angles = Array.from({ length: nodes }, (_, j) => ((j + 0.5) * Math.PI) / nodes);
+  const places = Float64Array.from(angles, (angle) => middle + half * Math.cos(angle));
+  const matrix = Array.from(values, (value) => {
+    const met = places.indexOf(value);
+    const row = Float64Array.from(places, (place, j) => (met < 0 ? ((j % 2 ? -1 : 1) * Math.sin(angles[j])) / (value - place) : Number(j === met)));
+    const whole = row.reduce((a, b) => a + b, 0);
+    return row.map((one) => one / whole);
+  });
+  return { places: { count: nodes, coordinates: Object.assign(Array(coordinates.length), { [own[0]]: places }) }, matrix };
+};
+
 const paddedTo = (dimensions) => 2 ** Math.ceil(Math.log2(dimensions));
 
 export class Features extends Grouped {
@@ -453,6 +490,11 @@ export class Features extends Grouped {
    * the cosine of a sum is a sum of products, so that a picture is a product of matrices.
    */
   groupEstimatesAcross(table, records, across, up, rest) {
+    const fewer = [up, across].map((one) => fewerPlaces(one, this.waves));
+    if (fewer[0] && fewer[1]) {
+      const { estimates, weights } = this.groupEstimatesAcross(table, records, fewer[1].places, fewer[0].places, rest);
+      return { estimates: estimates.map((one) => contracted(one, fewer.map(({ places }) => places.count), fewer.map(({ matrix }) => matrix))), weights };
+    }
     const sums = this.sumsOfGroups(across.count * up.count);
     const [n, m] = [across.count, up.count];
     const turnsOf = (wave, { count, coordinates }, first) => Float64Array.from({ length: count }, (_, i) => {

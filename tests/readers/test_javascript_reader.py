@@ -24,6 +24,7 @@ from core.releases.comparison import Comparison
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
 from core.sources.samples import FOLDER as SAMPLES
 from tests.depth import sampled
@@ -177,19 +178,36 @@ def test_a_grid_is_read_with_another_bandwidth_as_python_reads_it():
     compare({"queries": queries}, said, release.smoothed(bandwidth))
 
 
-def test_a_map_through_a_sum_of_dozens_of_products_is_that_of_python_at_once_and_in_strips(tmp_path):
-    domain = Domain.of(x=(0.0, 9.0), y=(-3.0, 4.0))
-    sketch = Histogram(domain, kernels.Exponential(0.8), (12, 8), halvings=1, fine=0.4)
-    table = sketch.zeros()
-    sketch.add(table, np.asfortranarray([9.0, 7.0] * np.random.default_rng(1).random((300, 2)) - [0.0, 3.0]))
-    release = seal(sketch, ExactTable(table, 300), core.Budget(1))
-    release.save(tmp_path / "sums.npz")
-    x, y = np.linspace(-0.5, 9.0, 9).tolist(), np.linspace(-3.0, 4.0, 7).tolist()  # some where the kernel is fitted
-    strips = [y, y[:3], y[3:]]
-    whole, *parts = ask(*({"file": tmp_path / "sums.npz", "across": {"x": x, "y": strip}} for strip in strips))
-    compare({"queries": {"x": x * len(y), "y": [up for up in y for _ in x]}}, whole, release)
-    for name in ("estimate", "standardError"):
-        assert [one for part in parts for one in part[name]] == whole[name]
+PLANE = Domain.of(x=(0.0, 9.0), y=(-3.0, 4.0))
+# Sums of dozens of products, rows of one hash and of several, and waves that few places tell, or only all do.
+MAPPED = {
+    "sum of products": (Histogram(PLANE, kernels.Exponential(0.8), (12, 8), halvings=1, fine=0.4), 9, 7),
+    "one hash": (Race(PLANE, kernels.Euclidean(1.5), rows=12, width=64), 9, 50),
+    "rehashed": (Race(PLANE, kernels.Euclidean(0.2), rows=12, width=16), 9, 50),
+    "angle": (Race(PLANE, kernels.Angular(), rows=12, width=8), 9, 50),
+    "hashes": (Race(PLANE, kernels.Laplacian(1.5), rows=12, width=64), 9, 7),
+    "few places": (Features(PLANE, kernels.Gaussian(1.5), rows=40), 45, 60),
+    "all places": (Features(PLANE, kernels.Laplacian(0.5), rows=40), 45, 7),
+}
+
+
+def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
+    asked, expected = [], []
+    for name, (sketch, across, up) in MAPPED.items():
+        table = sketch.zeros()
+        sketch.add(table, np.asfortranarray([9.0, 7.0] * np.random.default_rng(1).random((300, 2)) - [0.0, 3.0]))
+        release = seal(sketch, ExactTable(table, 300), core.Budget(1))
+        release.save(tmp_path / f"{name}.npz")
+        x, y = np.linspace(-0.5, 9.0, across).tolist(), np.linspace(-3.0, 4.0, up).tolist()
+        asked += [{"file": tmp_path / f"{name}.npz", "across": {"x": x, "y": strip}} for strip in (y, y[:3], y[3:])]
+        expected.append(({"queries": {"x": x * up, "y": [one for one in y for _ in x]}}, release))
+    found = ask(*asked)
+    for place, (queries, release) in enumerate(expected):
+        whole, *parts = found[3 * place : 3 * place + 3]
+        compare(queries, whole, release)
+        for name in ("estimate", "standardError"):
+            joined = numbers(parts[0][name] + parts[1][name])
+            np.testing.assert_allclose(joined, numbers(whole[name]), rtol=1e-9, atol=1e-9 * release.records)
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1e6), (10.0, 1e5), (-500.0, 2000.0)])
