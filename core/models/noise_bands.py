@@ -33,6 +33,7 @@ All of it is a function of what was released with noise, and nothing is paid for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -150,6 +151,7 @@ def _answer(steps: int, share: float, momentum: float) -> np.ndarray:
 CELLS = 8  # Of the bounds of a number, in which records are counted.
 INSIDE = 8  # Values that stand for a cell.
 CURVATURE = 0.6  # Of a quarter of Σ x xᵀ, that H is taken for.
+LONGER = 4.0  # How many times as much variance noise may have as is reckoned with.
 SMOOTHER = 0.1  # Of the variance of a level of tents, what the next finer one is expected to have.
 RATIOS = 2.0 ** np.arange(-16.0, 31.0)  # Variances that are tried, in the usual one of noise.
 LEAST_SHARE = 5e-4  # Of the records, in a cell.
@@ -237,10 +239,10 @@ class Spread:
     columns: tuple[Known, ...]
 
     @classmethod
-    def of(cls, task: Task, counts: np.ndarray, variance: float) -> Spread:
-        """What counts of `in_cells` say that have noise of that variance each."""
+    def of(cls, task: Task, counts: np.ndarray, variance: float, about: float | None = None) -> Spread:
+        """What counts of `in_cells` say that have noise of that variance each, of so many records if that is known."""
         blocks = [block for block in blocks_of(task) if not block.several]
-        records = max(1.0, float(counts.sum()) / len(blocks))
+        records = max(1.0, float(counts.sum()) / len(blocks) if about is None else about)
         ends = np.cumsum([block.counts for block in blocks])[:-1]
         noisy = np.split(counts / records, ends)
         known = [_known(block, one, variance / records**2) for block, one in zip(blocks, noisy, strict=True)]
@@ -248,6 +250,26 @@ class Spread:
         length = np.sqrt(sum(float(np.trace(one.spread) + one.means @ one.means) for one in known))
         cut = min(task.shortened_by, task.radius / max(length, LITTLE))
         return cls(records, tuple(replace(one, means=cut * one.means, spread=cut**2 * one.spread) for one in known))
+
+    def deviation(self, weights: np.ndarray) -> float:
+        """Of scores, float64 (d + 1,), over the records."""
+        parts = [(weights[one.block.own], one.spread) for one in self.columns]
+        return math.sqrt(sum(float(part @ spread @ part) for part, spread in parts))
+
+    def _noises(self, length: float, ridge: float, variance: float) -> list[np.ndarray]:
+        """Covariances of the coefficients of a minimiser, as of `quieted`."""
+        found = []
+        for one in self.columns:
+            same = np.eye(len(one.means))
+            inverse = np.linalg.inv(CURVATURE / 4.0 * self.records / length**2 * one.spread + ridge * same)
+            found.append(variance * inverse @ (same + np.outer(one.means, one.means)) @ inverse)
+        return found
+
+    def believed(self, weights: np.ndarray, length: float, ridge: float, variance: float) -> float:
+        """The share of what a minimiser says that is true, were its noise as long as it may be, between 0 and 1."""
+        noises = zip(self._noises(length, ridge, variance), self.columns, strict=True)
+        noise = sum(float(np.sum(one * known.spread)) for one, known in noises)
+        return max(0.0, 1.0 - LONGER * noise / max(self.deviation(weights) ** 2, LITTLE))
 
     def quieted(self, weights: np.ndarray, length: float, ridge: float, variance: float) -> np.ndarray:
         """Coefficients without what noise alone explains, float64 (d + 1,); see the module.
@@ -259,12 +281,7 @@ class Spread:
         ridge, variance : float
             Of the squared coefficients in what was minimised; and of each entry of b.
         """
-        noises = []
-        for one in self.columns:
-            same = np.eye(len(one.means))
-            inverse = np.linalg.inv(CURVATURE / 4.0 * self.records / length**2 * one.spread + ridge * same)
-            noises.append(variance * inverse @ (same + np.outer(one.means, one.means)) @ inverse)
-        unsure = [one.unsure for one in self.columns]
+        noises, unsure = self._noises(length, ridge, variance), [one.unsure for one in self.columns]
         found = without_noise([one.block for one in self.columns], weights, noises, unsure)
         found[0] += sum(float(one.means @ (weights - found)[one.block.own]) for one in self.columns)
         return found

@@ -2,7 +2,7 @@
 
 What is released is the minimiser over g of
 
-    Σ 2 log cosh((<g, x_i> - o_i)/2) + k|g|²/2 + <b, g>,      b with density proportional to exp(-r|b|) on R^m,
+    Σ log cosh((<g, x_i> - o_i)/2) + k|g|²/2 + <b, g>,      b with density proportional to exp(-r|b|) on R^m,
 
 x_i a record in the unit ball and o_i = a y_i its number y_i between -1 and 1 times `SHARPNESS` a: residuals of y far
 below 2/a count by their squares and larger ones by their size, so one record pulls by no more than a public length.
@@ -24,8 +24,19 @@ its square.
 *Exactness.* As there: the loss is log(1 + exp(o - <g, x>)) with half of Σ x, which is exact, in the linear term, so
 what is released is its exact minimiser rounded to a public grid (`certified_logistic`).
 
+**Three fits, so that what noise hides is no worse than a constant.** Nothing above asks what o_i is, so it may be any
+function of the record and of what was released before, and ε adds up.
+
+1.  A fit of x = 1 alone says where y lies: noise of one number, which the ridge draws to 0 by a known part of it.
+2.  That of all coordinates, of what y is beside this.
+3.  A fit of one coordinate x = t/T says how much of 2 is to be believed: t is what 2 adds to 1 for a record, in whole
+    numbers, cut at the released length T. Its ridge draws to what forecasts say of that (`Spread.believed`), since o
+    is what is left beside so much of t.
+
+1 and 3 have a share of ε each that falls with εn, a hundredth where records say more than noise does.
+
 **What noise alone explains** is taken out of the minimiser (`noise_bands`), for which counts of the records in cells of
-each column are bought with `CELLS_SHARE` of epsilon; the rest of it is the ε above. Both add up.
+each column are bought with `CELLS_SHARE` of epsilon. All add up.
 
 The mean alone, for records of which a promise lets nobody learn more: their number and the sum of y. One record more or
 less moves these by 1 each (L1 2, L2² 2), a replaced one the sum alone, by 2 (L1 2, L2² 4).
@@ -34,9 +45,9 @@ less moves these by 1 each (L1 2, L2² 2), a replaced one the sum alone, by 2 (L
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -62,6 +73,12 @@ SHARPNESS = 12
 """a: residuals beyond a twelfth of the range count by their size. On nine public tables 8 was best where noise is
 little and 16 where it is much, and 2 up to ten times as far off."""
 CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts that say which coefficients noise alone explains.
+# Of epsilon, for the second fit of one coordinate: usually, at most, and so much as makes rate times records 2 `WELL`;
+# the first has half as much more.
+USUAL_SHARE, LARGEST_SHARE, WELL = Fraction(1, 20), Fraction(1, 10), 75
+USUALLY_CURVED = 0.18  # p(1 - p) of most records beside a constant.
+DEVIATIONS, LONGEST = 2.0, 2.0  # Of what a fit adds, and between -1 and 1, beyond which that is cut.
+SCORE_BITS, LARGEST_SCORE = 16, 1 << 26
 THEOREM = (
     "The minimiser of a loss with a random linear term, by the change of variables of objective perturbation "
     "(Chaudhuri, Monteleoni, Sarwate 2011), for a loss whose slope and curvature of one record bound each other."
@@ -70,8 +87,18 @@ THEOREM = (
 
 @dataclass(frozen=True)
 class PureFit(NumberMethod):
-    """A number by objective perturbation, with nothing to be tuned."""
+    """A number by objective perturbation, with nothing to be tuned.
 
+    Parameters
+    ----------
+    beside : Fraction
+        Share of epsilon of the second fit of one coordinate; the first has half as much more.
+    about : float | None
+        How many records there are, as is public or was bought; None where counts of cells have to say it.
+    """
+
+    beside: Fraction = field(default=USUAL_SHARE, kw_only=True)
+    about: float | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "objective"
     rank: ClassVar[int] = 3
     advantage: ClassVar[str] = "it needs no δ"
@@ -87,13 +114,21 @@ class PureFit(NumberMethod):
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: all of epsilon, and nothing of delta."""
-        minimiser = PureParts(Fraction(budget.epsilon) * (1 - CELLS_SHARE), 1)
-        return Cost((minimiser, event_of(*self.cells(budget))), budget.epsilon, budget.delta)
+        parts = [PureParts(Fraction(budget.epsilon) * share, 1) for share in self.shares]
+        return Cost((*parts, event_of(*self.cells(budget))), budget.epsilon, budget.delta)
 
-    def rate(self, budget: Budget) -> Fraction:
-        """r of the density of b."""
+    @property
+    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Of epsilon, for the three fits."""
+        constant = self.beside * 3 / 2
+        return constant, 1 - CELLS_SHARE - constant - self.beside, self.beside
+
+    def rates(self, budget: Budget) -> tuple[Fraction, Fraction, Fraction]:
+        """r of the density of b, for the three fits."""
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
-        return 2 * Fraction(budget.epsilon) * (1 - CELLS_SHARE) / (moves * self.domain.unit.records)
+        whole = 2 * Fraction(budget.epsilon) / (moves * self.domain.unit.records)
+        constant, every, believed = self.shares
+        return whole * constant, whole * every, whole * believed
 
     def cells(self, budget: Budget) -> tuple[Sensitivity, NoiseScale]:
         """How far one person moves the counts of all cells, and their noise."""
@@ -102,36 +137,67 @@ class PureFit(NumberMethod):
 
     def noise(self, budget: Budget) -> float:
         """Noise on m coordinates is m/r long, and the slope of a record half a unit at most."""
-        return 2.0 * (self.width + 1) / float(self.rate(budget))
+        return 2.0 * (self.width + 1) / float(self.rates(budget)[1])
 
     def for_records(self, budget: Budget, records: float) -> Self:
-        return self.shortened()
+        whole = float(self.rates(budget)[2] / self.beside)
+        share = Fraction(2 * WELL / (whole * max(1.0, records))).limit_denominator(1000)
+        return replace(self.shortened(), beside=min(LARGEST_SHARE, max(Fraction(1, 1000), share)), about=records)
 
-    def _planned(self, budget: Budget) -> tuple[Fraction, NoiseScale]:
-        found = self.rate(budget), self.cells(budget)[1]
-        check_drawable(found[1])
+    def _planned(self, budget: Budget) -> PureNoise:
+        found = PureNoise(self.rates(budget), self.cells(budget)[1], self.about)
+        check_drawable(found.cells)
         return found
 
-    def _beside(self, plan: tuple[Fraction, NoiseScale], share: Fraction) -> tuple[Fraction, NoiseScale]:
-        return plan[0] / share, times(plan[1], share)
+    def _beside(self, plan: PureNoise, share: Fraction) -> PureNoise:
+        constant, every, believed = plan.rates
+        about = None if plan.about is None else plan.about * float(share)
+        return PureNoise((constant / share, every / share, believed / share), times(plan.cells, share), about)
 
     def _trained(
-        self,
-        units: np.ndarray,
-        codes: np.ndarray,
-        budget: Budget,
-        plan: tuple[Fraction, NoiseScale],
-        noise_source: NoiseSource,
+        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: PureNoise, noise_source: NoiseSource
     ) -> NumberModel:
-        rate, of_cells = plan
-        counts = add_noise(in_cells(self, units, READ_UNIT), of_cells, noise_source)
+        counts = add_noise(in_cells(self, units, READ_UNIT), plan.cells, noise_source)
+        spread = Spread.of(self, counts, plan.cells.variance, plan.about)
+        of_constant, rate, _ = (float(one) for one in plan.rates)
+        whole = codes * (SHARPNESS * (1 << UNIT_BITS) // READ_UNIT)
+
+        def fit(vectors: np.ndarray, offsets: np.ndarray, place: int) -> np.ndarray:
+            found = perturbed_fit(vectors, offsets, plan.rates[place], noise_source)
+            return np.array(found, float) / (SHARPNESS << GRID_BITS)
+
+        ones = np.full((len(codes), 1), 1 << UNIT_BITS)
+        drawn_to_0 = 1.0 + 1.0 / (of_constant * USUALLY_CURVED * spread.records)
+        constant = float(np.clip(fit(ones, whole, 0)[0] * drawn_to_0, -1.0, 1.0))
+        whole = whole - round(constant * SHARPNESS * (1 << UNIT_BITS))
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
-        offsets = codes * (SHARPNESS * (1 << UNIT_BITS) // READ_UNIT)
-        found = np.array(perturbed_fit(vectors, offsets, rate, noise_source), float) / (1 << GRID_BITS)
-        details = {"rate": str(rate), "curvature": str(1 / rate), "noise": of_cells.describe()}
-        of_entry = (len(found) + 1) / float(rate) ** 2  # |b|² is m (m + 1)/r² on average
-        told = Spread.of(self, counts, of_cells.variance).quieted(found, length, 1.0 / float(rate), of_entry)
-        return self._model(told / (SHARPNESS * length), budget, details, noise_source)
+        found = fit(vectors, whole, 1) * SHARPNESS
+        variance = (len(found) + 1) / rate**2  # of an entry of b: |b|² is m (m + 1)/r² on average
+        expected = spread.believed(found, length, 1.0 / rate, variance)
+        added = spread.quieted(found, length, 1.0 / rate, variance) / (SHARPNESS * length)
+        reach = float(np.clip(DEVIATIONS * spread.deviation(added), 2.0**-GRID_BITS, LONGEST))
+        scores = scores_of(units, added / reach)
+        left = whole - (scores * round(expected * reach * SHARPNESS * (1 << GRID_BITS)) >> GRID_BITS)
+        share = float(np.clip(expected + fit(scores[:, None], left, 2)[0] / reach, 0.0, 1.0))
+        weights = share * added
+        weights[0] += constant
+        details = {"rate": str(plan.rates[1]), "curvature": str(1 / plan.rates[1]), "noise": plan.cells.describe()}
+        return self._model(weights, budget, details | {"believed": repr(share)}, noise_source)
+
+
+class PureNoise(NamedTuple):
+    """What is public before anything is read."""
+
+    rates: tuple[Fraction, Fraction, Fraction]
+    cells: NoiseScale
+    about: float | None
+
+
+def scores_of(units: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What weights of 1 say of records, in units of 2^-`UNIT_BITS` and cut at 1, int64 (n,), without rounding."""
+    most = np.clip(weights * (1 << SCORE_BITS), -LARGEST_SCORE, LARGEST_SCORE)
+    scores = units.astype(np.int64) @ np.rint(most).astype(np.int64)
+    return np.clip(scores // ((READ_UNIT << SCORE_BITS) >> UNIT_BITS), -(1 << UNIT_BITS), 1 << UNIT_BITS)
 
 
 def perturbed_fit(vectors: np.ndarray, offsets: np.ndarray, rate: Fraction, noise_source: NoiseSource) -> list[int]:

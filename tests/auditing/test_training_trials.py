@@ -136,6 +136,11 @@ def cells_counted_four_times(patch):
     patch.setattr(number_objective, "in_cells", lambda *told: 4 * noise_bands.in_cells(*told))
 
 
+def scores_too_long(patch):
+    scores = number_objective.scores_of
+    patch.setattr(number_objective, "scores_of", lambda *told: 5 * scores(*told))
+
+
 def posterior_too_sharp(patch):
     deviation = posterior.deviation
     patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
@@ -157,6 +162,7 @@ FAULTS = [
     (records_too_long, "objective", PURE, 2),
     (records_too_long, "objective", PURE, 3),
     (numbers_too_long, "objective", PURE, 0),
+    (scores_too_long, "objective", PURE, 0),
     (mean_moved_by_one, "mean", PURE, 0),
     (cells_counted_four_times, "objective", PURE, 0),
     (curvature_too_small, "amp", DELTA, 2),
