@@ -73,7 +73,7 @@ def main() -> None:
 
 def pages() -> Iterator[tuple[str, Callable]]:
     """What is measured: a name, and what opens it."""
-    from core.sources.samples import bundled_distances, bundled_groups, bundled_releases
+    from core.sources.public_tables import bundled_distances, bundled_groups, bundled_releases
     from core.ui.learn.course import LESSONS
 
     yield "Home", lambda: opened("app.py")

@@ -31,7 +31,7 @@ from core import Budget, Domain, Features, Race, kernels, load, release
 from core.domain import Categorical, Numeric
 from core.figures.share.shared_page import FOLDER, READER, share_html
 from core.sketches.tables.tables import Tables
-from core.sources.samples import bundled_releases
+from core.sources.public_tables import bundled_releases
 
 from .browsers import ARGUMENTS, CHROMIUM, WATCH, Waits, from_home, opened_in_app
 from .sessions import app

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.geometry.kernels import Kernel, Laplacian
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 
 MOST_TESTED = 4_000
 

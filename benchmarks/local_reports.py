@@ -19,8 +19,8 @@ from time import process_time
 
 import numpy as np
 
+from core.local.local_release import counted, read_reports, write_reports
 from core.local.oracles.oracle import ORACLES, oracle
-from core.local.reports import counted, read_reports, write_reports
 from core.local.survey import Survey, warm
 
 DOMAIN, PEOPLE, POWER = 1024, 100_000, 1.1

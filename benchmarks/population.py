@@ -2,7 +2,7 @@
 
     python -m benchmarks.population [--devices 1000000] [--counters 100] [--group 1000] [--honest 0.9]
 
-Every device adds its t-th part of discrete Laplace noise (`noise_parts`) to a table in which it moves one counter by
+Every device adds its t-th part of discrete Laplace noise (`divided_noise`) to a table in which it moves one counter by
 one, aggregators add up `--group` devices each, and the root adds up aggregators; the workers of `--engine dask` are the
 aggregators. t counts honest devices among *all*: the parts of any t make up the noise of the root's sum, in whatever
 order they were added. It is not so of an aggregator's sum: with h honest devices in a group it has h/t of the noise
@@ -28,7 +28,7 @@ import numpy as np
 
 from core.privacy.calibration import NoiseScale
 from core.privacy.noise.discrete_samplers import LaplaceSampler
-from core.privacy.noise.noise_parts import LaplacePart, reach
+from core.privacy.noise.divided_noise import LaplacePart, reach
 from core.privacy.noise.randomness import SystemSource
 from core.releases.engine.scheduler import connected
 from core.releases.rounds.masking import PART_BYTES, add_stream, neighbourhood

@@ -30,8 +30,8 @@ from sklearn.datasets import load_digits
 from core.domain import Domain, Vector
 from core.figures.palette import AMBER, TEAL
 from core.geometry.kernels import Gaussian
+from core.privacy.budget import Neighbours
 from core.privacy.calibration import NoiseScale, calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.grouped import GroupedSketch

@@ -18,7 +18,7 @@ from sklearn import datasets
 
 from core.domain import Categorical, Domain, Items, Numeric
 from core.domain.item_sets import Encoded, Sets
-from core.sources.samples import samples
+from core.sources.public_tables import samples
 
 MOST, SAMPLED = 20_000, 8_000
 """Records of a set that are kept, and of a bundled sample."""

@@ -27,9 +27,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.domain import Categorical, Domain
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours, Sensitivity
 from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.reading import Noise

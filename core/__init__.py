@@ -62,17 +62,16 @@ if TYPE_CHECKING:
     from .models.from_tables import train_from
     from .models.linear_models import LinearModel, NumberModel, load_model
     from .models.training import train
-    from .privacy.budget import Budget
+    from .privacy.budget import Budget, Neighbours
     from .privacy.ledger.ledger import Ledger
-    from .privacy.neighbours import Neighbours
     from .releases.discovery import discover, release_after
     from .releases.discovery_stage import Discovery
     from .releases.forecast.budget_for import budget_for, epsilon_of_harm
     from .releases.forecast.encoded_forecast import recommend_encoder
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
+    from .releases.going_on import go_on
     from .releases.job import release
-    from .releases.living_release import go_on
     from .releases.private_quantiles import PrivateQuantile, private_quantiles
     from .releases.release import Release, load
     from .releases.rounds.convenor_steps import ask_to_unmask, put_round_together
@@ -127,7 +126,7 @@ _HOME = {
     "LocalTextCounts": ".estimators",
     "MinHash": ".sketches.hashed.minhash",
     "Moments": ".sketches.distances.moments",
-    "Neighbours": ".privacy.neighbours",
+    "Neighbours": ".privacy.budget",
     "NumberModel": ".models.linear_models",
     "Numeric": ".domain",
     "Ordered": ".domain",
@@ -180,7 +179,7 @@ _HOME = {
     "release": ".releases.job",
     "release_after": ".releases.discovery",
     "Living": ".sketches.living",
-    "go_on": ".releases.living_release",
+    "go_on": ".releases.going_on",
     "OwnerKey": ".releases.rounds.round_messages",
     "RoundPlan": ".releases.rounds.round_plan",
     "top_up": ".releases.topping_up",

@@ -8,7 +8,7 @@ from core.domain.drafts import person_among
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
-from core.sources.samples import Sample, sample
+from core.sources.public_tables import Sample, sample
 from core.ui.data.column_form import column_table, used_columns
 from core.ui.data.declaration_draft import ColumnDraft, Declaration, keep, restore
 from core.ui.data.filling_rows import offer_codebook, offer_common_knowledge, start_from_sample

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.controls import KINDS, measured, pages
 from core.analysis.kept_answers import Answer, Kept, keep
-from core.sources.samples import ANSWERS, RELEASES
+from core.sources.public_tables import ANSWERS, RELEASES
 from core.ui.released import public_answers
 
 DEAR = 0.25

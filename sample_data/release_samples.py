@@ -31,7 +31,7 @@ from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.registry import distance
 from core.sources import open_source
-from core.sources.samples import (
+from core.sources.public_tables import (
     RELEASES,
     Sample,
     bundled_distances,

@@ -18,10 +18,9 @@ import numpy as np
 from core.models.amp import ApproximateMinima
 from core.models.training import METHODS, NUMBER_METHODS, trainer_of
 from core.models.training_task import Task
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.privacy.calibration import calibrate_gaussian
 from core.privacy.integer_shifts import gaussian_delta
-from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 

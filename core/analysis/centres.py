@@ -33,8 +33,7 @@ from ..runtime.parameters import check_integer
 from ..sketches.answers import check_level
 from ..sketches.distances.distance import Distance
 from ..sketches.distances.moments import Moments
-from .answerable import check_one_population
-from .box import Box
+from .answerable import Box, check_one_population
 from .medians import HALVINGS, least_place, masses_on_a_line, medians_in_space, medians_on_a_line
 from .sampling import sample
 from .uncertainty import like_noise

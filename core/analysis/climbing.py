@@ -19,8 +19,7 @@ from scipy.interpolate import NdBSpline, make_interp_spline
 
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
-from .answerable import READS, counters_read
-from .box import Box
+from .answerable import READS, Box, counters_read
 
 # Estimated kernel sums, float64 (n,), at encoded points, float64 (n, dimensions).
 Height = Callable[[np.ndarray], np.ndarray]

@@ -10,8 +10,7 @@ import numpy as np
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.parameters import check_integer
-from .answerable import READS
-from .box import Box
+from .answerable import READS, Box
 from .class_scores import Scores, checked_rule, class_scores, classes_of, scores_of_sums
 from .classification import decided
 from .density import MAX_POINTS, axis, marginal_grid

@@ -22,7 +22,7 @@ from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
-from .box import Box, half_widths
+from .answerable import Box, half_widths
 from .climbing import affordable_starts, climb, first_steps, starting_points
 
 FEWEST_ROWS = 16

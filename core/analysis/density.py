@@ -13,10 +13,9 @@ import numpy as np
 from ..domain import Categorical, Dates, Numeric, Ordered, Vector
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_integer
-from .answerable import READS, noise_alone, reach_together, stands_out
-from .box import Box
+from .answerable import READS, Box, noise_alone, reach_together, stands_out
 from .other_columns import NOTHING, averaged_answers, averaging
 
 MAX_POINTS = 1_000_000  # Cells or points of one picture.

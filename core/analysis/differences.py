@@ -17,11 +17,10 @@ import pandas as pd
 
 from ..domain import Dates
 from ..releases.comparison import Banded, Comparison
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..sketches.tables.table_answers import least_shares, strengths
 from ..sketches.tables.table_axes import Axis, is_number
-from .answerable import map_size
-from .box import places_along
+from .answerable import map_size, places_along
 from .density import Curve, Heatmap, marginal_grid, marginal_line
 from .table_profile import as_number, measured, words_for_cells
 

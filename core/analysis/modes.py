@@ -16,8 +16,7 @@ from scipy.special import stdtr
 from ..errors import RequestError
 from ..releases.release import Release
 from ..runtime.parameters import check_integer
-from .answerable import check_closeness, noise_alone, reach_together, stands_out
-from .box import Box, half_widths
+from .answerable import Box, check_closeness, half_widths, noise_alone, reach_together, stands_out
 from .climbing import (
     Height,
     affordable_starts,

@@ -22,8 +22,7 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from ..sketches.answers import Answers
-from .answerable import READS, check_one_population, counters_read
-from .box import Box
+from .answerable import READS, Box, check_one_population, counters_read
 from .modes import find_modes
 from .uncertainty import Splitting
 

@@ -29,7 +29,7 @@ from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..geometry.kernels import Kernel, Stationary
 from ..releases.release import Release
 from ..sketches.answers import Answers
-from .box import Box, half_widths
+from .answerable import Box, half_widths
 from .climbing import SEARCH_SEED, affordable_starts, climb, first_steps, starting_points
 
 MOST_CELLS = 1 << 16

@@ -23,8 +23,7 @@ from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from ..runtime.parameters import check_integer
 from ..sketches.tables.tables import Tables
-from .answerable import READS, check_closeness, counters_read
-from .box import Box, half_widths
+from .answerable import READS, Box, check_closeness, counters_read, half_widths
 from .climbing import NUMBERS_AT_ONCE, SEARCH_SEED, Height
 from .population import explaining_population
 from .synthetic_tables import DrawnPoints, Nearness, closeness, synthetic_table

@@ -42,7 +42,7 @@ import pandas as pd
 from ..domain import Categorical, Domain, Ordered, Scalar, Vector
 from ..errors import RequestError
 from ..releases.release import Release
-from ..runtime.array_types import Integers
+from ..runtime.counter_tables import Integers
 from ..sketches.tables.best_guess import BestGuess, mutual_information
 from ..sketches.tables.table_axes import METRIC, Axis, is_number
 from ..sketches.tables.table_layout import Columns, largest

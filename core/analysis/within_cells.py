@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..runtime.array_types import Integers
+from ..runtime.counter_tables import Integers
 
 SWEEPS = 5  # More bring no correlation nearer by a hundredth.
 WORK = 2e7  # Records times columns times sweeps, at most, but for one sweep.

@@ -32,11 +32,10 @@ from ..releases.job import release
 from ..releases.topping_up import top_up
 from ..sketches.hashed.race import Race
 from ..sources import open_source
-from . import local_trials, training_trials
-from .hostile import Pair, pairs
+from . import registry_trials
 from .purchase_trials import LABELLED, MANY, NAME, POINTS, purchases, roomy, said
 from .replaying import INPUT, World
-from .trials import BUDGETS, Trial, mechanisms
+from .trials import BUDGETS, Pair, Trial, mechanisms, pairs
 
 Main = Callable[[list[str]], object]  # The command line, called with its arguments; it ends by `SystemExit` or returns.
 SMALL = ("--bandwidth", "0.5", "--rows", "8", "--width", "8", "--seed", "7")
@@ -276,19 +275,19 @@ def everything(budget: Budget, main: Main | None = None) -> Iterator[Trial]:
     yield from mechanisms([budget])
     yield from purchases([budget])
     yield from doors(main, [budget])
-    yield from training_trials.trainings([budget])
-    yield from local_trials.reports([str(budget.epsilon)])
+    yield from registry_trials.trainings([budget])
+    yield from registry_trials.reports([str(budget.epsilon)])
 
 
 def of_trainer(method: str, budget: Budget) -> list[Trial]:
     """The trainings by one method; RequestError where there is none, or none that can keep the promise."""
-    found = list(training_trials.trainings([budget]))
+    found = list(registry_trials.trainings([budget]))
     return _named("chosen" if method == "choose" else method, found, "method of training")
 
 
 def of_local(name: str, budget: Budget) -> list[Trial]:
     """The reports of one oracle, sketch or search; RequestError where there is none."""
-    return _named(name, list(local_trials.reports([str(budget.epsilon)])), "kind of local report")
+    return _named(name, list(registry_trials.reports([str(budget.epsilon)])), "kind of local report")
 
 
 def _named(name: str, found: Sequence[Trial], what: str) -> list[Trial]:

@@ -32,15 +32,14 @@ from ..domain import (
 from ..domain.declarations import Declaration
 from ..geometry.kernels import KERNELS
 from ..privacy.accounting import Reserve
-from ..privacy.budget import Budget
+from ..privacy.budget import EACH_RECORD, Budget, Neighbours
 from ..privacy.choosing.private_bounds import Grid
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.neighbours import EACH_RECORD, Neighbours
 from ..releases.bounds_and_centre import BoundsPurchase, CentrePurchase
 from ..releases.discovery import discover, release_after
 from ..releases.discovery_stage import Discovery
+from ..releases.going_on import go_on
 from ..releases.job import release
-from ..releases.living_release import go_on
 from ..releases.payment import unit_words
 from ..releases.private_quantiles import private_quantiles
 from ..releases.rounds.convenor_steps import ask_to_unmask, put_round_together
@@ -60,9 +59,8 @@ from ..sketches.part import Part
 from ..sketches.tables.chosen import ChosenTables
 from ..sketches.tables.tables import Tables
 from ..sources import open_source
-from .hostile import RECORDS, Pair
 from .replaying import World
-from .trials import BUDGETS, Trial
+from .trials import BUDGETS, RECORDS, Pair, Trial
 
 NAME = "made up"
 MANY = 4_000.0  # Records that are said to be there where noise would hide a spread of fewer.

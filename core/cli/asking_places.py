@@ -125,7 +125,7 @@ def line(
     """Follow density or distance along one column; columns that --at does not hold are averaged over their bounds."""
     import pyarrow as pa
 
-    from ..analysis.box import places_along
+    from ..analysis.answerable import places_along
     from ..analysis.density import marginal_line
     from ..analysis.differences import POINTS
     from ..sources.public_tables import beside

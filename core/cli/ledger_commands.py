@@ -49,8 +49,8 @@ def add(
 @grouped
 def list_datasets(payer: LedgerOptions, json: JsonOption = False) -> None:
     """List all data sets with what was promised, spent and is left."""
+    from ..privacy.budget import unit_in_words
     from ..privacy.ledger.account import left_of_total
-    from ..privacy.neighbours import unit_in_words
 
     book = payer.open()
     statuses = [book.status(name) for name in book.names()]
@@ -128,7 +128,7 @@ def _behind(known: tuple[int, str], lines: int) -> str:
 
 
 def _total(status: Status) -> str:
-    from ..privacy.neighbours import unit_in_words
+    from ..privacy.budget import unit_in_words
 
     total, unit = _amount(status.epsilon, status.delta), unit_in_words(status.unit)
     return f"a total of {total} to {unit}, which hides {status.neighbours.hides}"

@@ -104,7 +104,7 @@ def go_on(
     SOURCE has the records of all periods, as those of earlier ones are part of the sums that are released now. Records
     of earlier periods must not have been moved to others since.
     """
-    from ..releases.living_release import go_on as further
+    from ..releases.going_on import go_on as further
     from ..releases.release import load
 
     with billed():
@@ -158,8 +158,8 @@ def forecast(
     """
     from fractions import Fraction
 
+    from ..privacy.budget import Sensitivity
     from ..privacy.calibration import calibrate
-    from ..privacy.neighbours import Sensitivity
     from ..sketches.factorisation import Factor, cheapest
 
     budget = promise.budget()

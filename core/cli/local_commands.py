@@ -97,7 +97,7 @@ def privatise(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Randomise answers, as the devices of those who gave them would: one report a row, and no identity."""
-    from ..local.reports import longitudinal, write_again, write_kept, write_reports
+    from ..local.local_release import longitudinal, write_again, write_kept, write_reports
     from ..local.survey import read_survey
     from ..runtime.transient import unfinished
 
@@ -129,7 +129,7 @@ def again(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Report once more from what devices kept: whoever sees all reports of a device learns no more than ε allows."""
-    from ..local.reports import longitudinal, write_again
+    from ..local.local_release import longitudinal, write_again
     from ..local.survey import read_survey
     from ..runtime.transient import unfinished
 
@@ -168,7 +168,7 @@ def aggregate(
     Of a sketch, --candidates says which texts it is asked about; any others can be asked later. Of a search, the
     release holds the texts that were found.
     """
-    from ..local.reports import counted
+    from ..local.local_release import counted
     from ..local.survey import OpenSurvey, RecordSurvey, TextSurvey, read_survey
 
     check_writable(out, overwrite)
@@ -206,7 +206,7 @@ def aggregate(
 
 def _batches(asked: AnySurvey, reports: list[Path]) -> Iterator[Any]:
     """The reports of files, batch by batch, with a bar."""
-    from ..local.reports import read_reports
+    from ..local.local_release import read_reports
 
     with progress() as bars:
         bar = bars.add_task("Counting", total=None)

@@ -117,7 +117,7 @@ def top_up(
     the second one lies beside the ledger: see `merge --same-records`.
     """
     from ..privacy.budget import Budget
-    from ..releases.less_noise_later import kept_for
+    from ..releases.going_on import kept_for
     from ..releases.payment import LedgerAccount, unit_words
     from ..releases.release import load
     from ..releases.topping_up import ToppingUp

@@ -40,9 +40,8 @@ from .spending import (
 
 if TYPE_CHECKING:
     from ..domain import Domain
-    from ..privacy.budget import Budget
+    from ..privacy.budget import Budget, PrivacyUnit
     from ..privacy.choosing.private_bounds import Bounds
-    from ..privacy.neighbours import PrivacyUnit
     from ..releases.bounds_and_centre import BoundsPurchase
     from ..releases.discovery_stage import Discovery
     from ..releases.job import Job

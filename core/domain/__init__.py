@@ -1,6 +1,6 @@
 """What is publicly known about records before anyone looks at them, and the map from a record to coordinates."""
 
-from ..privacy.neighbours import PrivacyUnit
+from ..privacy.budget import PrivacyUnit
 from .categorical import Categorical, Ordered
 from .column import Scalar
 from .columns import Column

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import check_number, check_text
 from .column import Mask, Scalar, checked_bounds, describe_type, is_text, may_miss, to_numpy
 from .written import Reading, are_words, checked_words, is_number, whole_numbers

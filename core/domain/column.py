@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Array, Floats
+from ..runtime.counter_tables import Array, Floats
 from ..runtime.parameters import check_number, check_text
 
 # No bound is further from zero: sums of squared coordinates, and what is made of them, are finite numbers then.

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import check_choice, check_text
 from .column import Scalar, as_float64, check_gap, describe_type, is_text, to_numpy
 from .written import are_words, checked_words, each_once, is_number

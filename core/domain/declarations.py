@@ -31,7 +31,7 @@ from typing import Any, Self
 import yaml
 
 from ..errors import RequestError
-from ..privacy.neighbours import PrivacyUnit
+from ..privacy.budget import PrivacyUnit
 from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
 from .column_entries import (

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from ..errors import RequestError
 from ..formatting.numbers import several
-from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
-from ..runtime.array_types import Floats
+from ..privacy.budget import EACH_RECORD, PrivacyUnit
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_number, exact_fields, field_names
 from .categorical import Categorical
 from .column import Scalar

@@ -33,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_integer, check_number, check_text, exact_fields
 from .column import Mask
 from .numeric import MAX_VECTOR, Numeric, Vector

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import check_choice
 from .categorical import Categorical, Ordered
 from .column import Mask, Scalar, arrow_table, either

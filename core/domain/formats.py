@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Array, Floats
+from ..runtime.counter_tables import Array, Floats
 from .column import to_numpy
 from .written import CLOCKS, CURRENCIES, DECIMALS, NO_WORDS, NOTHING, YES_WORDS, Reading, are_words, each_once
 from .written_dates import NEVER, ORDERS, UNIX, moments_of_texts

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Integers, Truths, Words
 from ..runtime.compiled_code import njit
+from ..runtime.counter_tables import Integers, Truths, Words
 from .written import is_number, whole_numbers
 
 Bytes = npt.NDArray[np.uint8]

@@ -19,7 +19,7 @@ import pandas as pd
 
 from ..errors import RequestError
 from ..formatting.numbers import listed
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.environment import check_extra
 from ..runtime.parameters import check_choice, check_integer
 from .encoders import FUNCTIONS, MOST_NUMBERS, Encoder

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_integer, check_number, check_text
 from .column import Mask, Scalar, as_float64, check_gap, checked_bounds, describe_type, is_list, to_numpy
 from .written import Reading

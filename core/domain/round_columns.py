@@ -37,7 +37,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import check_choice, check_number, check_text
 from .categorical import Categorical
 from .column import Mask, Scalar, as_float64, describe_type, is_text, to_numpy

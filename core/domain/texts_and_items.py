@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_text
 from .categorical import Categorical
 from .column import Scalar, checked_bounds, describe_type, is_list, is_text, to_numpy

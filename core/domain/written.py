@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice, check_text, exact_fields, field_names
 from .column import as_float64, is_text, to_numpy
 

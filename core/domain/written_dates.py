@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import RequestError
-from ..runtime.array_types import Integers
+from ..runtime.counter_tables import Integers
 from ..runtime.parameters import check_text
 from .column import to_numpy
 from .written import on_twelve_hours

@@ -17,7 +17,7 @@ from ..analysis.table_profile import words_for_cells, written
 from ..domain import Categorical, Domain, Ordered
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened, significant
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..sketches.tables.table_axes import Axis as Cells
 from .class_figures import CLASS_COLOURS
 from .density_figures import COLOUR_BAR

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import number, shortened
-from ..lab.local_lessons import Polled
+from ..lab.crowd_lessons import Polled
 from .palette import AMBER, FAINT, INK, TEAL, faded
 from .traces import ABOVE, BOTH, CLEAR, HATCHED, PATTERN, bars, dots, laid_out, line, spread
 

@@ -34,8 +34,7 @@ import numpy as np
 from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Kernel, of_coordinates
-from ..privacy.budget import Budget
-from ..privacy.neighbours import EACH_RECORD
+from ..privacy.budget import EACH_RECORD, Budget
 from ..privacy.noise.randomness import SeededSource
 from ..releases.engine.building import ExactTable, check_room
 from ..releases.forecast.recommendation import Closeness, Distances
@@ -43,12 +42,12 @@ from ..releases.forecast.sketch_sizes import choose_size
 from ..releases.job import release
 from ..releases.release import Release
 from ..releases.seal import seal
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sketches.registry import distance
 from ..sources import open_source
-from ..sources.samples import Sample
+from ..sources.public_tables import Sample
 from .comparison_plan import Method, Trial
 
 MOST_RECORDS = 50_000

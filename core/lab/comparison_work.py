@@ -29,7 +29,7 @@ from ..errors import RequestError
 from ..runtime.faults import told
 from ..runtime.threads import Attendance, one_core
 from ..runtime.transient import unfinished
-from ..sources.samples import FOLDER
+from ..sources.public_tables import FOLDER
 from .comparison_plan import Advice, Outcome, Plan, Step, Trial, Value
 
 MOST_COMPARED = 12  # Comparisons (of one data set and one question) that are remembered; the one used longest ago goes.

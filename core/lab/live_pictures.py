@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from ..analysis.answerable import reach_together
-from ..analysis.box import Box
+from ..analysis.answerable import Box, reach_together
 from ..analysis.density import Heatmap, axis
 from ..errors import RequestError
 from ..privacy.budget import Budget
@@ -31,7 +30,7 @@ from ..sketches.grids.histogram import Histogram
 from ..sketches.plan import plan
 from ..sketches.registry import card
 from ..sources import open_source
-from ..sources.samples import Sample, sample
+from ..sources.public_tables import Sample, sample
 
 # Steps of ε, about equally far apart on a logarithmic scale; the smallest first.
 EPSILONS = tuple("0.01 0.015 0.02 0.03 0.05 0.08 0.1 0.15 0.2 0.3 0.5 0.8 1 2 4 8".split())

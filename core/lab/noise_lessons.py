@@ -29,9 +29,8 @@ import numpy as np
 
 from ..domain import Domain
 from ..geometry.kernels import Laplacian
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import discrete_laplace
 from ..privacy.noise.randomness import SeededSource
 from ..sketches.hashed.race import Race

@@ -25,7 +25,7 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.budget import decimal_below
 from ..privacy.noise.randomness import Source, SystemSource
-from ..runtime.array_types import Array, Floats, Integers, Words
+from ..runtime.counter_tables import Array, Floats, Integers, Words
 from ..runtime.parameters import Described, Seed, Text, Validated, Whole, parameter
 from .oracles.counting import Reported
 from .oracles.local_hashing import OptimalHashing

@@ -46,9 +46,9 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.hashing.hash_cells import Columns
 from ..privacy.accounting import Cost
+from ..privacy.budget import Neighbours
 from ..privacy.calibration import NoiseScale, round_up
 from ..privacy.composition import PureParts
-from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source, SystemSource
 from ..privacy.noise.responses import told
 from ..privacy.record import PrivacyRecord
@@ -56,7 +56,7 @@ from ..releases.forecast.forecast import Forecast, forecast_planned
 from ..releases.forecast.one_trial import checked_records
 from ..releases.forecast.sketch_sizes import rows_under
 from ..releases.release import Release, now
-from ..runtime.array_types import Array, Integers
+from ..runtime.counter_tables import Array, Integers
 from ..runtime.environment import SOFTWARE
 from ..runtime.parameters import described, exact_fields
 from ..sketches.hashed.race import Race

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..geometry.simplex import nearest_with_total
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice
 
 INTERVALS_STAY = "Intervals are those of the unprocessed estimates, cut at zero and at the number of reports."

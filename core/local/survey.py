@@ -28,7 +28,7 @@ import numpy as np
 from ..errors import RequestError
 from ..formatting.numbers import count
 from ..runtime import archives
-from ..runtime.array_types import Integers
+from ..runtime.counter_tables import Integers
 from ..runtime.parameters import Registry, check_text, described, exact_fields
 from .heavy_hitters import Alphabet, Finder
 from .local_race import CellReports

@@ -57,7 +57,7 @@ from ..errors import RequestError
 from ..geometry.hashing.uniforms import PublicRandom
 from ..privacy.noise.randomness import Source
 from ..privacy.noise.responses import told
-from ..runtime.array_types import Array, Floats, Integers, Truths, Words
+from ..runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ..runtime.parameters import Described, Number, Validated, Whole, parameter
 from ..sketches.answers import level_of_each
 from .heavy_hitters import MOST_CANDIDATES, Alphabet, Finder, estimated, source_or_system, strongest

@@ -46,9 +46,8 @@ import scipy
 
 from ..errors import RequestError
 from ..formatting.numbers import significant
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate
-from ..privacy.neighbours import Sensitivity
 from ..releases.forecast.forecast import forecast
 from ..sketches.hashed.race import Race
 from .local_race import CellReports, forecast_reports, sized

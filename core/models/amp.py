@@ -66,11 +66,10 @@ import numpy as np
 
 from ..errors import RequestError
 from ..privacy.accounting import Alone, Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate_gaussian, round_up
 from ..privacy.choosing.held_out import choose, held_out, plan_choice
 from ..privacy.integer_shifts import gaussian_delta
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import NormalVector

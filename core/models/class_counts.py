@@ -15,9 +15,8 @@ import numpy as np
 
 from ..analysis.class_scores import non_negative
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from .linear_models import LinearModel

@@ -34,9 +34,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Choice, Number, Resolved, Whole, parameter

@@ -27,10 +27,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours
 from ..privacy.choosing.selection import select
 from ..privacy.composition import Selections
-from ..privacy.neighbours import Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
 from ..runtime.parameters import Number, Whole, parameter

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import minimize
 
-from ..analysis.box import Box
+from ..analysis.answerable import Box
 from ..analysis.classification import TRAINED, Confusion, Rate, counted
 from ..analysis.decision_map import DecisionMap, map_axes, map_grid
 from ..errors import RequestError

@@ -20,9 +20,8 @@ import numpy as np
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate_shares
-from ..privacy.neighbours import Sensitivity
 from ..privacy.noise.noise import check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource

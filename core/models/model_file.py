@@ -15,8 +15,7 @@ from scipy.special import ndtri
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..privacy.budget import Budget, decimal_text
-from ..privacy.neighbours import Neighbours
+from ..privacy.budget import Budget, Neighbours, decimal_text
 from ..runtime import archives
 from ..runtime.environment import SOFTWARE
 from ..runtime.parameters import check_choice, check_number, exact_fields

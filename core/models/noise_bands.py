@@ -42,7 +42,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.special import logsumexp, ndtr
 
-from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.budget import Neighbours, Sensitivity
 from .bending import curved, tents
 from .model_file import BITS
 from .training_task import Task

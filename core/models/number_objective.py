@@ -52,10 +52,9 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..privacy.accounting import Cost, PureParts
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate, pure_scale
 from ..privacy.composition import event_of
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector

@@ -74,8 +74,7 @@ import numpy as np
 from ..domain import Categorical, Cyclic, Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost, PureParts
-from ..privacy.budget import Budget
-from ..privacy.neighbours import Neighbours
+from ..privacy.budget import Budget, Neighbours
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum, PerturbedSoftmax

@@ -54,9 +54,8 @@ import numpy as np
 
 from ..errors import RequestError
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate_gaussian
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import hidden_order

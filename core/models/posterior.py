@@ -54,9 +54,8 @@ import numpy as np
 
 from ..errors import RequestError
 from ..privacy.accounting import Alone, Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, gaussian_scale, round_up
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import NormalVector

@@ -48,9 +48,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import RequestError
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Number, Resolved, Whole, parameter

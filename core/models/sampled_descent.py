@@ -35,10 +35,9 @@ import numpy as np
 
 from ..errors import RequestError
 from ..privacy.accounting import Alone, Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate_shares, round_up
 from ..privacy.choosing.held_out import held_out
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime.parameters import Resolved, Whole, parameter
 from .amp import one_step

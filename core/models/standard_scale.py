@@ -30,8 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..privacy.budget import Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from .certified_logistic import LOG2_HIGH, LOG2_LOW, TERMS, logistic_weights

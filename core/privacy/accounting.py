@@ -49,7 +49,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from .budget import Budget, decimal_below, decimal_text, exact_decimal
+from .budget import Budget, Sensitivity, decimal_below, decimal_text, exact_decimal
 from .calibration import NoiseScale
 from .composition import (
     Alone,
@@ -68,7 +68,6 @@ from .composition import (
     total_rho,
 )
 from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta
-from .neighbours import Sensitivity
 from .zcdp import best_order, largest_rho
 
 __all__ = [

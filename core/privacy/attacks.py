@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import betainccinv, betaincinv
 
 from ..errors import RequestError
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 
 # Counters that are looked at one by one: those in which the exact tables differ most.
 SINGLE_COUNTERS = 16

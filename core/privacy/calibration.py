@@ -28,8 +28,8 @@ import numpy as np
 from scipy.special import erfc, gammaln
 
 from ..formatting.numbers import significant
+from .budget import Sensitivity
 from .integer_shifts import GaussianTable, gaussian_tables_delta
-from .neighbours import Sensitivity
 from .zcdp import MARGIN, largest_rho
 
 SIGNIFICANT_DIGITS = 6
@@ -73,7 +73,7 @@ class NoiseScale:
     # ``"discrete_laplace"``: P(z) ∝ exp(-|z|/parameter); ``"discrete_gaussian"``: P(z) ∝ exp(-z²/(2·parameter));
     # ``"rounded_l2"``: vectors of density proportional to exp(-|z|/parameter), |z| the Euclidean length, rounded;
     # ``"local_reports"``: what is left of the coins that people's own devices flipped, which nobody draws again;
-    # ``"shared_laplace"``: the sum of more parts than make up a ``"discrete_laplace"`` (`noise.noise_parts`).
+    # ``"shared_laplace"``: the sum of more parts than make up a ``"discrete_laplace"`` (`noise.divided_noise`).
     distribution: Literal["discrete_laplace", "discrete_gaussian", "rounded_l2", "local_reports", "shared_laplace"]
     # The scale b of the Laplace and of the length of a vector, the σ² of the Gaussian, the variance that local reports
     # leave in a counter on average.

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from .budget import DELTA_PLACES, exact_decimal
+from .budget import DELTA_PLACES, Sensitivity, exact_decimal
 from .calibration import NoiseScale, parse_fraction
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
-from .neighbours import Sensitivity
 from .zcdp import largest_rho, zcdp_epsilon
 
 if TYPE_CHECKING:

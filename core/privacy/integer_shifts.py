@@ -74,7 +74,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.special import erfcx
 
-from ..runtime.array_types import Floats
+from ..runtime.counter_tables import Floats
 
 Known = TypeVar("Known", bound=Hashable)
 Found = TypeVar("Found")

@@ -16,10 +16,18 @@ from typing import Any
 
 from ..errors import ReleaseFileError, RequestError
 from ..runtime.parameters import exact_fields, field_names
-from .budget import DELTA_PLACES, EPSILON_PLACES, Budget, decimal_text, exact_decimal
+from .budget import (
+    DELTA_PLACES,
+    EPSILON_PLACES,
+    Budget,
+    Neighbours,
+    PrivacyUnit,
+    Sensitivity,
+    decimal_text,
+    exact_decimal,
+)
 from .calibration import NoiseScale, parse_fraction, weighed
 from .composition import Event, Gaussian, event_of, gaussian_keeps, keeps_promise, pure_sum, total_rho
-from .neighbours import Neighbours, PrivacyUnit, Sensitivity
 from .zcdp import largest_rho
 
 PURE_THEOREM = (

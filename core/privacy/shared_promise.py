@@ -38,10 +38,9 @@ from typing import TypeVar
 
 from ..errors import RequestError
 from .accounting import Cost
-from .budget import Budget, decimal_below
+from .budget import Budget, Sensitivity, decimal_below
 from .calibration import NoiseScale, calibrate_shares, pure_scale
 from .composition import keeps_promise
-from .neighbours import Sensitivity
 from .zcdp import largest_rho
 
 SHARE_STEPS = 1_000_000  # Of a budget that is shared out in proportion to real numbers.

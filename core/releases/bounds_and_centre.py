@@ -38,10 +38,9 @@ import pyarrow as pa
 from ..domain import Domain, Numeric
 from ..errors import RequestError
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget, Number, exact_decimal
+from ..privacy.budget import EACH_RECORD, Budget, Number, PrivacyUnit, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate_shares
 from ..privacy.choosing.private_bounds import Bounds, Grid, plan_bounds, release_bounds
-from ..privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.linear import LinearSketch

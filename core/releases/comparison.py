@@ -26,8 +26,7 @@ from scipy.special import ndtri
 
 from ..errors import RequestError
 from ..geometry.kernels import Stationary
-from ..runtime.array_types import Floats
-from ..runtime.counter_tables import same
+from ..runtime.counter_tables import Floats, same
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.linear import LinearSketch
 

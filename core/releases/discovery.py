@@ -37,9 +37,8 @@ import numpy as np
 
 from ..domain import Domain
 from ..domain.declarations import Declaration
-from ..privacy.budget import Budget, Number
+from ..privacy.budget import Budget, Number, PrivacyUnit
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.neighbours import PrivacyUnit
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch

@@ -33,9 +33,9 @@ from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, form
 from ..domain.written import are_words
 from ..domain.written_dates import NEVER
 from ..formatting.escapes import steers
+from ..privacy.budget import Neighbours, PrivacyUnit, Sensitivity
 from ..privacy.choosing.partition_selection import weights
-from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from ..runtime.parameters import MAX_TEXT
 
 SAMPLES = (

@@ -18,11 +18,10 @@ from ..domain.declarations import Declaration
 from ..errors import RequestError
 from ..formatting.numbers import significant
 from ..privacy.accounting import Cost, Reserve
-from ..privacy.budget import Budget, Number, exact_decimal
+from ..privacy.budget import EACH_RECORD, Budget, Number, PrivacyUnit, Sensitivity, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ..privacy.choosing.partition_selection import ValueSelection, plan_values, shown_values
 from ..privacy.composition import Event, event_of
-from ..privacy.neighbours import EACH_RECORD, PrivacyUnit, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source

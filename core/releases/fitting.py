@@ -31,7 +31,7 @@ import numpy as np
 from ..domain import Column, Domain
 from ..errors import RequestError
 from ..formatting.numbers import rounded
-from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.budget import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import archives

@@ -16,9 +16,8 @@ from ..domain.written import NOTHING
 from ..errors import RequestError
 from ..formatting.numbers import listed, rounded
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget, decimal_text
+from ..privacy.budget import Budget, PrivacyUnit, decimal_text
 from ..privacy.choosing.partition_selection import ValueSelection
-from ..privacy.neighbours import PrivacyUnit
 from .manifest import Finding
 
 OTHER, MISSING = "other", "missing"

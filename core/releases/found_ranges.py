@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..domain.column_entries import columns_of, within_reason
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 from .discovery_reading import (
     COARSE,
     COARSELY,

@@ -29,8 +29,8 @@ from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
+from .going_on import keeping
 from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
-from .less_noise_later import keeping
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
 from .planning import kind_of, priced, warn_of_wide_columns

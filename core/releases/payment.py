@@ -30,10 +30,9 @@ from typing import Any, Protocol
 from ..domain import Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost, admits_each
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, PrivacyUnit
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.ledger_store import LedgerDamaged
-from ..privacy.neighbours import PrivacyUnit
 from .found import Discovered
 from .manifest import Finding
 from .release_store import NAMED, PAID, public_name, said_in_names, shelf_of

@@ -41,9 +41,8 @@ import numpy as np
 
 from ..domain import Domain
 from ..privacy.accounting import Cost, Reserve
-from ..privacy.budget import Budget, exact_decimal
+from ..privacy.budget import Budget, Neighbours, Sensitivity, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.randomness import SystemSource

@@ -12,7 +12,7 @@ of the error. Pure noise of ε1 and then ε2 has an inverse variance in proporti
 the error is (ε1 + ε2)/√(ε1² + ε2²) times as large, which is at most 1.1 while the smaller part is below a tenth of
 the total, and √2 for two equal parts.
 
-So pure noise is made less another way where it can be: `less_noise_later` draws what may be shown later with the first
+So pure noise is made less another way where it can be: `going_on` draws what may be shown later with the first
 release, and keeps it. What tops up then follows from that and not from the records, has the noise of one release made
 at once, and needs no average. Drawing it from the records only when it is asked for would not do: where somebody's
 record was corrected in between, both together cost up to 3 ε1 + ε2, as the density of the first noise, p1(y1 - x),
@@ -35,11 +35,10 @@ import numpy as np
 from ..errors import RequestError
 from ..formatting.numbers import significant
 from ..privacy.accounting import rounded_up
-from ..privacy.budget import Budget, Number, decimal_text
+from ..privacy.budget import Budget, Neighbours, Number, decimal_text
 from ..privacy.calibration import NoiseScale, round_up, weighed
 from ..privacy.composition import event_of, pure_sum, total_rho
 from ..privacy.ledger.ledger import Ledger
-from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import is_private
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho
@@ -47,9 +46,9 @@ from ..runtime.environment import SOFTWARE
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for
 from ..sources import FileReading, Source, open_source
+from .going_on import Kept, kept_for
 from .job import Job
 from .kind import Plain
-from .less_noise_later import Kept, kept_for
 from .manifest import Averaged
 from .payment import LedgerAccount, payer_of
 from .planning import priced

@@ -4,6 +4,8 @@ A table of 1e9 counters is 8 GB as int64. A file keeps it in the narrowest type 
 few stand apart, and the least value of the type marks their places. Such a table is read where it lies: single counters
 by `take`, all of them piece by piece. Every function here reads plain arrays as well, so that a sketch need not know
 which of them it was given.
+
+The types of arrays by what they hold, for all rooms, are here too.
 """
 
 from __future__ import annotations
@@ -19,8 +21,14 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .array_types import Integers
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Truths = npt.NDArray[np.bool_]
+
 
 PIECE = 1 << 20  # Counters that are held as int64 at a time: 8 MiB.
 # Places up to which a disk is asked for all of them at once; more are read as well by reading on from each.

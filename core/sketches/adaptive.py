@@ -29,10 +29,9 @@ import numpy as np
 
 from ..geometry.kernels import Kernel, of_coordinates
 from ..privacy.accounting import Cost
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ..privacy.composition import Event, Selections, event_of
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.zcdp import largest_rho

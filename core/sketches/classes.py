@@ -23,10 +23,8 @@ from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from ..geometry.kernels import Bandwidth
-from ..privacy.budget import Budget
-from ..privacy.neighbours import Neighbours, Sensitivity
-from ..runtime.array_types import Integers
-from ..runtime.counter_tables import Counters, sum_of_slabs
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..runtime.counter_tables import Counters, Integers, sum_of_slabs
 from ..runtime.parameters import Several, Text, check_choice, check_integer, parameter
 from .answers import Answers
 from .linear import MAX_COUNTERS, Counts, LinearSketch, Rows, rows_of

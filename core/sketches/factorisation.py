@@ -35,7 +35,7 @@ from typing import cast
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..runtime.array_types import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers
 
 WHOLE = 1024  # What the weight 1 is in the table: so fine that rounding changes no error by a thousandth.
 PERCENT = 100  # Steps of powers and of levels' weights.

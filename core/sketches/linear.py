@@ -23,9 +23,8 @@ from ..domain import Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth, Kernel, of_coordinates
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from ..privacy.neighbours import Neighbours, Sensitivity
 from ..runtime.counter_tables import Counters
 from .answers import Answers
 from .capabilities import Capabilities, check_circles, check_points

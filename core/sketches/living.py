@@ -43,10 +43,8 @@ import pyarrow as pa
 from ..domain import Categorical, Cyclic, Dates, Domain
 from ..domain.item_sets import Encoded
 from ..errors import RequestError
-from ..privacy.budget import Budget
-from ..privacy.neighbours import EarliestUnit, Neighbours, Sensitivity
-from ..runtime.array_types import Integers
-from ..runtime.counter_tables import Counters
+from ..privacy.budget import Budget, EarliestUnit, Neighbours, Sensitivity
+from ..runtime.counter_tables import Counters, Integers
 from ..runtime.parameters import Choice, Seed, Several, Text, Whole, parameter
 from .answers import Answers
 from .factorisation import LEVELS, PERCENT, WHOLE, Factor, best_bands, best_tree, cheapest, in_words

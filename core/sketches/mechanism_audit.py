@@ -22,9 +22,8 @@ import pyarrow as pa
 
 from ..domain.item_sets import Sets
 from ..privacy.attacks import BATCH, AuditReport, audit
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours
 from ..privacy.calibration import NoiseScale
-from ..privacy.neighbours import Neighbours
 from ..privacy.noise.noise import add_noise
 from .adaptive import Adaptive, Outcome
 from .linear import LinearSketch

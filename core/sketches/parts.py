@@ -30,8 +30,7 @@ import pyarrow as pa
 from ..domain import Domain
 from ..domain.item_sets import Encoded, Sets
 from ..errors import RequestError
-from ..privacy.budget import Budget
-from ..privacy.neighbours import Neighbours, Sensitivity
+from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.record import MAX_TABLES
 from ..runtime.counter_tables import Counters
 from ..runtime.parameters import Several, parameter

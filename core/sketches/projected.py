@@ -1,7 +1,7 @@
 """A kernel sketch of projected points: what costs d steps a row and record costs k steps, and one fast projection more.
 
 Kernels of the Euclidean distance survive a random projection to k dimensions with an error that does not depend on d
-(Backurs et al., ICLR 2024, Theorems 7.2 and 9.2; see `core.geometry.dimensions`). Every group of rows gets
+(Backurs et al., ICLR 2024, Theorems 7.2 and 9.2; see `core.geometry.projection`). Every group of rows gets
 a projection of its own. The groups are then independent in everything that is random, so the spread of their estimates
 measures projection, sampling and noise together; rows that shared one projection would agree on its error.
 """
@@ -19,13 +19,12 @@ import numpy as np
 
 from ..domain import Domain, Vector
 from ..errors import RequestError
-from ..geometry.dimensions import dimensions_for
 from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
-from ..geometry.projection import Projection, projection_from_dict, projection_kind
-from ..privacy.neighbours import Neighbours, Sensitivity
-from ..runtime.array_types import Floats
+from ..geometry.projection import Projection, dimensions_for, projection_from_dict, projection_kind
+from ..privacy.budget import Neighbours, Sensitivity
 from ..runtime.compiled_code import njit
+from ..runtime.counter_tables import Floats
 from ..runtime.parameters import Described, Number, Resolved, parameter
 from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch

@@ -73,9 +73,9 @@ import numpy as np
 
 from ..domain import Categorical, Domain
 from ..errors import RequestError
-from ..privacy.neighbours import Neighbours, Sensitivity
-from ..runtime.array_types import Floats, Integers
+from ..privacy.budget import Neighbours, Sensitivity
 from ..runtime.compiled_code import njit
+from ..runtime.counter_tables import Floats, Integers
 from .answers import Answers
 from .linear import LinearSketch
 from .mechanism_spec import MechanismSpec

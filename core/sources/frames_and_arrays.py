@@ -20,7 +20,7 @@ import pyarrow as pa
 from ..domain import Column, Domain, Items, Vector
 from ..domain.column import arrow_array, arrow_table
 from ..errors import RequestError
-from ..privacy.neighbours import EACH_RECORD
+from ..privacy.budget import EACH_RECORD
 from .duck import Scan, identifier, plain_sentences
 from .people import HALF, PAIR_ROWS, Pairs, Person, Reads, WholeNumbers, are_whole_numbers
 from .queried import QueriedPairs, by_person

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..domain import Column, Domain
 from ..errors import RequestError
-from ..privacy.neighbours import EarliestUnit
+from ..privacy.budget import EarliestUnit
 from .duck import Fault, OutOfMemory, Scan, identifier, kind_of_sql, length_of_sql
 from .people import (
     PAIR_ROWS,

@@ -22,17 +22,16 @@ from ..formatting.numbers import (
     significant,
 )
 from ..privacy.accounting import Cost, PureParts, epsilon_spent, spent
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..privacy.calibration import calibrate
 from ..privacy.ledger.account import Status, left_of_total, price
 from ..privacy.ledger.ledger import Entry, Ledger
 from ..privacy.ledger.ledger_records import LONGEST_NAME
-from ..privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity, unit_in_words
 from ..releases.payment import unit_words
 from ..releases.release_store import question_in_words
 from .frame.charts import show
 from .frame.marks import bar, budget_bar, facts, main_action, note, refusals
-from .own_data.privacy_loss import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
+from .own_data.paying import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
 
 MOST_BARS = 15
 MOST_LISTED = 12

@@ -13,7 +13,7 @@ from ..errors import RequestError
 from ..figures.local_figures import errors_figure, local_bars, local_in_words, revealed_in_words
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import about, listed, percent, significant
-from ..lab.local_lessons import TITLE, TOP, most_frequent, searched, told
+from ..lab.crowd_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.oracle_choice import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.oracles.oracle import ORACLES
 from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file

@@ -13,13 +13,13 @@ import streamlit as st
 from ..formatting.escapes import in_html
 from ..runtime.faults import keep_values_out_of_logs
 from ..runtime.transient import sweep
-from .frame import theme
-from .frame.browser_scripts import load_in_browser, mend_roles, presentation
+from .frame import style_and_scripts
 from .frame.marks import draw, mark
 from .frame.navigation import HOME, RELEASE, Page, draw_navigation
 from .frame.session import Parting, Session, forget, session
+from .frame.style_and_scripts import load_in_browser, mend_roles, presentation
 from .frame.visiting import admit, visitor_now
-from .release.news import release_news
+from .release.progress import release_news
 
 # A pane of frosted glass: points on one side, their shape on the other.
 LOGO = Path(__file__).with_name("frame") / "logo.svg"
@@ -54,7 +54,7 @@ def frame(page: Page) -> Iterator[Session]:
     st.set_page_config(name, str(LOGO), layout="wide", initial_sidebar_state=SIDEBAR_WIDTH, menu_items=about)
     # Beside the wordmark a phone's header has no room for the menu.
     st.logo(str(WORDMARK), size="large", icon_image=str(LOGO))
-    theme.apply()
+    style_and_scripts.apply()
     admit(page.path)
     draw_navigation()
     mend_roles()

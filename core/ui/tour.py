@@ -15,7 +15,7 @@ from ..figures.figure_axes import View
 from ..figures.release_pictures import in_words, picture_figure
 from ..formatting.escapes import in_html
 from ..releases.release import load
-from ..sources.samples import Sample, bundled_releases, sample
+from ..sources.public_tables import Sample, bundled_releases, sample
 from .first_words import TOUR
 from .frame.charts import for_screen, live_view, show
 from .frame.marks import draw

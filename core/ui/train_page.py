@@ -32,8 +32,7 @@ from .frame.charts import show
 from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
-from .own_data.paying import choose_payer
-from .own_data.privacy_loss import EPSILONS, SLACK, START, choose_slack
+from .own_data.paying import EPSILONS, SLACK, START, choose_payer, choose_slack
 from .released.kept_files import MODEL, keep_opened
 
 RELEASED = "train-released"  # In the session: the name of the release that was chosen, among the visitor's open files.

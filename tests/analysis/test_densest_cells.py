@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from core.analysis.box import Box
+from core.analysis.answerable import Box
 from core.analysis.densest_cells import (
     NOISE_CHANCE,
     _half_spaces,
@@ -18,7 +18,7 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product
 from core.releases.release import load
-from core.sources.samples import RELEASES
+from core.sources.public_tables import RELEASES
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep
 from tests.sketches.hashed.slow_race import slow_column

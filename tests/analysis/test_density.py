@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from core.analysis.box import Box
+from core.analysis.answerable import Box
 from core.analysis.density import grid, line, marginal_grid, marginal_line, marginal_volume, pairs
 from core.analysis.other_columns import averaging
 from core.domain import Categorical, Domain, Numeric, Vector

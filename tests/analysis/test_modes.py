@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import core
 from core.analysis import climbing
-from core.analysis.box import Box, half_widths
+from core.analysis.answerable import Box, half_widths
 from core.analysis.climbing import _last_ways, _Ways, highest_saddles, tabulated
 from core.analysis.density import grid
 from core.analysis.modes import _contrast, _significant, find_modes
@@ -23,7 +23,7 @@ from core.releases.engine.building import ExactTable
 from core.releases.release import Release
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
-from core.sources.samples import RELEASES
+from core.sources.public_tables import RELEASES
 from tests.analysis.poured import box_of, clusters, poured
 from tests.depth import deep, draws
 

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.box import Box, half_widths
+from core.analysis.answerable import Box, half_widths
 from core.analysis.population import Smoothing, _mesh, explaining_population, lattice_population
 from core.domain import Domain
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
 from core.releases.release import load
-from core.sources.samples import bundled_releases
-from core.sources.samples import sample as bundled
+from core.sources.public_tables import bundled_releases
+from core.sources.public_tables import sample as bundled
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Euclidean(0.2, 4), Laplacian((0.1, 0.5))])

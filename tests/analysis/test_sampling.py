@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, ks_2samp, kstest
 
-from core.analysis.box import Box, half_widths
+from core.analysis.answerable import Box, half_widths
 from core.analysis.density import grid, line
 from core.analysis.population import explaining_population
 from core.analysis.sampling import CATEGORY_CHANGES, _diagnostics, _proposals, not_meant_for, run_chains, sample

@@ -15,7 +15,7 @@ from core.auditing.trials import examine, of_sketch
 from core.domain import Categorical, Numeric
 from core.geometry.kernels import Gaussian
 from core.privacy.accounting import Cost
-from core.privacy.neighbours import PrivacyUnit
+from core.privacy.budget import PrivacyUnit
 from core.privacy.noise import randomness
 from core.releases import job, payment, release_store, seal
 from core.releases.planning import with_chosen_size
@@ -306,7 +306,7 @@ def _(monkeypatch):
 
 @planted("the sensitivity of the other relation", on="replaced")
 def _(monkeypatch):
-    from core.privacy.neighbours import Neighbours
+    from core.privacy.budget import Neighbours
 
     real = Histogram.record_sensitivity
 
@@ -318,7 +318,7 @@ def _(monkeypatch):
 
 @planted("the unit's rows left out of the sensitivity", on="several rows")
 def _(monkeypatch):
-    from core.privacy.neighbours import Sensitivity
+    from core.privacy.budget import Sensitivity
 
     monkeypatch.setattr(Sensitivity, "scaled", lambda self, records: self)
 

@@ -12,24 +12,22 @@ import pytest
 import core.cli.output
 import core.releases.bounds_and_centre
 import core.releases.fitting
+import core.releases.going_on
 import core.releases.job
-import core.releases.less_noise_later
-import core.releases.living_release
 import core.releases.seal
 import core.sketches.tables.chosen
 import core.sources.copies
 import core.sources.queried
 from core.auditing import door_trials, purchase_trials
 from core.auditing.door_trials import commands, estimators, exported, page, sources
-from core.auditing.hostile import RECORDS
 from core.auditing.purchase_trials import PURCHASES, purchases
-from core.auditing.trials import BUDGETS, CLOSE, examine
+from core.auditing.trials import BUDGETS, CLOSE, RECORDS, examine
 from core.cli.commands import app
 from core.domain import PrivacyUnit
 from core.errors import RequestError
 from core.estimators import PrivateKernelDensity
 from core.privacy.choosing import private_bounds, selection
-from core.privacy.noise import noise_parts
+from core.privacy.noise import divided_noise
 from core.releases.payment import LedgerAccount
 from core.releases.rounds import masking, owner_steps
 from core.releases.rounds.masking import RoundSecrets
@@ -232,7 +230,7 @@ def test_a_period_that_is_drawn_twice_is_found(monkeypatch):
 
 
 def test_noise_of_an_earlier_period_that_is_used_again_is_found(monkeypatch):
-    honest, kept = core.releases.living_release.add_noise, []
+    honest, kept = core.releases.going_on.add_noise, []
 
     def again(table, scale, source=None, out=None):
         exact = table.copy()
@@ -241,7 +239,7 @@ def test_noise_of_an_earlier_period_that_is_used_again_is_found(monkeypatch):
         np.copyto(out, exact + kept[0])
         return out
 
-    monkeypatch.setattr(core.releases.living_release, "add_noise", again)
+    monkeypatch.setattr(core.releases.going_on, "add_noise", again)
     assert found(first(purchase_trials.living(PURE), "bands"), SOME)
 
 
@@ -258,8 +256,8 @@ def test_a_record_that_counts_in_two_periods_is_found(monkeypatch):
 
 @pytest.mark.parametrize("budget", [PURE, DELTA], ids=str)
 def test_half_a_part_of_noise_in_a_round_is_found(monkeypatch, budget):
-    honest = noise_parts.part_sampler
-    monkeypatch.setattr(noise_parts, "part_sampler", lambda scale, owners: honest(scale, 2 * owners))
+    honest = divided_noise.part_sampler
+    monkeypatch.setattr(divided_noise, "part_sampler", lambda scale, owners: honest(scale, 2 * owners))
     assert f"{'noise is' if budget.delta else 'parts of noise are'} shorter than the law" in _only(budget, "shared")
 
 
@@ -416,9 +414,9 @@ def test_topping_up_without_a_price_is_found(monkeypatch):
 
 
 def test_noise_that_is_made_less_than_was_paid_for_is_found(monkeypatch):
-    honest = core.releases.less_noise_later.less_noise
+    honest = core.releases.going_on.less_noise
     monkeypatch.setattr(
-        core.releases.less_noise_later,
+        core.releases.going_on,
         "less_noise",
         lambda kept, shown, wanted, finest: honest(kept, shown, finest, finest),
     )

@@ -12,11 +12,11 @@ import pytest
 from core.auditing import replaying
 from core.auditing.replaying import Promise, Recorded, _unlike
 from core.privacy.accounting import Cost
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Sensitivity
+from core.privacy.noise.divided_noise import add_part
 from core.privacy.noise.noise import add_noise
-from core.privacy.noise.noise_parts import add_part
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.privacy.replay.laws import CounterNoise, NoisePart
 from core.privacy.replay.tape import Draw, Tape

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing.hostile import Pair, pairs
-from core.auditing.trials import BUDGETS, examine, of_mechanism
+from core.auditing.trials import BUDGETS, Pair, examine, of_mechanism, pairs
 from core.sketches.registry import card
 from tests.depth import draws
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.forecasts import Row, Setting, kept, regret, settings
 from benchmarks.public_sets import TUNED_ON, of_numbers, public_sets
-from core.sources.samples import samples
+from core.sources.public_tables import samples
 
 SETTING = Setting("made up", "gaussian", 0.4, 1.0, 0.0, 2000)
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 
 
 @pytest.fixture

@@ -102,8 +102,8 @@ def test_a_second_survey_does_not_count_the_first_ones_reports(command, survey):
 
 
 def test_reports_that_no_device_sends_are_counted_apart(command, survey):
+    from core.local.local_release import report_schema
     from core.local.oracles.unary_subset_direct import DirectEncoding
-    from core.local.reports import report_schema
     from core.local.survey import Survey
 
     made = Survey("Q", tuple(FRUIT), DirectEncoding(4, "1"))

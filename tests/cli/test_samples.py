@@ -11,7 +11,7 @@ import pytest
 
 from core import load
 from core.domain.declarations import Declaration
-from core.sources.samples import Sample, sample, samples
+from core.sources.public_tables import Sample, sample, samples
 from tests.cli.conftest import refused
 from tests.depth import sampled
 

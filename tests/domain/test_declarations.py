@@ -28,7 +28,7 @@ from core.domain.column_entries import KINDS, NO, PRESETS, YES, kind_for, preset
 from core.domain.declarations import Declaration
 from core.domain.drafts import draft_text, drafted
 from core.errors import RequestError
-from core.sources.samples import samples
+from core.sources.public_tables import samples
 
 WHOLE = """
 record: person                     # what one row is, in words

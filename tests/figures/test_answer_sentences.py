@@ -20,7 +20,7 @@ from core.figures.density_figures import close_by
 from core.figures.report.label import privacy_label
 from core.formatting.numbers import day
 from core.geometry import kernels
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from tests.releases_for_tests import small_release
 
 

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from core.errors import RequestError
-from core.geometry.dimensions import dimensions_for, expected_error
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Laplacian, Smooth
 from core.geometry.projection import (
     PROJECTIONS,
     FastProjection,
     GaussianProjection,
     OrthogonalProjection,
+    dimensions_for,
+    expected_error,
     projection_from_dict,
 )
 from core.runtime.threads import over_ranges

@@ -22,10 +22,9 @@ from core.lab.comparison_trials import (
     released_functions,
     run_trial,
 )
-from core.privacy.budget import Budget
-from core.privacy.neighbours import EACH_RECORD
+from core.privacy.budget import EACH_RECORD, Budget
 from core.releases.forecast.recommendation import Closeness, Distances
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 
 LINE = Domain.of(x=(0, 10))
 MIXED = Domain.of(x=(0, 10), kind=["a", "b", "c"])

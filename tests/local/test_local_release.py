@@ -5,9 +5,8 @@ import pytest
 
 from core.errors import ReleaseFileError, RequestError
 from core.local import oracle_choice
-from core.local.local_release import LocalRelease, is_local, load_local
+from core.local.local_release import LocalRelease, as_arrow, as_reports, counted, is_local, load_local, report_schema
 from core.local.oracles.oracle import ORACLES, oracle
-from core.local.reports import as_arrow, as_reports, counted, report_schema
 from core.local.survey import Survey, parse_survey
 from core.privacy.noise.randomness import SeededSource
 from core.runtime import archive_writing, archives

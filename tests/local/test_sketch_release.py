@@ -8,8 +8,7 @@ import pytest
 from core.errors import ReleaseFileError, RequestError
 from core.local.heavy_hitters import Alphabet
 from core.local.local_answers import FoundRelease, SketchRelease
-from core.local.local_release import is_local, load_local
-from core.local.reports import as_arrow, as_reports, counted, report_schema
+from core.local.local_release import as_arrow, as_reports, counted, is_local, load_local, report_schema
 from core.local.survey import FINDERS, SKETCHES, OpenSurvey, TextSurvey, parse_survey, sketch
 from core.privacy.noise.randomness import SeededSource
 from core.runtime import archive_writing, archives

@@ -10,7 +10,7 @@ from core.errors import RequestError
 from core.models.least_squares import AREA, Boosted
 from core.models.preconditioned import UNIT
 from core.models.training import offers, trainer_of
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_preconditioned import quiet

@@ -10,7 +10,7 @@ from core.domain import PrivacyUnit
 from core.figures.share.shared_page import share_html
 from core.models.class_counts import LargestClass, largest_of
 from core.models.linear_models import load_model
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 

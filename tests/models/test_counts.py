@@ -13,14 +13,14 @@ from sklearn.linear_model import PoissonRegressor
 from core import Budget, Domain, load_model, train
 from core.domain import Numeric
 from core.errors import ReleaseFileError, RequestError
-from core.figures.share.shared_models import number_facts
+from core.figures.share.page_sections import number_facts
 from core.models.descent import UNIT
 from core.models.linear_models import FACTORS
 from core.models.model_file import BITS
 from core.models.number_descent import CountDescent, Counted, NumberDescent
 from core.models.standard_scale import FRONT, RESIDUAL_UNIT, Scale, standardised
 from core.models.training import offers
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger  # noqa: F401 (fixtures)

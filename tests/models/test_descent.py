@@ -15,7 +15,7 @@ from core.models import standard_scale
 from core.models.descent import UNIT, NoisyDescent
 from core.models.model_file import BITS
 from core.models.standard_scale import RESIDUAL_UNIT, Scale, standardised
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.sources import open_source
 from tests.depth import draws
 from tests.models.test_amp import PLANE, plane

@@ -12,7 +12,7 @@ from core import Budget
 from core.models import frank_wolfe as module
 from core.models.frank_wolfe import UNIT, FrankWolfe, corner_scores
 from core.models.standard_scale import RESIDUAL_UNIT
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.sources import open_source

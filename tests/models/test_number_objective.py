@@ -18,7 +18,7 @@ from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimis
 from core.models.noise_bands import CELLS, cells_sensitivity, in_cells
 from core.models.number_objective import CELLS_SHARE, SHARPNESS, MeanAlone, PureFit, perturbed_fit, scores_of
 from core.models.training import offers
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.solved_laws import PerturbedFit
 from core.sources import open_source

@@ -21,7 +21,7 @@ from core.models.linear_models import NO_BANDS, NumberModel
 from core.models.number_descent import NumberDescent, goals_sensitivity, goals_table, whole_goals
 from core.models.standard_scale import RESIDUAL_UNIT, Scale, standardised
 from core.models.training import forecast_curve, offers, trainer_of
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)

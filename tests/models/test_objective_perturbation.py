@@ -26,7 +26,7 @@ from core.models.objective_perturbation import (
     vectors_of,
 )
 from core.privacy.attacks import audit
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.solved_laws import PerturbedSoftmax
 from core.releases.payment import payer_of, spending

@@ -16,7 +16,7 @@ from core.models import preconditioned as module
 from core.models import standard_scale
 from core.models.preconditioned import LONGEST_SQUARED, UNIT, SecondOrder, products_of
 from core.models.standard_scale import FARTHEST, FRONT, Scale, standardised
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane

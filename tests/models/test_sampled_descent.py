@@ -10,9 +10,9 @@ from core import Budget
 from core.errors import RequestError
 from core.models.descent import NoisyDescent
 from core.models.sampled_descent import HALVINGS, MARGIN, ORDERS, SampledDescent, least_factor
+from core.privacy.budget import PrivacyUnit, Sensitivity
 from core.privacy.calibration import NoiseScale
 from core.privacy.composition import Alone
-from core.privacy.neighbours import PrivacyUnit, Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane

@@ -20,7 +20,7 @@ from core.models.standard_scale import (
     standardised,
 )
 from core.models.training_task import whole_vectors
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 
 UNIT = 1 << 13
 RADIUS = 2.0

@@ -23,7 +23,7 @@ from core.models.training import (
     trainer_of,
     yardsticks,
 )
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)

@@ -7,7 +7,7 @@ from core import Budget, Domain
 from core.errors import RequestError
 from core.models import amp as module
 from core.models.amp import ApproximateMinima, TunedMinima, said
-from core.privacy.neighbours import PrivacyUnit
+from core.privacy.budget import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane

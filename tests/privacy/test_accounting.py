@@ -30,10 +30,10 @@ from core.privacy.accounting import (
     largest_pure_admitted,
     spent,
 )
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from core.privacy.composition import Failure, event_of, keeps_promise
 from core.privacy.integer_shifts import gaussian_tables_delta
-from core.privacy.neighbours import Sensitivity
 from core.privacy.zcdp import largest_rho, zcdp_epsilon
 from tests.depth import deep
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 from core.errors import RequestError
 from core.privacy.attacks import Attacks, AuditReport, _loss_bound, audit
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
-from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.noise import add_noise, discrete_laplace
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import deep, draws

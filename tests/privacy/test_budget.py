@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RequestError
-from core.privacy.budget import Budget, decimal_below, decimal_text, exact_decimal
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours, decimal_below, decimal_text, exact_decimal
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate_gaussian
 from core.privacy.composition import Gaussian, event_from_dict, event_of
 from core.privacy.integer_shifts import (
@@ -19,7 +20,6 @@ from core.privacy.integer_shifts import (
     lattice_slack,
     unit_shift_delta,
 )
-from core.privacy.neighbours import Sensitivity
 
 
 def exact_delta(epsilon, shift, sigma2):

@@ -11,9 +11,8 @@ import pytest
 from core.domain import Domain
 from core.errors import RequestError
 from core.figures.report.label import privacy_label
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, PrivacyUnit, Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate_shares
-from core.privacy.neighbours import Neighbours, PrivacyUnit, Sensitivity
 from core.privacy.record import PrivacyRecord
 from core.releases.engine.building import ExactTable
 from core.releases.release import load

@@ -7,10 +7,9 @@ import pytest
 
 from core.errors import RequestError
 from core.privacy.accounting import Cost
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Sensitivity
 from core.privacy.calibration import calibrate
 from core.privacy.composition import keeps_promise
-from core.privacy.neighbours import Sensitivity
 from core.privacy.shared_promise import shared_equally
 
 

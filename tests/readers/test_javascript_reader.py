@@ -26,7 +26,7 @@ from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
-from core.sources.samples import FOLDER as SAMPLES
+from core.sources.public_tables import FOLDER as SAMPLES
 from tests.depth import sampled
 from tests.known_releases.make import FOLDER as KNOWN
 from tests.known_releases.make import queries_of

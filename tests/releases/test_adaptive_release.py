@@ -10,12 +10,11 @@ import pytest
 from core.domain import Domain, PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.lab.published.grid_cells import Marginals
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.privacy.calibration import NoiseScale
 from core.privacy.choosing.selection import select
 from core.privacy.composition import Selections, total_rho
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours, Sensitivity
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from core import Budget, Domain, Ledger, Race, load
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
+from core.privacy.budget import PrivacyUnit
 from core.privacy.choosing import private_bounds
 from core.privacy.choosing.private_bounds import Grid, plan_bounds
-from core.privacy.neighbours import PrivacyUnit
 from core.releases.bounds_and_centre import BoundsPurchase, BoundsStage
 from core.releases.job import Job
 from core.releases.kind import TablePlan

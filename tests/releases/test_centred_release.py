@@ -12,10 +12,9 @@ from core.domain import Categorical, Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.geometry.projection import OrthogonalProjection
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.composition import keeps_promise, total_rho
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.bounds_and_centre import CentrePurchase, CentreStage

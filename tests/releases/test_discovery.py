@@ -34,9 +34,9 @@ from core.domain import Dates
 from core.domain.column_entries import on_earth, within_reason
 from core.domain.formats import format_of
 from core.privacy.accounting import Reserve, admits
+from core.privacy.budget import EACH_RECORD, Neighbours
 from core.privacy.choosing.partition_selection import plan_values
 from core.privacy.composition import keeps_promise
-from core.privacy.neighbours import EACH_RECORD, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes

@@ -13,7 +13,7 @@ import pytest
 
 from core import Budget, Categorical, Domain, Ledger, Numeric, PrivacyUnit, RequestError, Tables, release
 from core.domain.written import Reading
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.fitting import Fitting
 from core.releases.stages import Known

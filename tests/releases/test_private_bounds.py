@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from core.errors import BudgetError, RequestError
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, PrivacyUnit
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import PrivacyUnit
 from core.releases.bounds_and_centre import private_bounds
 from core.sources import open_source
 

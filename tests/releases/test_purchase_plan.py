@@ -12,8 +12,8 @@ from core.domain import Numeric, PrivacyUnit
 from core.errors import BudgetError, ReleaseFileError, RequestError
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.accounting import Alone, Cost, admits_each
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate, calibrate_gaussian
-from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.record import BoughtCount
 from core.releases.forecast.nearness import kernel_apart

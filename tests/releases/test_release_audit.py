@@ -8,9 +8,8 @@ import pytest
 
 from core.domain import Domain
 from core.geometry import kernels
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, PrivacyUnit
 from core.privacy.choosing.private_bounds import Grid
-from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise import noise as noise_module
 from core.privacy.noise import randomness
 from core.releases import payment, purchase_plan, seal

@@ -11,9 +11,8 @@ import pytest
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.geometry.kernels import Euclidean
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable, TableBuilder, check_room
 from core.releases.forecast.forecast import forecast

@@ -10,9 +10,9 @@ import pytest
 from core import Budget, Domain
 from core.domain import PrivacyUnit
 from core.privacy.accounting import Cost, Gaussian, PureParts
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount

@@ -15,8 +15,7 @@ import pytest
 
 from core.domain.item_sets import Sets
 from core.errors import RequestError
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.file import LARGE

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from core import Distance, Features, Histogram, Moments, Race, kernels
-from core.analysis.box import Box
+from core.analysis.answerable import Box
 from core.analysis.density import line, marginal_line
 from core.analysis.modes import find_modes
 from core.analysis.sampling import sample

@@ -12,7 +12,7 @@ from core import Budget, load, release
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import ReleaseFileError, RequestError
 from core.geometry.kernels import Euclidean, Laplacian
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Neighbours, Sensitivity
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.sketch_sizes import choose_size

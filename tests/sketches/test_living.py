@@ -10,8 +10,7 @@ import pytest
 from core.domain import Categorical, Dates, Domain, Numeric, PrivacyUnit
 from core.errors import RequestError
 from core.geometry import kernels
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.releases.engine.building import TableBuilder
 from core.sketches.distances.moments import Moments
 from core.sketches.grids.histogram import Histogram

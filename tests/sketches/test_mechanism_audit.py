@@ -9,9 +9,8 @@ import pytest
 from core.domain import Domain
 from core.geometry import kernels
 from core.lab.published.privbayes import PrivBayes
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, PrivacyUnit
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.sketches import linear
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race

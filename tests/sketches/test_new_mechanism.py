@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 from core.geometry.kernels import KERNEL, Kernel
 from core.runtime.parameters import Whole, parameter
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Neighbours, Sensitivity
 from core.sketches.mechanism_spec import MechanismSpec
 from core.sketches.answers import Answers
 from core.sketches.linear import LinearSketch

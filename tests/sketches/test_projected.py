@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Mixture, Product
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load

@@ -11,8 +11,7 @@ from core.domain import Domain
 from core.domain.columns import Items, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian, Jaccard, Laplacian
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.sketches.adaptive import Adaptive
 from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features

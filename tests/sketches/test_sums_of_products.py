@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, Ordered, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.sketches import sums_of_products
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.sums_of_products import MAX_COORDINATES, UNIT, Layout, Products

@@ -19,7 +19,7 @@ from core import Budget, Histogram, Ledger, release
 from core.domain import Domain, Items, PrivacyUnit
 from core.errors import RequestError
 from core.geometry import kernels
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.releases.engine.building import TableBuilder
 from core.sources import open_source
 from tests.depth import crossed, deep, draws

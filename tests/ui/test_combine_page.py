@@ -14,7 +14,7 @@ from core.releases.rounds.owner_steps import kept_hello
 from core.releases.rounds.round_messages import OwnerKey
 from core.releases.rounds.round_plan import RoundPlan
 from core.sources import open_source
-from core.ui.combine import live_steps
+from core.ui.combine import round_steps
 from core.ui.combine.round_steps import LIVE, PLAN
 from core.ui.frame.navigation import COMBINE
 from core.ui.frame.session import KEY, Session
@@ -175,11 +175,11 @@ def calls(tmp_path, monkeypatch):
     coordinator = Coordinator(owners.plan, tmp_path / "coordinator")
     monkeypatch.setattr(live.Invitation, "client", lambda invitation: called(owners, coordinator, "owner 0"))
     monkeypatch.setattr(live, "PAUSES", (0.01, 0.05))
-    live_steps._joined().clear()
+    round_steps._joined().clear()
     yield owners, coordinator
-    for one in live_steps._joined().values():
+    for one in round_steps._joined().values():
         one.stop()
-    live_steps._joined().clear()
+    round_steps._joined().clear()
 
 
 def take_part(page, owners, tmp_path, records=True):
@@ -213,7 +213,7 @@ def test_a_live_round_from_an_invitation_to_the_release_is_paid_once_and_goes_on
     until(page, "Your share is there")
     field(page.button, "Stop taking part").click().run()
     assert "stopped taking part" in page.error[0].value
-    live_steps._joined().clear()  # as when the app is closed
+    round_steps._joined().clear()  # as when the app is closed
     take_part(page, owners, tmp_path, records=False)
     field(page.button, "Go on with the round").click().run()
     while coordinator.stage() != "done":

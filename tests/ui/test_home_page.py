@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 from core.ui.frame.session import KEY
 from core.ui.home_page import TRIED
 from core.ui.own_data.picking_records import ORIGIN, SAMPLE

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.privacy.accounting import epsilon_spent
+from core.privacy.budget import Neighbours, unit_in_words
 from core.privacy.ledger.account import Account, left_of_total
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours, unit_in_words
 from core.releases.release_store import Sandbox, shelf_of
 from core.ui.frame.session import Session
 from core.ui.ledger_page import cost_of_rows

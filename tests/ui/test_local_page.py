@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.figures.local_figures import local_bars
-from core.lab.local_lessons import people_needed, polled, told
+from core.lab.crowd_lessons import people_needed, polled, told
 from core.local.oracles.oracle import oracle
 from core.local.poll.poll_store import Polls
 from core.local.poll.server import serves

@@ -13,7 +13,7 @@ from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Reading, Vect
 from core.domain.column_entries import NO, YES
 from core.domain.drafts import person_among
 from core.privacy.ledger.ledger import Ledger
-from core.sources.samples import bundled_groups, samples
+from core.sources.public_tables import bundled_groups, samples
 from core.sources.source_opening import FILE_TYPES
 from core.ui.frame.navigation import DATA, GROUPS
 from core.ui.frame.session import KEY, Session

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.sources.samples import bundled_releases
+from core.sources.public_tables import bundled_releases
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import KEY
 from core.ui.tour import ASKED, SECONDS, SHOWN, STEPS

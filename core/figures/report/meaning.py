@@ -31,9 +31,8 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
-from ...privacy.budget import Budget, decimal_text
+from ...privacy.budget import Budget, Neighbours, decimal_text
 from ...privacy.composition import event_of, total_rho
-from ...privacy.neighbours import Neighbours
 from ...releases.release import Release
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch

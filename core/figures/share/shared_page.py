@@ -47,11 +47,13 @@ from ..report.meaning import counted
 from .page_sections import (
     differences_html,
     label_html,
+    model_facts,
+    number_facts,
     promise_html,
     reading_html,
+    regression_facts,
     steps_html,
 )
-from .shared_models import model_facts, number_facts, regression_facts
 from .shared_pictures import LEVEL, is_asked_in_pages, lattice_facts, live_facts, local_facts, table_facts
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ...analysis import density, table_profile
-from ...analysis.answerable import map_size, noise_alone, reach_together
-from ...analysis.box import Box, places_along
+from ...analysis.answerable import Box, map_size, noise_alone, places_along, reach_together
 from ...analysis.centres import nearest_place
 from ...analysis.other_columns import FEWEST_PLACES
 from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...privacy.neighbours import Neighbours
+from ...privacy.budget import Neighbours
 from .profiles import (
     Profile,
     inner_products,

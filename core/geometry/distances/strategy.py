@@ -38,7 +38,7 @@ import scipy
 from scipy.linalg import solve_triangular
 
 from ...errors import RequestError
-from ...privacy.neighbours import Neighbours
+from ...privacy.budget import Neighbours
 from ...runtime.parameters import Several, Validated, Whole, parameter
 from ...runtime.threads import one_thread
 from .profiles import OneSided, Profile, gram_of_queries

@@ -33,11 +33,10 @@ import numpy as np
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...privacy.calibration import gaussian_scale
 from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian
-from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho

@@ -22,7 +22,7 @@ from scipy.optimize import nnls
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Several, Whole, parameter
 from ...runtime.threads import over_ranges

@@ -34,8 +34,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import add_up

@@ -36,8 +36,7 @@ from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.linear import least_error
 from ...sketches.mechanism_spec import MechanismSpec, sides

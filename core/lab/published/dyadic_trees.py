@@ -25,8 +25,7 @@ from scipy.special import ndtri
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Number, Resolved, Whole, parameter
 from ...runtime.threads import over_ranges

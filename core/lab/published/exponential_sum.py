@@ -39,7 +39,7 @@ from ...geometry.kernels import (
     of_coordinates,
     stationary,
 )
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.parameters import Number, Resolved, Seed, check_integer, parameter
 from ...sketches.answers import Answers
 from ...sketches.grouped import CHANCE, GROUPS, HOW_MANY_ROWS, MAX_ROWS, ROWS, GroupedSketch

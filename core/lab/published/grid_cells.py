@@ -24,7 +24,7 @@ import numpy as np
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Choice, Several, Validated, Whole, parameter
 from ...sketches.answers import Answers

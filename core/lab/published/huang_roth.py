@@ -46,11 +46,10 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost, PureParts
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours
 from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
 from ...privacy.choosing.selection import SparseVector
 from ...privacy.composition import Event, event_of
-from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho

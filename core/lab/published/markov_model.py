@@ -39,7 +39,7 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.kernels import KERNEL, Kernel
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.environment import check_extra
 from ...runtime.parameters import Seed, Several, Whole, parameter
 from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals

@@ -41,8 +41,7 @@ from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...geometry.kernels.composite import atoms
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.inner_products import DEPTH, inner_products, records_at_once
 from ...runtime.parameters import Resolved, Seed, Whole, parameter

@@ -40,9 +40,8 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel
 from ...geometry.simplex import nearest_with_total
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours
 from ...privacy.choosing.selection import select
-from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime.parameters import Resolved, Seed, Several, Whole, parameter

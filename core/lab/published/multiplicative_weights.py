@@ -30,7 +30,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Kernel
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Seed, Several, Whole, check_integer, parameter
 from ...sketches.answers import Answers

@@ -56,9 +56,8 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours
 from ...privacy.choosing.selection import select
-from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime.parameters import Kind, Resolved, Seed, Several, Whole, check_integer, parameter

@@ -22,8 +22,8 @@ import numpy as np
 
 from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import Kernel
+from ...privacy.budget import Neighbours, Sensitivity
 from ...privacy.calibration import NoiseScale
-from ...privacy.neighbours import Neighbours, Sensitivity
 from ...runtime.parameters import Whole
 from ...sketches.answers import Answers
 from ...sketches.linear import KernelSketch

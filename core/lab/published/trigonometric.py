@@ -32,8 +32,7 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Whole, check_integer, parameter
 from ...sketches.answers import Answers
 from ...sketches.linear import KernelSketch

@@ -25,8 +25,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...geometry.kernels import KERNEL, Kernel
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Resolved, Whole, check_integer, parameter
 from ...runtime.threads import over_ranges

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequestError
-from ...runtime.array_types import Array, Integers, Truths, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Array, Integers, Truths, Words
 from ...runtime.threads import over_ranges
 
 WORTH_A_THREAD = 1 << 16

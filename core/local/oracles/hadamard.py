@@ -47,8 +47,8 @@ from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Floats, Integers, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Array, Floats, Integers, Words
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...runtime.threads import over_ranges
 from .counting import Tally, count_numbers

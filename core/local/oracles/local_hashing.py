@@ -52,8 +52,8 @@ from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, told
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Floats, Integers, Truths, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ...runtime.parameters import Seed, Whole, parameter
 from ...runtime.threads import over_ranges
 from .counting import Tally, count_numbers

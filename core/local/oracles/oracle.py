@@ -34,7 +34,7 @@ from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, below, odds_below
 from ...privacy.replay.laws import WeighedReports
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Floats, Integers, Truths
+from ...runtime.counter_tables import Array, Floats, Integers, Truths
 from ...runtime.parameters import Kind, Registry, Validated, Whole, parameter
 from .counting import Counted, Tally
 

@@ -30,8 +30,8 @@ import scipy.fft
 from ...errors import RequestError
 from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT
-from ...runtime.array_types import Array, Integers
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Array, Integers
 from ...runtime.parameters import Resolved, Whole, parameter
 from .counting import Tally, count_numbers
 from .oracle import Matrix, Pure, bits_for, weighed

@@ -53,7 +53,7 @@ from ...privacy.noise.randomness import Source, Stream
 from ...privacy.noise.responses import UNIT, WORD, coins, subsets
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Integers, Truths
+from ...runtime.counter_tables import Array, Integers, Truths
 from ...runtime.parameters import Resolved, Whole, parameter
 from .counting import count_bits, count_numbers
 from .oracle import MOST_VALUES, Matrix, Pure, bits_for, weighed

@@ -20,10 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import RequestError
-from ...runtime.array_types import Array
+from ...runtime.counter_tables import Array
 from ...runtime.transient import unfinished
-from ..local_release import LocalRelease
-from ..reports import as_arrow, report_schema
+from ..local_release import LocalRelease, as_arrow, report_schema
 from ..survey import Survey, parse_survey
 
 TABLES = """

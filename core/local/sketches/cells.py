@@ -36,7 +36,7 @@ import numpy as np
 from ...geometry.hashing.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
-from ...runtime.array_types import Array, Floats, Integers
+from ...runtime.counter_tables import Array, Floats, Integers
 from ...runtime.parameters import Choice, Resolved, Whole, check_choice, parameter
 from ..oracles.counting import Tally
 from ..oracles.local_hashing import hashed

@@ -32,7 +32,7 @@ from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, coins, told
 from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
-from ...runtime.array_types import Array, Floats, Integers, Truths, Words
+from ...runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ...runtime.parameters import Number, Whole, parameter
 from ..oracles.counting import Tally, count_bits
 from ..oracles.local_hashing import hashed

@@ -43,7 +43,7 @@ from scipy.special import stdtrit
 
 from ...errors import RequestError
 from ...privacy.noise.randomness import Source
-from ...runtime.array_types import Array, Floats, Integers
+from ...runtime.counter_tables import Array, Floats, Integers
 from ...runtime.parameters import Seed, Validated, parameter
 from ..oracles.counting import Counted, Tally
 from ..oracles.oracle import LocalEpsilon

@@ -18,9 +18,8 @@ import numpy as np
 
 from ...errors import RequestError
 from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
+from ...privacy.budget import EACH_RECORD, Budget, PrivacyUnit
 from ...privacy.choosing.held_out import ChoicePlan, choose, halvings_for, held_out, plan_choice
-from ...privacy.neighbours import EACH_RECORD, PrivacyUnit
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.replay.tape import rolling
 from ...privacy.shared_promise import shared_equally

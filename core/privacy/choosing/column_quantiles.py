@@ -55,9 +55,8 @@ import numpy.typing as npt
 from ...errors import RequestError
 from ...runtime.parameters import check_number
 from ..accounting import Cost
-from ..budget import Budget, Number, exact_decimal
+from ..budget import EACH_RECORD, Budget, Neighbours, Number, PrivacyUnit, exact_decimal
 from ..composition import Selections
-from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..noise.randomness import Source
 from ..zcdp import largest_rho
 from .selection import select, select_jointly

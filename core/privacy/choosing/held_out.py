@@ -46,9 +46,8 @@ from scipy.special import log_ndtr
 
 from ...errors import RequestError
 from ..accounting import Cost
-from ..budget import Budget
+from ..budget import EACH_RECORD, Budget, Neighbours, PrivacyUnit
 from ..composition import Alone, Event, Gaussian, PureParts
-from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit
 from ..noise.randomness import Source, SystemSource
 from ..replay.tape import tossed
 from ..zcdp import largest_rho

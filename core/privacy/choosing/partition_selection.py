@@ -55,10 +55,10 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri
 
 from ...errors import RequestError
-from ...runtime.array_types import Integers
+from ...runtime.counter_tables import Integers
+from ..budget import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from ..calibration import NoiseScale, gaussian_scale
 from ..composition import Event, Failure, event_of
-from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from ..noise.noise import add_noise
 from ..noise.randomness import Source
 from ..replay.laws import ShownValues

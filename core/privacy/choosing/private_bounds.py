@@ -26,9 +26,8 @@ import numpy as np
 from ...errors import RequestError
 from ...runtime.parameters import check_choice, check_integer, check_number
 from ..accounting import Cost
-from ..budget import Budget
+from ..budget import EACH_RECORD, Budget, Neighbours, PrivacyUnit, Sensitivity
 from ..calibration import NoiseScale, calibrate
-from ..neighbours import EACH_RECORD, Neighbours, PrivacyUnit, Sensitivity
 from ..noise.noise import add_noise
 from ..noise.randomness import Source
 

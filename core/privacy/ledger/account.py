@@ -10,8 +10,7 @@ from decimal import Decimal
 
 from ...formatting.numbers import amount, left_in_words, rounded_down
 from ..accounting import Cost, admits, admits_each, largest_pure_admitted, spent
-from ..budget import Budget
-from ..neighbours import Neighbours, unit_in_words
+from ..budget import Budget, Neighbours, unit_in_words
 from .ledger_records import Dataset, Entry
 
 

@@ -23,8 +23,7 @@ import sqlalchemy as sa
 
 from ...errors import BudgetError, RequestError
 from ..accounting import Cost, admits, largest_pure_admitted, spent
-from ..budget import Budget, Number, decimal_text
-from ..neighbours import Neighbours, unit_in_words
+from ..budget import Budget, Neighbours, Number, decimal_text, unit_in_words
 from ..replay.tape import rolling
 from .account import Preview, Status
 from .ledger_records import (

@@ -32,8 +32,7 @@ import sqlalchemy as sa
 from ...errors import RequestError
 from ...runtime import environment
 from ..accounting import Cost
-from ..budget import Budget, decimal_text
-from ..neighbours import Neighbours
+from ..budget import Budget, Neighbours, decimal_text
 from .ledger_store import Store
 from .ledger_tables import BOOK, DATASETS, RELEASES, append_row
 

@@ -56,8 +56,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...runtime.array_types import Integers, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Integers, Words
 from .randomness import WORD_BITS, Coin, Stream
 
 LANES = 64

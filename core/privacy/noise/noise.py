@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import RequestError
-from ...runtime.array_types import Integers
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Integers
 from ...runtime.threads import over_ranges
 from ..calibration import LARGEST_BLOCK, NoiseScale
 from ..replay.laws import CounterNoise, PureNoise

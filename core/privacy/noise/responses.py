@@ -20,8 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...runtime.array_types import Array, Integers, Truths, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Array, Integers, Truths, Words
 from ..replay.laws import PublicCoins
 from ..replay.tape import drawn
 from .discrete_samplers import upper_half

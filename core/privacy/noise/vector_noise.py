@@ -76,8 +76,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...runtime.array_types import Integers, Truths, Words
 from ...runtime.compiled_code import njit
+from ...runtime.counter_tables import Integers, Truths, Words
 from .discrete_samplers import LARGEST_SCALE, Draws, GaussianSampler, gaussian_sampler, upper_half
 from .randomness import WORD_BITS, Coin, Stream
 

@@ -18,8 +18,7 @@ from typing import cast
 
 from ...errors import RequestError
 from ...formatting.numbers import count, percent, rounded, significant
-from ...privacy.budget import Budget, Number, decimal_text
-from ...privacy.neighbours import Neighbours
+from ...privacy.budget import Budget, Neighbours, Number, decimal_text
 from ...sketches.adaptive import Adaptive
 from ...sketches.linear import LinearSketch
 from ...sketches.parts import Parts

@@ -23,9 +23,8 @@ from typing import cast
 import numpy as np
 
 from ...formatting.numbers import percent, significant
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours
 from ...privacy.calibration import NoiseScale
-from ...privacy.neighbours import Neighbours
 from ...sketches.adaptive import Adaptive, AdaptivePlan
 from ...sketches.linear import LinearSketch
 from ...sketches.plan import Plan, plan

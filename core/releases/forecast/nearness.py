@@ -13,7 +13,7 @@ import scipy
 from ...domain import Cyclic, Domain, Scalar, Vector
 from ...formatting.numbers import number, percent, significant
 from ...geometry.kernels import Euclidean, Gaussian, Kernel, stationary
-from ...sources.samples import Sample
+from ...sources.public_tables import Sample
 
 # Steps of nearness: the distance at which closeness is half gone, in shares of the widest column's range.
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)

@@ -32,7 +32,7 @@ from ...errors import RequestError
 from ...formatting.numbers import listed, significant
 from ...geometry.kernels import Gaussian
 from ...privacy.budget import Budget
-from ...runtime.array_types import Floats
+from ...runtime.counter_tables import Floats
 from ...sketches.grids.grid_axes import Axis
 from ...sketches.grids.histogram import Histogram
 from ...sketches.grids.histogram_sizes import STEP, ladder

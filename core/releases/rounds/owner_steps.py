@@ -33,8 +33,8 @@ import numpy as np
 
 from ...errors import RequestError
 from ...privacy.ledger.ledger import Ledger
+from ...privacy.noise.divided_noise import add_part
 from ...privacy.noise.noise import add_noise
-from ...privacy.noise.noise_parts import add_part
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime import archives, environment
 from ...runtime.parameters import exact_fields

@@ -5,7 +5,7 @@ for the round. Three ways to share the noise:
 
 full    Everyone adds all of it, so everyone's share is a release by itself, and nobody is trusted. Of k owners the sum
         has k times the variance.
-shared  Everyone adds a part of it (`privacy.noise.noise_parts`), so that the parts of any t owners are the noise. Who
+shared  Everyone adds a part of it (`privacy.noise.divided_noise`), so that the parts of any t owners are the noise. Who
         sees one share by itself sees it under a part alone: shares are encrypted for the convenor, who is trusted to
         look at nothing but their sum. Of k owners the sum has k/t times the variance.
 masked  The same parts, and masks that cancel in the sum (`masking`), so the convenor sees nothing but the sum either.
@@ -44,8 +44,8 @@ from ...formatting.numbers import listed, significant
 from ...privacy.accounting import RARE, Cost
 from ...privacy.budget import Budget, decimal_text
 from ...privacy.calibration import NoiseScale
+from ...privacy.noise.divided_noise import check_parts, failure_of_parts, reach, summed
 from ...privacy.noise.noise import check_drawable
-from ...privacy.noise.noise_parts import check_parts, failure_of_parts, reach, summed
 from ...runtime import archives
 from ...runtime.parameters import check_choice, check_integer, check_text, exact_fields
 from ...runtime.transient import unfinished

@@ -28,8 +28,7 @@ import pyarrow as pa
 from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projection import Projection, projection_from_dict, projection_kind
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Described, Number, Several, parameter

@@ -26,8 +26,7 @@ from ...errors import RequestError
 from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
 from ...geometry.distances.profiles import Profile, profile_named
 from ...geometry.distances.strategy import SIZES, Strategy, fitted_strategy
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Described, Kind, Resolved, Several, Whole, parameter
 from ...runtime.threads import over_ranges
 from ..answers import Answers

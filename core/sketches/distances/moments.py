@@ -24,8 +24,7 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
 from ..answers import Answers

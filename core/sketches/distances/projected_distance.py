@@ -30,8 +30,7 @@ from ...errors import RequestError
 from ...geometry.hashing.hash_cells import GRID
 from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
 from ...geometry.projection import MAX_ENTRIES
-from ...privacy.budget import Budget, decimal_below
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity, decimal_below
 from ...runtime.inner_products import images
 from ...runtime.parameters import Resolved, Seed, Whole, check_integer, exact_fields, parameter
 from ..answers import Answers

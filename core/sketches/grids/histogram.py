@@ -24,8 +24,7 @@ from ...errors import RequestError
 from ...formatting.numbers import significant
 from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, stationary, stretched
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
 from ..answers import Answers
 from ..linear import KernelSketch

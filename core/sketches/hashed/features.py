@@ -33,8 +33,7 @@ from ...geometry.hashing.frequencies import (
 )
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Seed, parameter
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs

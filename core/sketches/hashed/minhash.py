@@ -31,7 +31,7 @@ from ...errors import RequestError
 from ...geometry.hashing.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Table, blocks, take
 from ...runtime.parameters import Choice, Resolved, Seed, Whole, parameter

@@ -24,9 +24,8 @@ from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashe
 from ...geometry.hashing.hash_cells import Columns, columns
 from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel
-from ...privacy.neighbours import Neighbours, Sensitivity
-from ...runtime.array_types import Floats
-from ...runtime.counter_tables import Table, blocks, take
+from ...privacy.budget import Neighbours, Sensitivity
+from ...runtime.counter_tables import Floats, Table, blocks, take
 from ...runtime.parameters import Resolved, Seed, Whole, parameter
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows
 from ..mechanism_spec import KERNEL_OPTIONS, PROJECTION_OPTIONS, MechanismSpec, PublicInputs

@@ -47,11 +47,10 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...privacy.calibration import NoiseScale, gaussian_scale
 from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian, Selections
-from ...privacy.neighbours import Neighbours, Sensitivity
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...privacy.zcdp import largest_rho
 from ...runtime.parameters import Resolved, Several, Whole, parameter

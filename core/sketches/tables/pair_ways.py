@@ -38,11 +38,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Neighbours
 from ...privacy.calibration import NoiseScale, calibrate
 from ...privacy.choosing.selection import noisy_max
 from ...privacy.composition import Event, PureParts, event_of
-from ...privacy.neighbours import Neighbours
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
 from ...runtime.compiled_code import njit

@@ -35,9 +35,8 @@ from scipy.special import ndtr
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Sensitivity
 from ...privacy.calibration import calibrate
-from ...privacy.neighbours import Sensitivity
 from .best_guess import moved_to, towards
 from .table_axes import Axis, is_number, number_axes, steps_of
 from .table_layout import Columns, Layout, largest

@@ -57,7 +57,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from ...privacy.neighbours import Sensitivity
+from ...privacy.budget import Sensitivity
 from .reading import Noise
 from .table_layout import Block, Columns, Layout, Norms, parts_of_table
 

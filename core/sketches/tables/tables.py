@@ -27,8 +27,7 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours, Sensitivity
+from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Several, Whole, parameter
 from ..answers import Answers
 from ..linear import LinearSketch

@@ -28,8 +28,7 @@ from ...formatting.numbers import listed, percent, plural, several
 from ...releases.release import Release
 from ...sketches.classes import Classes
 from ...sources import open_source
-from ...sources.public_tables import beside, read_queries
-from ...sources.samples import bundled_groups
+from ...sources.public_tables import beside, bundled_groups, read_queries
 from ..frame.charts import BARE, for_screen, picture_config, show
 from ..frame.marks import Visibility, draw, main_action, mark, note, offer, refusals, side
 from ..frame.session import Opened

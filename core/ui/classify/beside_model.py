@@ -20,7 +20,7 @@ from ...models.linear_models import LinearModel, NumberModel
 from ...privacy.budget import Budget, decimal_text
 from ...releases.release import Release
 from ...sketches.classes import Classes
-from ...sources.samples import bundled_groups
+from ...sources.public_tables import bundled_groups
 from ..frame.charts import show
 from ..frame.marks import Visibility, choose_one, facts, mark, note, rail, refusals
 from ..frame.session import Opened, Session

@@ -23,12 +23,12 @@ from ...releases.rounds.round_messages import PUBLIC, PublicKey
 from ...releases.rounds.round_plan import RoundPlan, WayForecast, ways
 from ...runtime import environment
 from ...runtime.parameters import SEED_BITS
-from ...sources.samples import sample
+from ...sources.public_tables import sample
 from ..frame.marks import Visibility, facts, main_action, note, offer, rail, refusals
 from ..frame.navigation import DATA
 from ..frame.session import Session
 from ..frame.visiting import turn
-from ..own_data.privacy_loss import SLACK, choose_epsilon, choose_relation, choose_slack
+from ..own_data.paying import SLACK, choose_epsilon, choose_relation, choose_slack
 from ..own_data.release_questions import choose_aim, possible_ways, title
 from .round_steps import PLAN
 

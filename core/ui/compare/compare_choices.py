@@ -23,15 +23,14 @@ from ...releases.forecast.expected_answers import NORMS
 from ...releases.forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...releases.forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
-from ...sources.public_tables import public_facts
-from ...sources.samples import Sample, sample, samples
+from ...sources.public_tables import Sample, public_facts, sample, samples
 from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import choose_one, facts, note
 from ..frame.navigation import DATA
 from ..frame.session import OwnData, Session
 from ..frame.visiting import turn
+from ..own_data.paying import EPSILONS, SLACK
 from ..own_data.picking_records import DECLARED, is_own_file
-from ..own_data.privacy_loss import EPSILONS, SLACK
 from .subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
 
 ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "My data"

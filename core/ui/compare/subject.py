@@ -26,7 +26,7 @@ from ...lab.comparison_trials import PublicData, exact_sums, from_sample, releas
 from ...privacy.budget import Budget
 from ...releases.forecast.forecast import forecast
 from ...releases.forecast.recommendation import Closeness, Distances, recommend
-from ...sources.samples import Sample
+from ...sources.public_tables import Sample
 
 ALONG = 400  # Places along one column.
 SIDE = 36  # Places along a side of a map.

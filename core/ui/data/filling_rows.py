@@ -16,8 +16,7 @@ from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import bound, count, listed
 from ...sources import ColumnInfo, Upload, open_source
-from ...sources.public_tables import public_facts
-from ...sources.samples import Sample
+from ...sources.public_tables import Sample, public_facts
 from ...sources.source_opening import FILE_TYPES
 from ..frame.marks import note
 from ..frame.session import Records

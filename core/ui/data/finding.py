@@ -29,8 +29,7 @@ from ...runtime.environment import PROGRAM
 from ...sources import ColumnInfo
 from ..frame.marks import note
 from ..frame.session import Records, Session
-from ..own_data.paying import choose_payer, ledger_for
-from ..own_data.privacy_loss import SLACK, WITH_SLACK, choose_epsilon, choose_slack
+from ..own_data.paying import SLACK, WITH_SLACK, choose_epsilon, choose_payer, choose_slack, ledger_for
 from .declaration_draft import Declaration
 from .filling_rows import fill_entry, leave_out
 

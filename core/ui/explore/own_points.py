@@ -26,8 +26,7 @@ from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count, listed, plural, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers
-from ...sources.public_tables import beside
-from ...sources.samples import Sample, samples
+from ...sources.public_tables import Sample, beside, samples
 from ..frame.charts import for_screen, picture_config, show
 from ..frame.marks import Visibility, mark, note, refusals
 from ..frame.session import Opened

@@ -26,7 +26,7 @@ from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...formatting.escapes import in_markdown, in_plotly
 from ...formatting.numbers import percent, plural, rounded, rounded_range
 from ...releases.release import load
-from ...sources.samples import bundled_distances
+from ...sources.public_tables import bundled_distances
 from ..frame.marks import note, refusals
 from ..frame.session import Opened, session
 from ..released import public_answers

@@ -17,7 +17,7 @@ from ...figures.traces import hidden_by_noise
 from ...formatting.numbers import percent, rounded
 from ...lab.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
 from ...releases.release import Release
-from ...sources.samples import Sample, sample, samples
+from ...sources.public_tables import Sample, sample, samples
 from .marks import Visibility, best_guess, mark, note
 from .session import Opened
 

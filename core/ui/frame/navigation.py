@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ...formatting.escapes import in_html
-from .browser_scripts import offer_presenting
 from .marks import Visibility, draw
+from .style_and_scripts import offer_presenting
 from .visiting import opens, visitor_now, who_is_here
 
 

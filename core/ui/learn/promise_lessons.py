@@ -25,8 +25,7 @@ from ...figures.lesson_figures import (
 from ...figures.local_figures import polls_figure, trust_figure
 from ...formatting.escapes import in_html
 from ...formatting.numbers import about, count, percent, rounded, significant
-from ...lab.crowd_lessons import Outcomes, outcomes
-from ...lab.local_lessons import POLLS, Polled, people_needed, polled
+from ...lab.crowd_lessons import POLLS, Outcomes, Polled, outcomes, people_needed, polled
 from ...lab.noise_lessons import FILES, ROWS, Asked, Files, NoiseOfRows, ask, exact_files, noise_of_rows, textbook_files
 from ...lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
 from ...sketches.grids.histogram import SCALE as WHOLE

@@ -17,7 +17,7 @@ from ...sources import Source, Upload, open_source
 from ...sources.copies import ENCODINGS
 from ...sources.databases import is_database, tables_of
 from ...sources.frames_and_arrays import ArraySource
-from ...sources.samples import bundled_releases, sample, samples
+from ...sources.public_tables import bundled_releases, sample, samples
 from ...sources.source_opening import FILE_TYPES, Found, named_files
 from ..frame.marks import note, refusals
 from ..frame.session import OwnData, Records, Session

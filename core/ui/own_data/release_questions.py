@@ -15,7 +15,7 @@ from ...releases.forecast.draft import DENSITY, DISTANCE, GROUP, REGRESSION, TAB
 from ...releases.forecast.expected_answers import NORMS
 from ...releases.forecast.recommendation import Recommendation, recommend
 from ...sketches.registry import card
-from ...sources.samples import Sample
+from ...sources.public_tables import Sample
 from ..frame.marks import note
 from ..frame.navigation import TRAIN
 from ..frame.visiting import turn

@@ -10,10 +10,9 @@ import streamlit as st
 from ...formatting.numbers import amount, percent
 from ...models.contest.prospects import class_kernel
 from ...privacy.accounting import Cost, PureParts, first_entry
-from ...privacy.budget import Budget
+from ...privacy.budget import Budget, Sensitivity
 from ...privacy.calibration import calibrate, calibrate_gaussian
 from ...privacy.ledger.ledger import Ledger
-from ...privacy.neighbours import Sensitivity
 from ...releases.fitting import Fitting
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.reference_population import DEFAULT_SPREAD

@@ -43,7 +43,7 @@ from ...releases.forecast.nearness import (
     suggested_kernel,
 )
 from ...releases.forecast.scales import Scales, chosen_scales, has_scales
-from ...sources.samples import Sample
+from ...sources.public_tables import Sample
 from ..frame.charts import show
 from ..frame.marks import note
 from ..frame.visiting import turn

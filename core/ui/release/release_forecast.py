@@ -33,8 +33,7 @@ from ...figures.forecast_figures import (
 )
 from ...formatting.escapes import in_html, in_markdown, in_plotly
 from ...formatting.numbers import shown, significant
-from ...privacy.budget import Budget
-from ...privacy.neighbours import Neighbours
+from ...privacy.budget import Budget, Neighbours
 from ...releases.forecast.budget_for import budget_for, seen_of
 from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed
 from ...releases.forecast.expected_answers import (
@@ -61,8 +60,8 @@ from ...sources.source_opening import FILE_TYPES
 from ..frame.charts import show
 from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
 from ..frame.visiting import turn
+from ..own_data.paying import EPSILONS, SLACK, set_epsilon
 from ..own_data.picking_records import DECLARED, is_own_file
-from ..own_data.privacy_loss import EPSILONS, SLACK, set_epsilon
 from .several import added
 
 CURVE = EPSILONS[::2]  # Where the error curve is computed; it is smooth enough in between.

@@ -29,7 +29,7 @@ from ...figures.report.programs import command_for, program_for
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...privacy.budget import Budget
 from ...releases.engine.building import TableBuilder
-from ...releases.less_noise_later import kept_for
+from ...releases.going_on import kept_for
 from ...releases.payment import LedgerAccount, unit_words
 from ...releases.release import Release
 from ...releases.release_store import public_name, question_in_words

@@ -18,12 +18,11 @@ from ...releases.forecast.draft import Draft
 from ...releases.forecast.nearness import radius_of
 from ...releases.payment import unit_words
 from ...releases.seal import promised_with
-from ...sources.samples import Sample, sample
+from ...sources.public_tables import Sample, sample
 from ..frame.charts import live_view
 from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
-from ..own_data.paying import choose_payer
-from ..own_data.privacy_loss import EXACT, SLACK, choose_epsilon, choose_slack
+from ..own_data.paying import EXACT, SLACK, choose_epsilon, choose_payer, choose_slack
 from ..own_data.release_questions import choose_aim
 from .bought_first import counting_first, fitting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale

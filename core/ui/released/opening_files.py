@@ -12,7 +12,7 @@ from ...figures.answer_sentences import what_it_is, who_is_protected
 from ...figures.report.citation import bibtex, datacite, manifest_text
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import day, several
-from ...sources.samples import Sample, bundled_distances, bundled_releases
+from ...sources.public_tables import Sample, bundled_distances, bundled_releases
 from ..frame.marks import Visibility, draw, facts, mark, mark_markup, note, offer, rail, refusals
 from ..frame.navigation import EXPLORE
 from ..frame.session import Opened, Session

@@ -15,8 +15,7 @@ import streamlit as st
 
 from ...analysis import density
 from ...analysis.anomalies import synthetic_population
-from ...analysis.answerable import READS, map_size
-from ...analysis.box import Box, places_along
+from ...analysis.answerable import READS, Box, map_size, places_along
 from ...analysis.centres import Centre, find_centres, nearest_place
 from ...analysis.classification import Classification, classify
 from ...analysis.decision_map import DecisionMap, decision_map
@@ -37,7 +36,7 @@ from ...geometry.kernels import stationary
 from ...releases.release import Release
 from ...runtime.threads import one_thread
 from ...sketches.answers import Answers
-from ...sources.samples import ANSWERS
+from ...sources.public_tables import ANSWERS
 from ..frame.session import Opened
 
 REMEMBERED = 64

@@ -25,7 +25,7 @@ from ...formatting.numbers import listed
 from ...releases.comparison import Comparison
 from ...releases.release import Release
 from ...releases.release_store import public_name
-from ...sources.samples import bundled_distances, bundled_groups, bundled_releases
+from ...sources.public_tables import bundled_distances, bundled_groups, bundled_releases
 from ..frame.marks import draw, main_action, note, offer
 from ..frame.session import Opened, Session
 from ..frame.visiting import visitor_now

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 
 from ...runtime.environment import APP, beside
 from .door import App, Headers, Message, Receive, Send
-from .headers import answer, protecting
+from .guard import answer, protecting
 
 SHARED = "/static/"  # The program that runs in browsers, the same for everyone.
 # The page that others may show where its address says ``embed=true``, as no click there spends anything.

@@ -3,6 +3,8 @@
 Strangers get one page with the way to sign in, and nothing else: no socket, no upload, no file. Who has signed in gets
 what their role may see. The same is asked again at every message of an open page, as the page may show parts that run
 without it (fragments, callbacks) and a socket outlives the cookie it was opened by.
+
+Every answer has headers that tell browsers what pages may do.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from urllib.parse import unquote
 
@@ -39,8 +40,64 @@ from .door import (
     from_claims,
     from_headers,
 )
-from .headers import answer, protecting
 from .settings import Settings
+
+# Nothing from elsewhere. Streamlit's own scripts need three exceptions: what draws a part of a page by itself, such as
+# a table, comes with the page and is handed to the browser as a blob.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {sockets}; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'{frames}"
+)
+NO_FRAME = "; frame-ancestors 'none'"  # No other page around this one.
+
+
+def protected(headers: Headers, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Headers:
+    """The headers of an answer, with what browsers are told.
+
+    `sockets`: where pages may open sockets, beside where they come from: not every browser takes the one for the other.
+    `secure`: whether browsers reach the app over TLS alone. `shared`: whether the answer is the same for everyone, so
+    that it may be kept. `framed`: whether another page may show this one inside itself.
+    """
+    said = {
+        b"content-security-policy": POLICY.format(sockets=sockets, frames="" if framed else NO_FRAME).encode(),
+        b"x-content-type-options": b"nosniff",
+        b"referrer-policy": b"same-origin",
+        b"cross-origin-opener-policy": b"same-origin",
+        b"cross-origin-resource-policy": b"same-origin",
+        b"permissions-policy": b"camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    }
+    if not framed:
+        said[b"x-frame-options"] = b"DENY"
+    if secure:
+        said[b"strict-transport-security"] = b"max-age=31536000"
+    if not shared:
+        said[b"cache-control"] = b"no-store"
+    kept = [(name, value) for name, value in headers if name.lower() not in said]
+    marked = [(name, _secure(value) if secure and name.lower() == b"set-cookie" else value) for name, value in kept]
+    return marked + list(said.items())
+
+
+def protecting(send: Send, sockets: str, *, secure: bool, shared: bool, framed: bool = False) -> Send:
+    """What sends an answer with these headers; the arguments are those of `protected`."""
+
+    async def protects(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            message = {**message, "headers": protected(headers, sockets, secure=secure, shared=shared, framed=framed)}
+        await send(message)
+
+    return protects
+
+
+async def answer(send: Send, status: int, sentence: str) -> None:
+    """Answer with a sentence and nothing else."""
+    await _send(send, status, sentence.encode(), [], kind=b"text/plain")
+
+
+def _secure(cookie: bytes) -> bytes:
+    """A cookie that browsers send over TLS alone."""
+    return cookie if b"; secure" in cookie.lower() else cookie + b"; Secure"
 
 
 def person_of(headers: list[tuple[bytes, bytes]], settings: Settings) -> Person | None:
@@ -98,8 +155,7 @@ async def page_for(visitor: Visitor, settings: Settings, path: str, send: Any) -
         location = generate_login_redirect_url("default").encode()
         await _send(send, 302, b"", [(b"location", location)])
         return
-    sign = SIGN.read_text(encoding="utf-8")
-    body = PAGE.format(sign=sign, **_said(visitor, settings)).encode()
+    body = PAGE.format(sign=SIGN.read_text(encoding="utf-8"), **_said(visitor, settings)).encode()
     await _send(send, 403 if visitor.known else 401, body, [])
 
 
@@ -118,8 +174,10 @@ def _said(visitor: Visitor, settings: Settings) -> dict[str, str]:
     return {"title": "Frostglass", "words": words, "way": f'<a href="{SIGN_IN}">Sign in</a>'}
 
 
-async def _send(send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    usual = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+async def _send(
+    send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]], kind: bytes = b"text/html"
+) -> None:
+    usual = [(b"content-type", kind + b"; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": usual + headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -277,7 +335,7 @@ class _Upload:
 
     def __init__(self, receive: Receive, send: Send, door: SessionManager) -> None:
         self._receive, self._send, self._door = receive, send, door
-        self._begun, self._come, self._ended = monotonic(), 0, False
+        self._begun, self._come, self._ended = time.monotonic(), 0, False
 
     async def receive(self) -> Message:
         """The next piece of it, or its end."""
@@ -288,7 +346,7 @@ class _Upload:
         except TimeoutError:
             return await self._end(408, "This upload came too slowly.")
         self._come += len(message.get("body", b""))
-        if self._come < SLOWEST * (monotonic() - self._begun - SECONDS_FOR_A_PIECE):
+        if self._come < SLOWEST * (time.monotonic() - self._begun - SECONDS_FOR_A_PIECE):
             return await self._end(408, "This upload came too slowly.")
         return message
 

@@ -47,7 +47,7 @@ from ...sketches.hashed.race import Race
 from ...sketches.linear import LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec
 from ...sketches.registry import cards
-from ...sources.samples import samples
+from ...sources.public_tables import samples
 
 GROUPS = Categorical("group", ("a", "b"))
 PLANE = Domain.of(x=(0, 1), y=(0, 1))

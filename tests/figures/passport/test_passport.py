@@ -26,7 +26,7 @@ from core.figures.passport.passport import questions
 from core.figures.passport.registry_entry import Publisher
 from core.privacy.noise.randomness import SeededSource
 from core.releases.manifest import Finding
-from core.sources.samples import bundled_releases
+from core.sources.public_tables import bundled_releases
 from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><b onclick="x">|*_`&amp;'

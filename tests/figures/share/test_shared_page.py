@@ -26,8 +26,7 @@ from core.figures.figure_axes import Axis as PictureAxis
 from core.figures.passport.described import read_public
 from core.figures.report.exploration import Modes
 from core.figures.report.meaning import column_values
-from core.figures.share.page_sections import steps_html
-from core.figures.share.shared_models import regression_facts
+from core.figures.share.page_sections import regression_facts, steps_html
 from core.figures.share.shared_page import FOLDER, READER, script, share_html, short_title
 from core.formatting.escapes import in_html
 from core.geometry import kernels
@@ -39,7 +38,7 @@ from core.sketches.grids.histogram import Histogram
 from core.sketches.hashed.race import Race
 from core.sketches.living import Living
 from core.sketches.tables.tables import Tables
-from core.sources.samples import bundled_releases
+from core.sources.public_tables import bundled_releases
 from tests.depth import deep
 from tests.known_releases.make import FOLDER as KNOWN
 from tests.readers.test_javascript_reader import ask, compare

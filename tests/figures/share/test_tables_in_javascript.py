@@ -23,7 +23,7 @@ from core.releases.job import release
 from core.releases.release import Release
 from core.sketches.tables.best_guess import BestGuess
 from core.sketches.tables.tables import Tables
-from core.sources.samples import RELEASES
+from core.sources.public_tables import RELEASES
 from tests.depth import deep
 from tests.tables_for_tests import inhabitants, table_release, where_of
 

@@ -15,7 +15,7 @@ from core.geometry.distances.strategy import (
     mean_variance,
     unit_variance,
 )
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from tests.depth import crossed, draws
 
 TOP = ((8, 3, 1), (1, 9, -2), (0, -1, 7))

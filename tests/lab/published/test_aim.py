@@ -18,8 +18,7 @@ from core.lab.published.aim import AIM, CHOICES_SHARE, FIRST, PAIR
 from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.synthetic_records import POINTS
 from core.privacy.attacks import audit
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.job import release

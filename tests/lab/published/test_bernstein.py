@@ -12,8 +12,7 @@ from core.domain import Domain, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Laplacian, Product
 from core.lab.published.bernstein import MAX_POINTS, Bernstein, iterated_operator
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from core.domain import Domain, PrivacyUnit, Vector
 from core.errors import RequestError
 from core.lab.published.dyadic_trees import PLACE_BITS, CountsAndSums, IntervalTree
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch

@@ -9,9 +9,8 @@ from core.domain import Domain
 from core.errors import RequestError
 from core.geometry.kernels import Gaussian, Smooth, SmoothL1, SmoothSquared
 from core.lab.published.exponential_sum import ExponentialSum, exponential_terms
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.releases.forecast.sketch_sizes import choose_rows
 from core.releases.job import release
 from core.releases.release import load

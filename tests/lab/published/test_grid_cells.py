@@ -10,8 +10,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.lab.published.grid_cells import Cells, Marginals
 from core.lab.published.synthetic_records import weighted_sums
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.mechanism_audit import audit_sketch, worst_neighbours

@@ -12,9 +12,8 @@ from core.geometry.kernels import Angular, Euclidean, Gaussian, Jaccard, Laplaci
 from core.lab.published.counted_grids import FlatHistogram, HierarchicalHistogram
 from core.lab.published.grid_cells import Cells
 from core.lab.published.grid_sketch import GridSums
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release

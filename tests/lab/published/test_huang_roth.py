@@ -28,8 +28,8 @@ from core.lab.published.asked_distances import (
 from core.lab.published.dyadic_trees import IntervalTree
 from core.lab.published.huang_roth import HuangRoth, findings_for, guarantee
 from core.privacy.attacks import audit
+from core.privacy.budget import Neighbours
 from core.privacy.calibration import NoiseScale
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.sketches.mechanism_audit import audit_sketch

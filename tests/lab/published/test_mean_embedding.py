@@ -10,8 +10,7 @@ from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian, Manhattan, Mixture, Product
 from core.lab.published.kernel_values import BITS
 from core.lab.published.mean_embedding import JITTER, MAX_POINTS, MeanEmbedding, inverse_root
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Budget, Neighbours, Sensitivity
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release
 from core.releases.release import load

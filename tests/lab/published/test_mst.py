@@ -23,9 +23,8 @@ from core.lab.published.grid_cells import tables_moved
 from core.lab.published.mst import MST, TREE_SHARE, SpanningTree, nearest_with_total
 from core.lab.published.synthetic_records import POINTS
 from core.privacy.attacks import audit
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load

@@ -14,9 +14,8 @@ from core.geometry.kernels import Angular, Gaussian, Jaccard, Laplacian, Mixture
 from core.lab.published.multiplicative_weights import CYCLES, LARGEST_STEP, ONE, MultiplicativeWeights, even, reweighted
 from core.lab.published.mwem import MWEM
 from core.privacy.attacks import audit
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.composition import Selections
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release

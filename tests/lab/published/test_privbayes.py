@@ -29,9 +29,8 @@ from core.lab.published.privbayes import (
 )
 from core.lab.published.synthetic_records import POINTS, along_cells
 from core.privacy.attacks import audit
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.composition import Selections
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load

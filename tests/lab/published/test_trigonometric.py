@@ -13,9 +13,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Gaussian, Laplacian
 from core.lab.published.chebyshev_series import NODES, ChebyshevFit, jackson, largest_l1_shift, largest_l2_shift
 from core.lab.published.trigonometric import AMPLITUDE, Trigonometric
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release

@@ -14,9 +14,8 @@ from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Exponential, Gaussian, Laplacian, Mixture, Product
 from core.lab.published.fourier_series import FourierSeries, FunctionalNoise
 from core.lab.published.torus import POWER, scale_free
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release

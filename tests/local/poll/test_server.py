@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import RequestError
+from core.local.local_release import read_reports
 from core.local.poll.poll_store import Polls
 from core.local.poll.server import PollServer, link, picture
-from core.local.reports import read_reports
 from core.local.survey import Survey
 from tests.depth import draws
 

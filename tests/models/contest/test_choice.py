@@ -26,9 +26,9 @@ from core.models.contest.prospects import SHAPES, labelled_populations
 from core.models.linear_models import LinearModel, load_model
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
+from core.privacy.budget import PrivacyUnit
 from core.privacy.composition import Gaussian, PureParts
 from core.privacy.ledger.ledger import Ledger
-from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from core.errors import RequestError
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, PrivacyUnit
 from core.privacy.choosing import column_quantiles
 from core.privacy.choosing.column_quantiles import (
     CELLS,
@@ -22,7 +22,6 @@ from core.privacy.choosing.column_quantiles import (
     release_quantiles,
     scores_between,
 )
-from core.privacy.neighbours import PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM

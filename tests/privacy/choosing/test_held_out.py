@@ -12,9 +12,9 @@ from scipy import stats
 from core.errors import RequestError
 from core.privacy.accounting import Alone, Cost, Gaussian
 from core.privacy.attacks import audit
+from core.privacy.budget import Neighbours
 from core.privacy.choosing.held_out import choose, halvings_for, held_out, plan_choice
 from core.privacy.composition import PureParts
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import draws
 from tests.privacy.choosing.test_selection import chance_of

@@ -8,6 +8,7 @@ import pytest
 
 from core.domain import PrivacyUnit
 from core.errors import RequestError
+from core.privacy.budget import Neighbours
 from core.privacy.choosing.partition_selection import (
     WEIGHT,
     plan_values,
@@ -15,7 +16,6 @@ from core.privacy.choosing.partition_selection import (
     values_sensitivity,
     weights,
 )
-from core.privacy.neighbours import Neighbours
 
 RELATIONS = list(Neighbours)
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BudgetError, RequestError
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours, PrivacyUnit
 from core.privacy.choosing.private_bounds import Grid, grid_sensitivity, plan_bounds, release_bounds
-from core.privacy.neighbours import Neighbours, PrivacyUnit
 from core.privacy.noise.randomness import SeededSource
 
 GRIDS = (Grid(-10, 10, cells=16), Grid(-1e6, 1e6, cells=16, spacing="log"))

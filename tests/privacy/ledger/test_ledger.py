@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from core.errors import BudgetError, RequestError
 from core.privacy.accounting import Cost, PureParts
+from core.privacy.budget import Neighbours, Sensitivity
 from core.privacy.calibration import calibrate_gaussian
 from core.privacy.ledger import ledger_store
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.ledger.ledger_store import LedgerDamaged
-from core.privacy.neighbours import Neighbours, Sensitivity
 from tests.depth import deep, draws
 
 MILLIONTH = Decimal("0.000001")

@@ -29,8 +29,8 @@ from core.releases.forecast.nearness import (
 )
 from core.releases.forecast.recommendation import recommend
 from core.releases.kind import Plain
-from core.sources.samples import sample, samples
-from core.ui.own_data.privacy_loss import EPSILONS, SLACK, nearest_step
+from core.sources.public_tables import sample, samples
+from core.ui.own_data.paying import EPSILONS, SLACK, nearest_step
 from core.ui.release.release_forecast import within_promise
 from tests.privacy.ledger.test_ledger import gaussian
 

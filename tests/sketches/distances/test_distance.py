@@ -13,9 +13,8 @@ from core.errors import RequestError
 from core.geometry.distances.blocks import PLACES
 from core.geometry.distances.profiles import Power
 from core.geometry.distances.strategy import Strategy, fitted_strategy
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from core.domain import Domain, Vector
 from core.errors import RequestError
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable

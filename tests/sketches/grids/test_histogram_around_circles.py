@@ -8,8 +8,7 @@ from core.analysis.density import line
 from core.domain import Categorical, Cyclic, Domain, Numeric
 from core.errors import RequestError
 from core.geometry.kernels import Euclidean, Exponential, Gaussian, Kernel
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.engine.building import ExactTable
 from core.releases.forecast.forecast import forecast

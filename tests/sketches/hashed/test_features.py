@@ -21,9 +21,8 @@ from core.geometry.kernels import (
     SmoothL1,
     SmoothSquared,
 )
-from core.privacy.budget import Budget
+from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.releases.forecast.forecast import forecast
 from core.releases.job import release

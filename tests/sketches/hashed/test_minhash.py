@@ -11,8 +11,7 @@ from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.geometry import kernels
 from core.geometry.hashing.min_hashing import shortened
-from core.privacy.budget import Budget
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Budget, Neighbours
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.distance import Distance
 from core.sketches.distances.moments import Moments

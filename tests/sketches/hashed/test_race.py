@@ -12,7 +12,7 @@ from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.figures.report.label import describe
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.releases.forecast.forecast import forecast
 from core.runtime.counter_tables import Narrow, Sum
 from core.sketches.classes import Classes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core import Budget, Domain
 from core.domain import Categorical, Dates, Numeric, Ordered
 from core.domain.texts_and_items import TextLength
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.sketches.tables.table_answers import TableAnswers
 from core.sketches.tables.table_axes import axes_of, cut, cut_values, enough_halvings, halved, steps_of
 from core.sketches.tables.tables import Tables

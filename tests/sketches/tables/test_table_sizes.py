@@ -8,8 +8,8 @@ import pytest
 
 from core import Budget, Categorical, Domain, Numeric, RequestError
 from core.domain.declarations import with_missing_category
+from core.privacy.budget import Neighbours, Sensitivity
 from core.privacy.calibration import calibrate
-from core.privacy.neighbours import Neighbours, Sensitivity
 from core.releases.forecast.whole_table import cell_error, reason
 from core.releases.job import release
 from core.sketches.plan import plan

@@ -8,7 +8,7 @@ import pytest
 
 from core import Budget, Domain
 from core.domain import Categorical, Numeric
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.sketches.tables.table_axes import Axis
 from core.sketches.tables.tables import Tables
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from core import Budget, Domain, load, release
 from core.domain import Categorical, Numeric, Vector
 from core.errors import RequestError
-from core.privacy.neighbours import Neighbours
+from core.privacy.budget import Neighbours
 from core.sketches.tables.reading import Noise
 from core.sketches.tables.table_layout import Layout, closure, largest
 from core.sketches.tables.table_weights import for_squares, parts_of

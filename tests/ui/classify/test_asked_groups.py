@@ -13,7 +13,7 @@ from core.figures.answer_sentences import RULES, decision_sentence, rules
 from core.figures.figure_axes import View
 from core.formatting.numbers import percent
 from core.releases.release import load
-from core.sources.samples import bundled_groups, bundled_releases, sample
+from core.sources.public_tables import bundled_groups, bundled_releases, sample
 from core.ui.classify.asked_groups import table_of_map, with_groups
 from core.ui.frame.navigation import CLASSIFY
 from core.ui.frame.session import KEY, Session

@@ -15,7 +15,7 @@ from core.models.training import trainer_of
 from core.privacy.noise.randomness import SeededSource
 from core.releases.release import load
 from core.sources import open_source
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 from core.ui.classify.beside_model import compared_in_words
 from core.ui.frame.session import Session
 from core.ui.released.kept_files import MODEL

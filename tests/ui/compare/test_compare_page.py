@@ -17,7 +17,7 @@ from core.lab.comparison_trials import from_sample
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness
 from core.sources import Source
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 from core.ui.compare import compare_page
 from core.ui.compare import results as compare_results
 from core.ui.compare.compare_choices import DECLARED, ON_FACTS, ON_FILE, marks

@@ -10,7 +10,7 @@ import pytest
 from core import Domain
 from core.domain import Dates
 from core.figures.answer_sentences import counted_close_by
-from core.sources.samples import sample
+from core.sources.public_tables import sample
 from core.ui.explore.own_points import answer_columns, example_of, how_many_unusual
 from tests.depth import deep
 from tests.releases_for_tests import small_release

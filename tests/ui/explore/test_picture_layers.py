@@ -11,7 +11,7 @@ from core.analysis.modes import Mode, find_modes
 from core.figures.answer_sentences import MODES_OF_RECORDS
 from core.figures.report.exploration import MOST_MODES
 from core.geometry import kernels
-from core.sources.samples import bundled_groups, bundled_releases
+from core.sources.public_tables import bundled_groups, bundled_releases
 from core.ui.explore import picture_layers
 from core.ui.frame.navigation import EXPLORE
 from core.ui.released import public_answers

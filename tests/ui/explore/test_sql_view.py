@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from core.privacy.neighbours import PrivacyUnit
+from core.privacy.budget import PrivacyUnit
 from core.ui.explore.sql_view import first_question, possible, readable
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, view

@@ -23,7 +23,7 @@ from core.runtime.threads import PATIENCE, Attendance, Line
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
 from core.sources import open_source
-from core.ui.release.news import progress
+from core.ui.release.progress import progress
 from core.ui.release.release_task import ReleaseRequest, ReleaseSession, ReleaseTask, Stage
 
 DOMAIN = Domain.of(x=(0, 1))

@@ -16,7 +16,7 @@ from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.hashed.race import Race
 from core.sources import open_source
-from core.sources.samples import sample, samples
+from core.sources.public_tables import sample, samples
 from core.ui.release.release_result import compare
 from tests.depth import sampled
 from tests.ui.release.visiting import PRESS, ask, confirmed, kernel_of, of_sample, visit, with_total, words

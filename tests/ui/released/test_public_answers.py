@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import load
-from core.sources.samples import ANSWERS, RELEASES
+from core.sources.public_tables import ANSWERS, RELEASES
 from core.ui.released import public_answers
 from tests.depth import sampled
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core.figures.answer_sentences import BEYOND_RECORDS
 from core.privacy.ledger.ledger_store import default_place
 from core.releases.release_store import shelf_beside
-from core.sources.samples import bundled_releases
+from core.sources.public_tables import bundled_releases
 from core.ui.frame.session import KEY
 from core.ui.released.taking_along import DIGITS, RELEASE, address_of
 from tests.depth import sampled

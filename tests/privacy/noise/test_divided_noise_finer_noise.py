@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import signal, stats
 
-from core.privacy.noise import finer_noise
-from core.privacy.noise.finer_noise import can_follow, kept_finest, less_noise
+from core.privacy.noise import divided_noise
+from core.privacy.noise.divided_noise import can_follow, kept_finest, less_noise
 from core.privacy.noise.noise import discrete_laplace
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.laws import FinerNoise
@@ -87,7 +87,7 @@ def test_numbers_that_do_not_fit_64_bits_are_drawn_alike(monkeypatch):
     """With nearly all of them as Python's numbers every bit is the same."""
     exact = np.arange(300) % 5
     plain, _ = stages(SeededSource(5), exact)
-    monkeypatch.setattr(finer_noise, "SMALL", 2)
+    monkeypatch.setattr(divided_noise, "SMALL", 2)
     large, kept = stages(SeededSource(5), exact)
     assert kept.table.dtype == object
     for one, other in zip(plain, large, strict=True):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.box import Box, half_widths
+from core.analysis.answerable import Box, half_widths
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Product

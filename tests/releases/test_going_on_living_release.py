@@ -12,9 +12,9 @@ from core import Budget, Domain, kernels, load, release
 from core.domain import Categorical, Numeric
 from core.errors import RequestError
 from core.privacy.ledger.ledger import Ledger
-from core.releases import living_release
+from core.releases import going_on
 from core.releases.comparison import Comparison
-from core.releases.living_release import go_on
+from core.releases.going_on import go_on
 from core.releases.manifest import Manifest
 from core.releases.release_store import shelf_of
 from core.sketches.hashed.race import Race
@@ -124,7 +124,7 @@ def test_a_crash_after_the_ledger_knows_loses_the_period_and_never_privacy(tmp_p
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(living_release, "add_noise", crash)
+        patched.setattr(going_on, "add_noise", crash)
         go_on(first, RECORDS, 4, ledger=ledger, dataset="people")
     assert ledger.drawn("people", first.sketch.parameters()["seed"]) == 4
     with pytest.raises(RequestError, match="give them up as lost"):

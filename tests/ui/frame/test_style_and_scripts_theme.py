@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 
 from core.figures.palette import AMBER, DENSITY_SCALE, FAINT, INK, PAPER, RED, TEAL, faded, rgb
-from core.ui.frame import theme
-from core.ui.frame.theme import STYLE
+from core.ui.frame import style_and_scripts
+from core.ui.frame.style_and_scripts import STYLE
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
 WHITE = "#FFFFFF"
@@ -112,7 +112,9 @@ OVERRULED = 15
 
 
 def rules() -> str:
-    return Path(theme.__file__).with_name("theme.css").read_text(encoding="utf-8") + theme.ANYWHERE
+    return (
+        Path(style_and_scripts.__file__).with_name("theme.css").read_text(encoding="utf-8") + style_and_scripts.ANYWHERE
+    )
 
 
 def test_what_the_style_sheet_names_of_streamlits_inside_is_listed_here_and_grows_no_more():

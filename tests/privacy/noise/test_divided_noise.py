@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from core.errors import RequestError
+from core.privacy.budget import Sensitivity
 from core.privacy.calibration import NoiseScale
-from core.privacy.neighbours import Sensitivity
-from core.privacy.noise import noise_parts
-from core.privacy.noise.noise_parts import add_part, failure_of_parts, part_sampler, reach, summed
+from core.privacy.noise import divided_noise
+from core.privacy.noise.divided_noise import add_part, failure_of_parts, part_sampler, reach, summed
 from core.privacy.noise.randomness import CipherStream, SeededSource
 from tests.depth import draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, fit_p_value, gaussian_cdf, laplace_cdf
@@ -51,7 +51,7 @@ def test_long_sums_are_split_as_short_ones_are():
     sampler, stream = part_sampler(laplace("100"), 3), CipherStream(bytes(32))
     kept = np.array([sampler._kept_of(12, stream) for _ in range(draws(4_000, 100_000))])
     left, short = np.full(len(kept), 12, np.uint64), np.zeros(len(kept), np.uint64)
-    noise_parts._keep_jumps(left, short, 0, np.uint64(3), stream.words(100 * len(kept)))
+    divided_noise._keep_jumps(left, short, 0, np.uint64(3), stream.words(100 * len(kept)))
     counts = np.array([np.bincount(one.astype(int), minlength=13) for one in (kept, short)])
     assert stats.chi2_contingency(counts[:, counts.sum(axis=0) > 20]).pvalue > FALSE_ALARM
     assert np.mean(kept) == pytest.approx(4, abs=0.5)
@@ -66,8 +66,8 @@ def test_the_sum_of_two_small_gaussians_is_no_nearer_than_its_bound():
         noise = np.exp(-(z**2) / (2 * sigma2))
         near = np.abs(z) <= 20
         ratio = np.max(np.abs(np.log((total * noise.sum())[near] / noise[near])))
-        assert ratio <= noise_parts._unlike(sigma2, 2) * (1 + 1e-6) + 1e-13
-        assert ratio >= 0.2 * noise_parts._unlike(sigma2, 2)
+        assert ratio <= divided_noise._unlike(sigma2, 2) * (1 + 1e-6) + 1e-13
+        assert ratio >= 0.2 * divided_noise._unlike(sigma2, 2)
 
 
 def test_parts_too_small_for_their_sum_are_refused_before_they_are_drawn():

@@ -1,4 +1,4 @@
-"""Scripts that run in the visitor's browser: presenting, what screen readers are told, and loading what comes next.
+"""What Streamlit's configuration cannot express: one style sheet, and scripts that run in the visitor's browser.
 
 On a projector type is large, there is no side bar, and arrow keys or a clicker go from lesson to lesson. What screen
 readers are told by Streamlit's own parts is put right where it contradicts itself.
@@ -6,6 +6,9 @@ readers are told by Streamlit's own parts is put right where it contradicts itse
 A browser takes almost a second of its processor to begin Streamlit's program for charts, and does so when the first
 chart comes: after the click that asked for it. Here it begins when the browser has nothing else to do. Where a version
 of Streamlit names its files otherwise, nothing is got ready, and everything comes when it is needed.
+
+The style sheet is for both themes: ``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit
+sets ``color-scheme`` on the app, and a script here on what opens over it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from ...figures.drawings import (
+    density_picture,
+    distance_picture,
+    group_picture,
+    model_picture,
+    picture_style,
+    regression_picture,
+    table_picture,
+)
+from ...figures.palette import AMBER, FAINT, INK, PAPER, RED, TEAL
 from .marks import draw
 
 PRESENT = "present"  # Key of the switch, and its name in the address.
@@ -151,3 +164,36 @@ def parts() -> list[Path]:
     """The files of `PARTS` in the Streamlit that is installed."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
     return [path for part in PARTS for path in sorted(folder.glob(f"{part}.*.js"))]
+
+
+VARIABLES = "".join(
+    f"--{name}: light-dark({colour.light}, {colour.dark}); --{name}-shape: {colour.shape};"
+    for name, colour in zip(
+        ("amber", "teal", "ink", "faint", "paper", "wrong"), (AMBER, TEAL, INK, FAINT, PAPER, RED), strict=True
+    )
+)
+
+QUESTIONS = picture_style(
+    "release-question",
+    [
+        (table_picture(), "Bars of three columns; in each the bars of one part stand out."),
+        (density_picture(), "A hilly outline; a dashed line asks how high it is at one place."),
+        (distance_picture(), "Lines from many points to one place among them."),
+        (group_picture(), "Two groups of points, and a place between them with an arrow to the nearer group."),
+        (regression_picture(), "Points about a rising line with a band around it."),
+        (model_picture(), "Three bars that lead to one dot."),
+    ],
+)
+# The app, and what opens over it, which lies beside it: lists, help, dialogs.
+ANYWHERE = ':is(.stApp, [id="stFloatingOverlayPortal"], [data-testid="portal"])'
+FOLDER = Path(__file__).parent
+STYLE = f"""
+.stApp {{ {VARIABLES} --hairline: light-dark(#DCE3E4, #2A3439); }}
+{QUESTIONS}
+{(FOLDER / "theme.css").read_text(encoding="utf-8")}
+""".replace(".stApp ", f"{ANYWHERE} ")
+
+
+def apply() -> None:
+    """Put the style sheet into the page; the frame does it once a run."""
+    st.html(f"<style>{STYLE}</style>")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.ui.frame.browser_scripts import PARTS, PRESENT, parts
 from core.ui.frame.navigation import HOME, LEARN
+from core.ui.frame.style_and_scripts import PARTS, PRESENT, parts
 
 APP = str(Path(__file__).parents[3] / "app.py")
 MARK = "fg-presenting"

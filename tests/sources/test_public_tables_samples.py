@@ -17,8 +17,8 @@ from core.figures.release_pictures import density_picture, groups_picture
 from core.geometry.kernels import of_coordinates
 from core.releases.release import load
 from core.sources import open_source
-from core.sources import samples as module
-from core.sources.samples import FOLDER, bundled_distances, bundled_groups, bundled_releases, sample, samples
+from core.sources import public_tables as module
+from core.sources.public_tables import FOLDER, bundled_distances, bundled_groups, bundled_releases, sample, samples
 from tests.depth import sampled
 
 

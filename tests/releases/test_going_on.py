@@ -13,8 +13,8 @@ from core.errors import BudgetError, RequestError
 from core.geometry import kernels
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger_records import FOLLOWS
-from core.releases import less_noise_later
-from core.releases.less_noise_later import kept_for
+from core.releases import going_on
+from core.releases.going_on import kept_for
 from core.releases.payment import LedgerAccount
 from core.releases.release import load
 from core.releases.topping_up import ToppingUp, averaged
@@ -95,7 +95,7 @@ def test_what_was_kept_that_is_shown_twice(book):
 def test_a_crash_after_the_price_that_lets_it_be_drawn_twice(book, monkeypatch):
     made = first(book, "0.2")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(less_noise_later, "less_noise", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(going_on, "less_noise", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         further(book, made, "0.3")
     assert len(book.entries("people")) == 2 and kept_for(made, book, "people") is None
     assert further(book, made, "0.3", RECORDS).combined.way == "average"
@@ -158,7 +158,7 @@ def test_an_average_with_a_release_that_it_was_made_of(book):
 
 def test_a_release_that_is_taken_off_the_shelf_leaves_what_was_kept_for_it(book):
     first(book)
-    shelf = less_noise_later.shelf_of(book)
+    shelf = going_on.shelf_of(book)
     shelf.remove(shelf.entries()[0].name)
     assert not kept_files(book)
 

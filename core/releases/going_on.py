@@ -1,24 +1,31 @@
-"""What is kept beside a ledger so that a pure release may have less noise later, as if all had been spent at once.
+"""Going on with a release later: with less noise, as if all had been spent at once, or with rows of further periods.
 
-A release with Laplace noise whose data set has a pure total with something left is drawn as `privacy.noise.finer_noise`
-says: what the rest of the total could show one day is drawn with it, and lies in a file of its own, which nobody is
-shown. Topping up pays first, and shows a table that follows from that file alone: the records are not read again.
+A release with Laplace noise whose data set has a pure total with something left is drawn as
+`privacy.noise.divided_noise` says: what the rest of the total could show one day is drawn with it, and lies in a file
+of its own, beside the ledger, which nobody is shown. Topping up pays first, and shows a table that follows from that
+file alone: the records are not read again.
 
 Each file is used once. The entry that pays names it, in the transaction that would refuse a second one
 (`Ledger.spend`), and what is kept for the next time is a new file. A crash after the payment loses the price, and the
 file with it; the release can be topped up still, by the average with one of independent noise.
+
+A living release gets the rows of further periods, drawn once, in a file that grows. The first part is a release as any
+other, which pays for all periods there will ever be. A further part reads the records of the periods that its rows are
+of, notes in the ledger that these periods are drawn, draws the noise of the new rows, which was paid for, and puts them
+behind those of the file. A crash after the note loses these periods and never privacy: they are left out of the release
+for ever (`lost`), and it goes on behind them.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -29,16 +36,21 @@ from ..privacy.calibration import NoiseScale
 from ..privacy.composition import PureParts
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.ledger.ledger_records import FOLLOWS
-from ..privacy.noise.finer_noise import Finest, can_follow, kept_finest, less_noise
+from ..privacy.noise.divided_noise import Finest, can_follow, kept_finest, less_noise
+from ..privacy.noise.noise import add_noise
+from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import archives
 from ..runtime.counter_tables import array
+from ..runtime.environment import SOFTWARE
 from ..runtime.transient import unfinished
 from ..sketches.linear import LinearSketch
+from ..sketches.living import Living
 from ..sketches.plan import Planned, planned_for
-from .engine.building import ExactTable
-from .kind import Held, Kind, Plain
-from .payment import LedgerAccount
-from .release import Release, digest_of
+from ..sources import open_source
+from .engine.building import ExactTable, TableBuilder
+from .kind import BESIDE_THE_TABLE, Held, Kind, Plain
+from .payment import LedgerAccount, check_remembered
+from .release import Release, digest_of, now
 from .release_store import Place, finer_name, public_name, shelf_of
 
 MOST = 1 << 22  # Counters of a table for which a finer one is kept: three numbers each.
@@ -67,7 +79,7 @@ class Later:
     def of(cls, kind: Kind, exact: ExactTable, payer: LedgerAccount, path: Path) -> Later | None:
         """What a release leaves for later; None where its noise cannot be made less, or nothing is left of its total.
 
-        Public facts decide. A total with a δ has none of it, as there Rényi divergences count (`finer_noise`).
+        Public facts decide. A total with a δ has none of it, as there Rényi divergences count (`divided_noise`).
         """
         if payer.prepaid is not None or payer.note.get("file") != public_name(path.name):
             return None
@@ -247,3 +259,111 @@ def _unpacked(numbers: np.ndarray) -> np.ndarray:
     whole = np.empty(numbers.shape, object)
     whole[...] = np.vectorize(int, otypes=[object])(numbers)
     return whole
+
+
+def go_on(
+    release: Release,
+    data: object,
+    until: str | int,
+    *,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    lost: bool = False,
+    progress: Callable[[int], object] = lambda rows: None,
+    noise_source: NoiseSource | None = None,
+) -> Release:
+    """The same living release with further periods.
+
+    Parameters
+    ----------
+    release : Release
+        As far as it has come.
+    data : object
+        The records of all periods since the beginning, or of as many as rows go back (`Living.band`), whatever
+        `core.sources.open_source` opens. Those of the periods that are released already must be what they were.
+    until : str | int
+        The last period that is over now, by its name or by its number from 1 on.
+    ledger, dataset : Ledger | str | None, str | None
+        Where it was paid for. Without a data set nothing keeps the same period from being drawn twice but the caller.
+    lost : bool
+        Whether periods that the ledger says were drawn, and that the file does not have, are given up.
+    progress : Callable[[int], object]
+        Called with the number of rows read so far.
+    noise_source : NoiseSource | None
+        None; see `core.releases.seal.seal`.
+
+    Raises
+    ------
+    RequestError
+        When it cannot go on so; nothing was drawn.
+    """
+    if release.sketch.asked_for != "periods":
+        raise RequestError("Only a living release can go on; this one was made all at once.")
+    if release.privacy.releases > 1:
+        raise RequestError("A merged release cannot go on: go on with each of those that it was merged of.")
+    living = cast(Living, release.sketch)
+    book = None if dataset is None else ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    before, seed = living.released, str(living.parameters()["seed"])
+    if book is not None and dataset is not None:
+        check_remembered(book, dataset)
+        drawn = book.drawn(dataset, seed)
+        if drawn > before and not lost:
+            raise RequestError(
+                f"The ledger says that {drawn:,} periods of this release were drawn, and the file has {before:,}: open "
+                "the newer file; or, if the program was stopped before it could keep them, give them up as lost."
+            )
+        if drawn > before:
+            living = replace(living, released=drawn, lost=(*living.lost, *range(before, drawn)))
+        before = max(before, drawn)
+    last = living.place_of(until) + 1
+    if last <= before:
+        raise RequestError(
+            f"The period {living.names[last - 1]!r} is in the release already, which goes on with "
+            f"{'nothing' if before == living.periods else living.names[before]!r}."
+        )
+    further = replace(living.further(last), begun=cast(Living, release.sketch).released)
+    building = TableBuilder(further, open_source(data))
+    for rows in building:
+        progress(rows)
+    size = 2 * len(release.to_bytes(teaching=True)) + 8 * further.zeros().size + BESIDE_THE_TABLE
+    with ExitStack() as room:
+        kept = None if book is None or dataset is None else _kept(book, dataset, release)
+        place = None if kept is None or book is None else room.enter_context(shelf_of(book).room("", size, kept))
+        if book is not None and dataset is not None:
+            book.go_on(dataset, seed, before, last)
+        made = _with_rows(release, replace(further, begun=0), building.exact, noise_source)
+        if place is not None and made.private:
+            place.put(made)
+    return made
+
+
+def _kept(book: Ledger, dataset: str, release: Release) -> str | None:
+    """The name under which the ledger's shelf has this release as far as it has come; None where it has it no more."""
+    seed = release.manifest.sketch.parameters()["seed"]
+    names = {entry.note.get("file") for entry in book.entries(dataset) if _facts(entry.note).get("seed") == seed}
+    return next((one.name for one in shelf_of(book).entries() if public_name(one.name) in names), None)
+
+
+def _facts(note: dict[str, Any]) -> dict[str, Any]:
+    facts = note.get("parameters")
+    return facts if isinstance(facts, dict) else {}
+
+
+def _with_rows(release: Release, sketch: Living, exact: ExactTable, noise_source: NoiseSource | None) -> Release:
+    """The release with the exact rows behind its own, whose noise is drawn here."""
+    table, count = exact.use_up()
+    counts = np.array(count, dtype=np.int64)
+    add_noise(table, release.privacy.noise[0], noise_source, table)
+    for scale in release.privacy.count_noise[:1]:
+        add_noise(counts, scale, noise_source, counts)
+    return Release(
+        sketch,
+        np.concatenate([np.asarray(release.counters), table]),
+        None if release.counted is None else np.concatenate([cast(np.ndarray, release.counted), counts]),
+        release.privacy,
+        release.private and (noise_source is None or noise_source.private),
+        now(),
+        SOFTWARE,
+        release.counted_before,
+        release.finding,
+    )

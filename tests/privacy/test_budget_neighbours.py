@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from core.privacy.neighbours import Neighbours, Sensitivity
+from core.privacy.budget import Neighbours, Sensitivity
 
 
 def test_relations_are_their_names():

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from core.auditing.training_trials import CHOSEN, domain_of, of_method, quick, trainings
+from core.auditing.registry_trials import CHOSEN, domain_of, of_method, quick, trainings
 from core.auditing.trials import BUDGETS, CLOSE, examine
 from core.models import (
     amp,

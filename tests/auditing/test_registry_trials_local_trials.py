@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from core.auditing import local_trials
-from core.auditing.local_trials import EPSILONS, oracles, polled, records_reported, repeated, searches
+from core.auditing import registry_trials
+from core.auditing.registry_trials import EPSILONS, oracles, polled, records_reported, repeated, searches
 from core.auditing.trials import examine
 from core.local.heavy_hitters import Finder
 from core.local.local_race import EXACT
@@ -47,7 +47,7 @@ def test_every_oracle_is_replayed():
 
 
 def test_every_sketch_is_replayed():
-    trials = list(local_trials.sketches())
+    trials = list(registry_trials.sketches())
     assert named(trials) == set(SKETCHES)
     step = draws(7, 1)
     assert max(sound(trials[::step])) > 0.99
@@ -147,7 +147,7 @@ def test_a_row_that_depends_on_the_value_is_found(monkeypatch):
         return sent
 
     monkeypatch.setattr(CellSketch, "privatise", privatise)
-    assert finds(only(local_trials.sketches(("3",)), "count-min olh"))
+    assert finds(only(registry_trials.sketches(("3",)), "count-min olh"))
 
 
 def test_a_group_that_depends_on_the_text_is_found(monkeypatch):
@@ -206,7 +206,7 @@ def test_an_answer_that_a_poll_keeps_as_it_is_is_found(monkeypatch):
 
 
 def test_values_left_in_a_temporary_file_are_found(monkeypatch):
-    honest = local_trials.write_reports
+    honest = registry_trials.write_reports
 
     def leaving(survey, batches, file):
         batches = list(batches)
@@ -214,7 +214,7 @@ def test_values_left_in_a_temporary_file_are_found(monkeypatch):
             left.write(str(batches))
         return honest(survey, batches, file)
 
-    monkeypatch.setattr(local_trials, "write_reports", leaving)
+    monkeypatch.setattr(registry_trials, "write_reports", leaving)
     assert finds(only(oracles(("3",)), "de of 3"))
 
 
