@@ -13,7 +13,7 @@ from platformdirs import user_cache_path
 from threadpoolctl import threadpool_limits
 
 from core.releases.forecast import one_trial, trial
-from tests.depth import DEEP, draws
+from tests.depth import DEEP, changed, draws
 from tests.same_noise import pytest_configure  # noqa: F401  pytest looks for it here
 
 settings.register_profile("frostglass", deadline=None, derandomize=True, max_examples=draws(10, 50))
@@ -85,14 +85,15 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked deep, and most of many cases that are nearly alike, unless the run is deep."""
+    """Leave out what is marked deep and, of rooms that nobody changed, what is thorough and most of many like cases."""
     if DEEP:
         return
     kept, families = [], defaultdict(list)
     for item in items:
-        if not item.get_closest_marker("deep"):
+        near = changed(item.path)
+        if not item.get_closest_marker("deep") and (near or not item.get_closest_marker("thorough")):
             kept.append(item)
-            if item.get_closest_marker("few"):
+            if item.get_closest_marker("few") and not near:
                 families[item.nodeid.partition("[")[0]].append(item)
     left = set(items) - set(kept)
     for cases in families.values():

@@ -1,17 +1,53 @@
 """How deep the tests go: a few minutes for every change, or every sample and every example of the nightly run.
 
 `make test-deep` sets FROSTGLASS_DEEP. Sizes are asked of `draws`, so that both depths run the same lines; a test that
-says something only at its full size is marked ``deep``, and one whose cases are nearly alike ``few`` with how many of
-them quick runs take: never one that keeps watch over privacy or over what is paid. A statistical test states its
-false-alarm rate, which the depth may not change: fewer draws see less, and accuse no more often.
+says something only at its full size is marked ``deep``. One that takes long for what it says beside its cheaper
+neighbours is marked ``thorough``, and one whose cases are nearly alike ``few`` with how many of them are enough for
+rooms that nobody changed: where somebody did, all of them run (`changed`). A statistical test states its false-alarm
+rate, which the depth may not change: fewer draws see less, and accuse no more often.
 """
 
 import os
+import subprocess
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 DEEP = bool(os.environ.get("FROSTGLASS_DEEP"))
+ROOT = Path(__file__).parents[1]
+
+
+@cache
+def _changed_rooms() -> frozenset[str]:
+    """Rooms with files that are not as the branch that one works from has them, or not as they were committed last.
+
+    A copy without its history has none: it is what somebody published.
+    """
+
+    def git(*arguments: str) -> list[str]:
+        told = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return told.stdout.splitlines() if told.returncode == 0 else []
+
+    try:
+        before = "@{upstream}" if git("rev-parse", "@{upstream}") else "HEAD"
+        files = git("diff", "--name-only", before) + git("ls-files", "--others", "--exclude-standard")
+    except FileNotFoundError:
+        return frozenset()
+    return frozenset(room_of(ROOT / file) for file in files if file.startswith(("core/", "tests/")))
+
+
+def room_of(file: Path) -> str:
+    """The room of `core/` that a file or a test belongs to: `tests/` mirrors it; empty at the top of either."""
+    within = file.relative_to(ROOT).parts[1:-1]
+    return within[0] if within else ""
+
+
+def changed(test: Path) -> bool:
+    """Whether a file of the test's room was changed, or any file for a test that belongs to no room."""
+    room = room_of(test)
+    return room in _changed_rooms() or (not room and bool(_changed_rooms()))
 
 
 def draws(quick: int, deep: int) -> int:

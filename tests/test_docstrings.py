@@ -64,6 +64,7 @@ def faults(member):
             yield f"there is no parameter {name!r}"
 
 
+@pytest.mark.thorough
 def test_numpydoc_reads_every_docstring():
     found = [
         f"{module.__name__}.{name}: {fault}"

@@ -243,12 +243,14 @@ def trained(frame: pd.DataFrame, label: str, domain: Domain, method: str) -> lis
     return made
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("domain", [deep(PEOPLE), GROUPS])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_of_classes_trains_the_same(method, domain, same_in_any_order):
     same_in_any_order(people(domain), lambda frame: trained(frame, "kind", domain, method))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("method", NUMBER_METHODS)
 def test_every_method_of_numbers_trains_the_same(method, same_in_any_order):
     same_in_any_order(people(PEOPLE), lambda frame: trained(frame, "x", PEOPLE, method))

@@ -97,6 +97,7 @@ def test_a_wheel_holds_the_library_and_the_app_once(wheel):
         assert texts[name] == content
 
 
+@pytest.mark.thorough
 def test_a_wheel_asks_for_streamlit_with_the_app_alone(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (place,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))

@@ -61,6 +61,7 @@ def test_a_score_is_the_share_of_people_in_places_as_empty(crowd):
     assert kstest(scores.score, "uniform").statistic < 0.1
 
 
+@pytest.mark.thorough
 def test_far_points_are_anomalous_and_people_are_not(crowd):
     release, _ = crowd
     scores = score(release, [[0.02, 0.98], [0.98, 0.02], [0.25, 0.3], [0.7, 0.6]])

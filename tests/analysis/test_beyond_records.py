@@ -63,6 +63,7 @@ def test_a_band_beyond_the_records_holds_that_of_noise_alone_on_the_side_of_the_
         assert low[0] <= estimate - reach + 1e-6 and high[0] >= estimate + reach - 1e-6
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.5, 5])
 def test_shares_means_and_medians_of_the_population_are_in_their_bands(epsilon):
     """Each of n bands holds the truth with probability .93 or more, so fewer than the 1e-6 point happen so rarely."""
@@ -82,6 +83,7 @@ def test_shares_means_and_medians_of_the_population_are_in_their_bands(epsilon):
     assert {name: sum(said) for name, said in held.items() if sum(said) < fewest} == {}
 
 
+@pytest.mark.thorough
 def test_bands_of_noise_alone_miss_the_population_where_there_is_little_noise():
     """Of 40 bands of noise alone, whose length is a twentieth, more than 30 hold it in one of 10^20 runs."""
     random, sketch = np.random.default_rng(1), Tables(DOMAIN).sized_for(Budget(50), 2_000)
@@ -89,6 +91,7 @@ def test_bands_of_noise_alone_miss_the_population_where_there_is_little_noise():
     assert sum(row.low <= SHARES[0] * 2_000 <= row.high for row in told) <= 30
 
 
+@pytest.mark.thorough
 def test_density_of_the_population_is_in_its_bands():
     """As above: one band a release, each with .93 or more."""
     random, times, records = np.random.default_rng(2), draws(30, 300), 600
@@ -105,6 +108,7 @@ def test_density_of_the_population_is_in_its_bands():
     assert held >= binom.ppf(1e-7, times, 0.93)
 
 
+@pytest.mark.thorough
 def test_how_far_closeness_varies_is_found_from_the_release_alone():
     random = np.random.default_rng(4)
     people_there = np.asfortranarray(random.beta(2, 3, (20_000, 1)) * 100)
@@ -143,6 +147,7 @@ def released():
     return release(parts, there, Budget(8), records=1_500)
 
 
+@pytest.mark.thorough
 def test_whatever_is_asked_has_the_longer_bands(released):
     wider = for_population(released)
     for ask in (
@@ -167,6 +172,7 @@ def test_what_a_draw_makes_two_columns_share_is_no_connection_of_the_population(
     assert beyond.estimate < alone.estimate and beyond.low <= 0.05  # they have nothing to do with each other
 
 
+@pytest.mark.thorough
 def test_averages_over_other_columns_vary_less_than_single_places():
     domain = Domain.of(age=(0, 100), pay=(0, 100))
     random = np.random.default_rng(7)
@@ -203,6 +209,7 @@ def test_no_file_and_no_equality_knows_it(released):
     assert wider == released and load(wider.to_bytes()) == released and load(wider.to_bytes()).population is None
 
 
+@pytest.mark.thorough
 def test_what_does_not_tell_how_far_records_vary_is_refused():
     made = release(Distance(Domain.of(x=(0, 1))), np.random.default_rng(0).random((50, 1)), Budget(1))
     with pytest.raises(RequestError, match="says nothing of the population"):

@@ -73,6 +73,7 @@ def test_the_mean():
     assert "mean" in described(release)
 
 
+@pytest.mark.thorough
 def test_a_mean_of_whole_numbers_lies_between_them():
     ages = np.random.default_rng(1).integers(20, 24, (4000, 1)).astype(float)
     domain = Domain((Numeric("age", 0, 100, step=1),), scale="box")

@@ -49,6 +49,7 @@ def test_every_class_has_its_own():
         assert found.natural.loc[code].to_numpy(dtype=float) == pytest.approx(own, rel=2e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_standard_errors_are_those_of_the_means(delta):

@@ -83,6 +83,7 @@ def test_the_level_says_from_where_on_it_is_certain(release):
     assert (found.confidence == classify(release, TEST, level=0.99).confidence).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("epsilon", "rule"), [("0.3", "posterior"), deep(1, "likelihood"), deep("0.3", "likelihood"), deep(1, "posterior")]
 )
@@ -233,6 +234,7 @@ def wide():
     return wide_release()
 
 
+@pytest.mark.thorough
 def test_a_kernel_wider_than_the_classes_lie_apart_leaves_the_largest_alone(wide):
     people = wide_people(2000, seed=7)
     posterior, likelihood = (classify(wide, people, rule) for rule in ("posterior", None))
@@ -271,6 +273,7 @@ def crowds_released(epsilon, seed, count=4000):
     return release_of(sketch, frame, Budget(epsilon), noise_source=SeededSource(seed)), points, codes
 
 
+@pytest.mark.thorough
 def test_a_class_whose_mean_the_noise_hides_does_not_win_and_one_that_is_known_still_does():
     """The plain rule is right of a few in a hundred of them, as a mean of hardly any records is anywhere."""
     for seed in range(draws(1, 3)):
@@ -295,6 +298,7 @@ def test_without_noise_the_discriminant_is_fisher_s_of_one_spread_in_all_directi
     assert np.mean(classify_points(made, points).codes == scores.argmax(axis=1)) > 0.95
 
 
+@pytest.mark.thorough
 def test_places_are_shortened_for_the_discriminant_as_records_were():
     made, points, _ = crowds_released(100, 0)
     near = replace(made, sketch=replace(made.sketch, inner=replace(made.sketch.inner, radius=0.5)))

@@ -44,6 +44,7 @@ def test_half_spaces_hold_exactly_the_points_of_the_heaviest_cells(kernel):
         assert np.array_equal(cells.holding((point - low) / (high - low)), slow)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kernel, centres, shares",
@@ -89,6 +90,7 @@ def test_rehashed_cells_are_refused():
         intersect_partitions(release)
 
 
+@pytest.mark.thorough
 def test_noise_alone_is_refused_as_often_as_stated():
     runs, stood_out = 100, 0
     for seed in range(runs):

@@ -192,6 +192,7 @@ def test_what_is_empty_drowns_and_what_is_full_does_not():
     assert not picture.drowned[6, 6] and picture.drowned[10:, 10:].mean() > 0.8
 
 
+@pytest.mark.thorough
 def test_pairs_are_small_marginals_of_every_two_columns(people):
     release, _ = people
     matrix = pairs(release, size=6)

@@ -36,6 +36,7 @@ def positions(modes):
     return np.array([list(mode.position.values()) for mode in modes])
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "kernel, centres, epsilon",
@@ -63,6 +64,7 @@ def test_planted_modes_are_found(kernel, centres, epsilon):
     assert [mode.estimate for mode in found] == sorted((mode.estimate for mode in found), reverse=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [Laplacian(10.0), Euclidean(10.0)])
 def test_modes_in_different_categories_are_told_apart(kernel):
     domain = Domain.of(age=(0, 100), city=["Bern", "Basel", "Chur"], category_distance=30.0)
@@ -82,6 +84,7 @@ def test_a_domain_of_categories_alone_has_modes_too():
     assert [tuple(mode.position.values()) for mode in found] == [("Bern", "f"), ("Basel", "m")]
 
 
+@pytest.mark.thorough
 def test_directions_are_modes_of_the_angular_kernel():
     domain = Domain.of(x=(-1, 1), y=(-1, 1))
     random = np.random.default_rng(0)
@@ -91,6 +94,7 @@ def test_directions_are_modes_of_the_angular_kernel():
     assert sorted(np.arctan2(found[:, 1], found[:, 0])) == pytest.approx([-2.2, 0.5], abs=0.15)
 
 
+@pytest.mark.thorough
 def test_a_bent_ridge_is_one_mode():
     random = np.random.default_rng(1)
     turn = random.uniform(0, np.pi, 20_000)
@@ -104,6 +108,7 @@ LATTICE = np.stack(np.meshgrid(*[(np.arange(40) + 0.5) / 40] * 2), axis=-1).resh
 """Uniform data without a random bump: its exact kernel sum has a single top, in the middle."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "points, epsilon, true_modes", [(np.zeros((0, 2)), 1, 0), deep(LATTICE, 1, 1), deep(LATTICE, 0.1, 1)]
 )
@@ -116,6 +121,7 @@ def test_no_modes_are_invented_more_often_than_stated(points, epsilon, true_mode
     assert invented <= binom.isf(1e-7, runs, 0.1)
 
 
+@pytest.mark.thorough
 def test_what_noise_drowns_is_not_called_significant():
     release = poured(box_of(2), Euclidean(0.05), clusters([[0.2, 0.2], [0.7, 0.7]], 200), epsilon=0.02)
     assert not significant(find_modes(release))
@@ -142,6 +148,7 @@ def test_a_fallback_procedure_keeps_its_level_and_passes_it_on():
     assert not _significant(np.array([0.0, 0.0, 0.0, 2.25]), np.ones(4), degrees, 0.05).any()
 
 
+@pytest.mark.thorough
 def test_noise_shared_by_hill_and_pass_cancels_as_much_as_they_are_close():
     domain, kernel, runs = box_of(1), Euclidean(0.2), draws(100, 600)
     hill, saddle = np.array([[0.3]]), np.array([[0.4]])
@@ -219,6 +226,7 @@ def test_impossible_searches_get_a_sentence(arguments, sentence):
         find_modes(release, **arguments)
 
 
+@pytest.mark.thorough
 def test_modes_of_a_sum_of_many_products_are_searched_on_a_table_and_not_a_million_times(monkeypatch):
     sketch = Histogram(box_of(2), Gaussian(0.15), (24, 24))
     release = core.release(sketch, clusters([[0.2, 0.2], [0.7, 0.3]], 3000), core.Budget(1))
@@ -247,6 +255,7 @@ def laplace_release(seed: int) -> Release:
     return seal(sketch, ExactTable(table, 3000), core.Budget(1), noise_source=SeededSource(seed))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [35, *map(deep, range(35))])
 def test_no_corner_where_nobody_is_stands_out_from_the_noise(seed):
     """9 of 60 such releases had one, at a level of 5%: a large draw of Laplace's law lifts all parts of split noise."""

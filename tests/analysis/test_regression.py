@@ -100,6 +100,7 @@ def test_covariances_are_those_of_the_noise_in_the_normal_equations():
     assert sums.error_covariance(places, weights) == pytest.approx(2.0 * moves.T @ moves)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("deviation", (1.0, 60.0))
 def test_intervals_hold_what_the_records_give(deviation):
     """Coefficients and predictions, over draws of noise; at most one false alarm in a million by the binomial."""
@@ -167,6 +168,7 @@ POPULATIONS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kind", [kind if kind == "groups" else pytest.param(kind, marks=pytest.mark.deep) for kind in POPULATIONS]
 )
@@ -277,6 +279,7 @@ def test_slopes_that_noise_makes_are_not_used():
     assert (told.low >= 0.0).all() and (told.high <= 100.0).all() and (told.low < told.high).all()
 
 
+@pytest.mark.thorough
 def test_the_mean_alone_of_a_hundred_records_is_held_as_often_as_said():
     """Under a pure promise its noise has Laplace's tails, and 93 in 100 intervals of 95% held it."""
     few, held = people(100, 4), []
@@ -289,6 +292,7 @@ def test_the_mean_alone_of_a_hundred_records_is_held_as_often_as_said():
     assert len(held) > 50 and binom.cdf(sum(held), len(held), 0.95) > 1e-6
 
 
+@pytest.mark.thorough
 def test_a_small_set_is_predicted_no_worse_than_by_its_released_mean():
     """442 patients and eleven numbers: at ε = 0.1 slopes were noise, and at 1 they nearly are. Draws are repeatable."""
     patients, progress = load_diabetes(return_X_y=True, scaled=False)

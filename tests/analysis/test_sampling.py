@@ -36,6 +36,7 @@ def fits(observed: np.ndarray, weights: np.ndarray) -> bool:
     return chisquare(counts[kept], expected[kept]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_one_column_is_drawn_from_the_clipped_estimate():
     release = poured(
         Domain.of(x=(-5, 20)), Euclidean(1.0), clusters([[0.2], [0.7]], 3000) * 25 - 5, epsilon=0.2, rows=200
@@ -50,6 +51,7 @@ def test_one_column_is_drawn_from_the_clipped_estimate():
     assert fits(np.histogram(drawn.points.x, 64, (-5, 20))[0], weights)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.05, deep(1)])
 def test_two_columns_are_drawn_from_the_clipped_estimate(epsilon):
     release = poured(box_of(2), Laplacian(0.1), clusters([[0.2, 0.3], [0.7, 0.6]], 3000), epsilon=epsilon, rows=200)
@@ -183,6 +185,7 @@ def test_a_population_keeps_the_shares_of_categories():
     )
 
 
+@pytest.mark.thorough
 def test_a_population_is_a_distribution_inside_the_bounds(crowd, few_places):
     release, _ = crowd
     found = explaining_population(release, np.random.default_rng(0))
@@ -199,6 +202,7 @@ def test_releases_of_synthetic_records_give_away_those():
     assert set(drawn.points.itertuples(index=False, name=None)) <= known
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_points(few_places):
     release = poured(box_of(2), Euclidean(0.1), clusters([[0.2, 0.3], [0.7, 0.6]], 3000), rows=50)
     for sharpen in (True, False):

@@ -171,7 +171,7 @@ UNMEASURED = [
 ]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("question", UNMEASURED)
 @pytest.mark.parametrize("seed", range(2))
 def test_columns_that_no_table_has_together_are_answered_by_the_best_guess_between_bounds_that_hold(question, seed):

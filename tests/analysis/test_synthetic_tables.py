@@ -50,6 +50,7 @@ def counts_of(records: pd.DataFrame, released, *names: str) -> np.ndarray:
     return TableAnswers(exact.reading(table, 0.0, float(len(records)), 0.0, False)).table(*names)["estimate"].to_numpy()
 
 
+@pytest.mark.thorough
 def test_their_counts_are_those_of_the_best_guess(released, drawn):
     """Counted anew from the values, by the code that counts people: total variation of every pair below 2%."""
     assert drawn.nearness.single < 0.003
@@ -86,6 +87,7 @@ def test_they_read_back_as_the_same_records(released, drawn):
     np.testing.assert_array_equal(encoded(released, again), encoded(released, drawn.points))
 
 
+@pytest.mark.thorough
 def test_the_same_seed_draws_the_same_records(released, drawn):
     assert sample(released, 300, seed=4).points.equals(sample(released, 300, seed=4).points)
     assert len(sample(released, 1).points) == 1
@@ -217,6 +219,7 @@ def drawn_of_sub_cell_sampler(made):
     return sample(made, 4_000, seed=2)
 
 
+@pytest.mark.thorough
 def test_counts_are_those_of_the_tables(made, drawn_of_sub_cell_sampler):
     """As near as records of the tables alone are, counted anew from the values."""
     tables = made.part("counts")
@@ -253,6 +256,7 @@ def test_it_is_said_how_far_they_are_from_every_part(drawn_of_sub_cell_sampler):
     assert "the part 'places'" in nearness_words(drawn_of_sub_cell_sampler.nearness)
 
 
+@pytest.mark.thorough
 def test_a_file_is_drawn_from_as_a_whole_unless_a_part_is_named(made, tmp_path):
     made.save(tmp_path / "r.npz", teaching=True)
     asked = ["sample", str(tmp_path / "r.npz"), "-n", "50"]
@@ -262,6 +266,7 @@ def test_a_file_is_drawn_from_as_a_whole_unless_a_part_is_named(made, tmp_path):
     assert list(pd.read_csv(io.StringIO(alone.stdout)).columns) == ["x", "y"]
 
 
+@pytest.mark.thorough
 def test_parts_without_tables_are_drawn_one_by_one():
     fine = [Part(Histogram(PLACES, Gaussian(0.3)), "places"), Part(Moments(PLACES), "how far")]
     made = release(fine, crowd(), Budget(4), records=PEOPLE)
@@ -285,6 +290,7 @@ def test_a_record_gets_a_point_of_its_own_cells_or_none():
     assert written.x[:4].tolist()[2:] == [6.0, 9.0] and written.y.notna().all()
 
 
+@pytest.mark.thorough
 def test_columns_that_no_table_has_together_hang_together_as_in_the_density():
     """Two columns by themselves in tables, and a density of both: x and y are one number in truth."""
     both = Domain((X, Y))

@@ -62,6 +62,7 @@ def test_a_stretch_of_dates_is_a_part():
     assert begins <= first and last <= ends and since.cells <= 12
 
 
+@pytest.mark.thorough
 def test_intervals_of_the_overview_hold_as_often_as_they_say():
     """All numbers of a part and of everyone: of some 90 x draws, 95% or more; fewer than 90% not once in a million."""
     data, held = inhabitants(), []

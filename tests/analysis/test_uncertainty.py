@@ -222,6 +222,7 @@ def slow_chance(value, variance, scatter, draws=400_000, middle=300.0):
     return np.average(wins, weights=shares)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("value", "variance"),
     [
@@ -247,7 +248,7 @@ def test_scores_that_scatter_far_beyond_the_noise_win_by_their_lead_alone():
     assert chance_of_winning(value, np.ones((9, 2)), scatter) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("classes", [2, deep(3), deep(10)])
 @pytest.mark.parametrize("shape", ["peaked", deep("two peaks"), "one stands out", "nothing"])
 def test_chances_come_true(classes, shape):

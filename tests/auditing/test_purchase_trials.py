@@ -65,6 +65,7 @@ def test_everything_that_is_bought_is_replayed_under_every_promise(budget):
     sound(purchases([budget]), None)
 
 
+@pytest.mark.thorough
 def test_every_way_to_share_noise_is_replayed_and_uses_all_of_its_promise():
     for trial in purchase_trials.rounds(PURE):
         verdict = examine(trial, QUICK)
@@ -76,11 +77,13 @@ def main(arguments):
     return app(arguments)
 
 
+@pytest.mark.thorough
 def test_the_page_and_sources_of_every_kind_are_replayed():
     sound(islice([*sources(PURE), *page(PURE)], 0, None, 2))
     sound(exported(PURE))
 
 
+@pytest.mark.thorough
 def test_what_an_estimator_keeps_is_replayed():
     sound(islice(estimators(PURE), 0, None, 4))
 
@@ -152,12 +155,14 @@ def refusing_odd_numbers(stage, known, offer, counts):
     yield known
 
 
+@pytest.mark.thorough
 def test_exact_counts_of_what_fits_are_found(monkeypatch):
     monkeypatch.setattr(core.releases.fitting, "add_noise", exactly)
     monkeypatch.setattr(core.releases.fitting.Fitting, "learnt", refusing_odd_numbers)
     assert found(first(purchase_trials.fittings(PURE), "of three a person"), None)
 
 
+@pytest.mark.thorough
 def test_what_fits_priced_as_if_a_person_had_one_record_is_found(monkeypatch):
     monkeypatch.setattr(core.releases.fitting.Sensitivity, "scaled", lambda moved, records: moved)
     assert found(first(purchase_trials.fittings(PURE), "of three a person"), None)
@@ -174,6 +179,7 @@ def test_a_choice_of_pairs_that_is_left_out_of_the_price_is_found(monkeypatch):
     assert found(first(purchase_trials.tables(DELTA), "chosen"), None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("word", ["are chosen", "worth it"])
 def test_pairs_under_a_pure_promise_are_replayed_and_one_without_a_price_is_found(monkeypatch, word):
     sound([first(purchase_trials.tables(PURE), word)])
@@ -184,6 +190,7 @@ def test_pairs_under_a_pure_promise_are_replayed_and_one_without_a_price_is_foun
     assert found(first(purchase_trials.tables(PURE), word), None)
 
 
+@pytest.mark.thorough
 def test_an_exponential_mechanism_without_its_factor_of_two_is_found(monkeypatch):
     honest = selection._chosen
     laws = selection.WeighedChoice
@@ -213,6 +220,7 @@ def test_weighted_sums_of_periods_that_are_paid_for_as_one_period_are_found(monk
     assert found(first(purchase_trials.living(budget), "bands"), SOME)
 
 
+@pytest.mark.thorough
 def test_more_records_of_a_person_than_are_paid_for_in_a_living_release_are_found(monkeypatch):
     monkeypatch.setattr(Living, "read_as", property(lambda sketch: replace(sketch.domain, unit=PrivacyUnit("id", 9))))
     assert found(first(purchase_trials.living(PURE), "person"), SOME)
@@ -268,11 +276,13 @@ def test_noise_that_only_all_owners_together_have_where_fewer_are_honest_is_foun
     assert "the parts of 2 owners are 2/3 of the noise" in _only(PURE, way)
 
 
+@pytest.mark.thorough
 def test_a_mask_that_is_the_same_in_two_rounds_is_found(monkeypatch):
     monkeypatch.setattr(RoundSecrets, "own_mask", property(lambda one: one.key.of_round("00" * 32, "own mask")))
     assert "a mask was used for two shares" in _only(PURE, "two rounds")
 
 
+@pytest.mark.thorough
 def test_a_mask_that_is_the_same_with_two_neighbours_is_found(monkeypatch):
     monkeypatch.setattr(masking, "pair_secret", lambda *agreed: bytes(32))
     assert "a mask was used for two shares" in _only(PURE, "a round, masked")
@@ -285,6 +295,7 @@ def test_records_of_a_round_that_count_twice_for_one_price_are_found(monkeypatch
     assert "the draws keep ε = 1.9" in _only(PURE, f"a round, {way}")  # nearly 2, as few cells are full
 
 
+@pytest.mark.thorough
 def test_an_owner_who_is_told_that_there_are_more_records_than_a_round_has_room_for_is_found(monkeypatch):
     honest = RoundPlan.flat
 
@@ -314,6 +325,7 @@ def test_records_left_in_a_temporary_file_are_found(monkeypatch):
     assert found(first(purchase_trials.classes(PURE)))
 
 
+@pytest.mark.thorough
 def test_one_encoding_for_the_whole_file_is_found(monkeypatch):
     def of_all(pieces, encoding):
         content = b"".join(pieces)
@@ -323,6 +335,7 @@ def test_one_encoding_for_the_whole_file_is_found(monkeypatch):
     assert found(first(exported(PURE)))
 
 
+@pytest.mark.thorough
 def test_more_records_of_a_person_than_their_share_are_found(monkeypatch):
     monkeypatch.setattr(core.sources.queried, "keep_at_most", lambda batches, records: batches_of(batches))
 
@@ -359,6 +372,7 @@ def test_a_refusal_that_depends_on_the_number_of_records_is_found(monkeypatch):
     assert found(first(purchase_trials.classes(PURE)))
 
 
+@pytest.mark.thorough
 def test_a_command_that_says_how_many_rows_there_were_is_found(monkeypatch):
     command = sys.modules["core.cli.release_command"]
     honest = command._run
@@ -395,6 +409,7 @@ def test_a_page_whose_remark_names_a_number_of_rows_is_found(monkeypatch):
     assert found(first(page(PURE)))
 
 
+@pytest.mark.thorough
 def test_topping_up_is_replayed_and_uses_all_of_its_promise():
     (trial,) = door_trials.topped_up(PURE)
     verdict = examine(trial, QUICK)

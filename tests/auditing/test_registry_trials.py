@@ -40,6 +40,7 @@ def test_every_trainer_is_replayed():
     assert set(trials()) == {*METHODS, *NUMBER_METHODS, CHOSEN}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", QUICK)
 def test_nothing_escapes_a_model_that_is_trained(name):
     for trial in quick(trials()[name]):
@@ -63,6 +64,7 @@ def test_objective_perturbation_reaches_its_price():
     assert 0.8 <= several.reached <= 1.0  # waves and curves leave no record all of its length
 
 
+@pytest.mark.thorough
 def test_approximate_minima_reach_their_price():
     verdict = examine(of_method("amp", DELTA, domain_of(2)), 1)
     assert 0.98 <= verdict.reached <= 1.0
@@ -180,6 +182,7 @@ TRIES = 6
 CHEAP = ("records_too_long", "exact_count_told", "less_noise", "choice_not_paid")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "method", "budget", "classes"),
     [pytest.param(*one, marks=[] if one[0].__name__ in CHEAP else pytest.mark.deep) for one in FAULTS],

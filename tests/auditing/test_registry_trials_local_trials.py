@@ -53,11 +53,13 @@ def test_every_sketch_is_replayed():
     assert max(sound(trials[::step])) > 0.99
 
 
+@pytest.mark.thorough
 def test_every_search_is_replayed():
     assert named(searches()) == {*FINDERS, "privtrie"}
     assert max(sound(searches(draws(("3",), EPSILONS)))) > 0.99
 
 
+@pytest.mark.thorough
 def test_every_report_of_a_record_is_replayed():
     assert {trial.name.split(" by ")[1].split(",")[0] for trial in records_reported()} == set(EXACT)
     assert max(sound(records_reported(draws(("3",), EPSILONS)))) > 0.99
@@ -125,6 +127,7 @@ def test_bits_that_are_set_a_billionth_too_seldom_are_found(monkeypatch):
     assert finds(only(oracles(("3",)), "oue of 3"))
 
 
+@pytest.mark.thorough
 def test_a_cohort_that_depends_on_the_value_is_found(monkeypatch):
     honest = Rappor.permanent
 

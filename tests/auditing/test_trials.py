@@ -30,6 +30,7 @@ def test_every_mechanism_is_replayed(name):
         assert verdict.passed, verdict.sentence
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_prices_are_reached_or_the_slack_is_explained(budget):
     for name in draws(("race", "histogram", "distance"), tuple(cards())):

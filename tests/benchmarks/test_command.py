@@ -45,6 +45,7 @@ def test_every_way_has_its_turn_in_every_round():
     assert turns == ["a", "b"] * 4 and [len(seconds[name]) for name in "ab"] == [3, 3]
 
 
+@pytest.mark.thorough
 def test_memory_is_that_of_the_programme_and_not_of_who_starts_it():
     own = bytearray(300 << 20)  # resident here, and not there
     small = run_apart([sys.executable, "-I", "-S", "-c", "print('done')"])

@@ -63,6 +63,7 @@ def test_killed_and_started_again_it_goes_on_and_reports(tmp_path, capsys):
     assert "Reproduced" in page and str(tmp_path) not in page
 
 
+@pytest.mark.thorough
 def test_what_is_in_the_store_is_not_done_again(tmp_path):
     """No process is needed at all where everything is known."""
     store = Store(tmp_path / RECORDS)

@@ -49,6 +49,7 @@ def test_draws_go_on_until_their_mean_is_known_to_a_tenth():
     assert board.enough([0.1, 2.0] * (board.MOST // 2))
 
 
+@pytest.mark.thorough
 def test_our_answers_are_those_of_a_stranger_and_their_errors_fall_with_the_promise():
     for contest in (means, medians):
         one = contest(fetched())

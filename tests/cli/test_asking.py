@@ -36,6 +36,7 @@ def queries(tmp_path):
     return frame
 
 
+@pytest.mark.thorough
 def test_answers_stand_beside_the_queries(command, released, queries):
     answers = table(command("query", released, "queries.csv"))
     assert list(answers) == ["x", "y", "name", "estimate", "low", "high", "density"]
@@ -120,6 +121,7 @@ def test_modes_of_a_sample_have_longer_bands_and_are_called_modes_of_the_records
     assert MODES_OF_RECORDS in " ".join(result.stderr.split())
 
 
+@pytest.mark.thorough
 def test_anomalies_are_scored(command, released, tmp_path, few_places):
     (tmp_path / "places.csv").write_text("x,y\n3,3\n9.9,0.1\n")
     result = command("anomalies", released, "places.csv")
@@ -130,6 +132,7 @@ def test_anomalies_are_scored(command, released, tmp_path, few_places):
     assert f"{expected.threshold:.3g}" in result.stderr
 
 
+@pytest.mark.thorough
 def test_densities_beside_anomalies_have_longer_bands_for_the_population(command, released, tmp_path, few_places):
     (tmp_path / "places.csv").write_text("x,y\n3,3\n9.9,0.1\n")
     alone, beyond = (table(command("anomalies", released, "places.csv", *more)) for more in ((), ("--population",)))
@@ -223,6 +226,7 @@ def _empty_parquet(folder):
     return path
 
 
+@pytest.mark.thorough
 def test_released_tables_are_asked_in_sql(command, tmp_path):
     frame = pd.DataFrame({"age": np.arange(600) % 80, "city": np.where(np.arange(600) % 3, "Bern", "Basel")})
     frame.to_csv(tmp_path / "people.csv", index=False)
@@ -241,6 +245,7 @@ def test_released_tables_are_asked_in_sql(command, tmp_path):
     assert len(pd.read_parquet(tmp_path / "answer.parquet")) == len(exact)
 
 
+@pytest.mark.thorough
 def test_a_release_of_products_predicts_any_column(command, tmp_path):
     frame = pd.DataFrame({"age": np.arange(600) % 80, "city": np.where(np.arange(600) % 3, "Bern", "Basel")})
     frame["pay"] = 20 + 0.5 * frame.age
@@ -284,6 +289,7 @@ def test_two_releases_are_compared(command, tmp_path):
     assert "same release" in refused(command("compare", "a.npz", "a.npz", "x"))
 
 
+@pytest.mark.thorough
 def test_synthetic_records_of_tables_have_their_own_types(command, tmp_path):
     people = pd.DataFrame({"day": ["2024-05-01", "2024-05-03"] * 200, "age": [30, 41] * 200, "kind": ["=1", "b"] * 200})
     people.to_csv("people.csv", index=False)

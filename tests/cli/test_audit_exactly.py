@@ -20,6 +20,7 @@ def test_a_local_report_is_replayed_as_json(command):
     assert done.exit_code == 0 and said["passed"] and all(one["reached"] <= 1 for one in said["trials"])
 
 
+@pytest.mark.thorough
 def test_a_broken_promise_is_said_and_ends_with_exit_code_1(command, monkeypatch):
     real = seal.add_noise
 

@@ -77,6 +77,7 @@ def test_parquet_cut_short(command, ledger, tmp_path, share):
     check_refused(command, ledger, tmp_path, "people.parquet")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["x,y\n1,\n2,3\n", "x,y\nNaN,1\n2,3\n"])
 def test_missing_values_can_be_refused(command, ledger, tmp_path, text):
     (tmp_path / "gaps.csv").write_text(text)
@@ -84,12 +85,13 @@ def test_missing_values_can_be_refused(command, ledger, tmp_path, text):
     assert released(command, "gaps.csv").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_a_fault_far_down_spends_nothing(command, ledger, tmp_path):
     (tmp_path / "long.csv").write_text("x,y\n" + "1,2\n" * 200_000 + f"{SECRET},2\n")
     assert "row 200,001" in check_refused(command, ledger, tmp_path, "long.csv")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "text",
     [
@@ -109,6 +111,7 @@ def test_odd_records_are_released_like_any_others(command, tmp_path, text):
     assert np.isfinite(load("out.npz").records)
 
 
+@pytest.mark.thorough
 def test_unseen_categories_are_left_out_or_refused(command, ledger, tmp_path):
     pd.DataFrame({"c": ["a", "b", SECRET] * 5}).to_csv(tmp_path / "cities.csv", index=False)
     options = ("--categories", "c=a,b", "--bandwidth", "1", "--rows", "20", "--width", "16", "--epsilon", "1")

@@ -158,6 +158,7 @@ def stopped(folder, ledger, command, after_every_batch, monkeypatch):
     return result.stderr
 
 
+@pytest.mark.thorough
 def test_what_lies_on_the_disk_is_said_listed_and_removed(stopped, ledger, command):
     assert f"kept in '{ledger}.checkpoints', for you alone" in stopped
     assert "the same command goes on there" in stopped
@@ -172,6 +173,7 @@ def test_what_lies_on_the_disk_is_said_listed_and_removed(stopped, ledger, comma
     assert "Continuing" not in command(*ARGUMENTS).stderr
 
 
+@pytest.mark.thorough
 def test_the_same_command_goes_on_and_leaves_nothing(stopped, folder, ledger, command):
     done = command(*ARGUMENTS)
     assert done.exit_code == 0
@@ -180,6 +182,7 @@ def test_the_same_command_goes_on_and_leaves_nothing(stopped, folder, ledger, co
     assert (folder / "people.npz").exists()
 
 
+@pytest.mark.thorough
 def test_a_payment_that_came_to_nothing_is_told_of_and_made_again_only_when_asked(stopped, folder, ledger, command):
     ((kept),) = checkpoints(ledger)
     content = kept.read_bytes()
@@ -194,6 +197,7 @@ def test_a_payment_that_came_to_nothing_is_told_of_and_made_again_only_when_aske
     assert len(Ledger(ledger).status("people").releases) == 3
 
 
+@pytest.mark.thorough
 def test_nothing_is_kept_when_nothing_shall_be(folder, ledger, command, after_every_batch):
     done = command(*ARGUMENTS, "--no-checkpoint")
     assert done.exit_code == 0

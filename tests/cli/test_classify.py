@@ -48,6 +48,7 @@ def test_a_rule_and_a_level_of_ones_own(command, grouped, tmp_path):
     assert said["label"].tolist() == found.labels.tolist() and said["certain"].tolist() == found.certain.tolist()
 
 
+@pytest.mark.thorough
 def test_where_posterior_says_the_largest_class_alone_it_is_told(command, tmp_path):
     wide_release().save(tmp_path / "wide.npz", teaching=True)
     wide_people(300, seed=7).to_csv(tmp_path / "wide.csv", index=False)
@@ -69,6 +70,7 @@ def test_with_the_truth_it_counts(command, grouped, tmp_path):
     assert alone.stdout == result.stdout
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_classified(command, grouped, released, tmp_path):
     (tmp_path / "odd.csv").write_text("x,y,sex,kind\n0.1,0.2,f,strange\n")
     (tmp_path / "short.csv").write_text("x,sex\n0.1,f\n")

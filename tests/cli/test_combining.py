@@ -36,6 +36,7 @@ def share(step, plan, name, *more, **expected):
     return step("share", plan, f"{name}.csv", *own, *more, **expected)
 
 
+@pytest.mark.thorough
 def test_three_owners_make_a_masked_release_of_which_one_never_sends_its_share(step):
     said = step(
         *("plan", "--owners", ",".join(OWNERS), *SKETCH, "--records", "1000"),
@@ -71,6 +72,7 @@ def test_three_owners_make_a_masked_release_of_which_one_never_sends_its_share(s
         assert Ledger(f"{name}.sqlite").status(name).spent == pytest.approx(1)
 
 
+@pytest.mark.thorough
 def test_a_share_that_is_asked_for_again_is_the_same_file_and_costs_nothing_more(step):
     step(
         "plan",

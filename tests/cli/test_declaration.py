@@ -93,6 +93,7 @@ def test_a_date_may_be_held(command, table, declared):
     assert "not a date, such as" in refused(command("line", "two.npz", "age", "--at", "joined=soon"))
 
 
+@pytest.mark.thorough
 def test_what_is_typed_goes_before_the_file(command, table, declared):
     extra = ("--columns", "age", "--unit", "sex:2", "--scale", "none", "--missing", "refuse", "--bandwidth", "5")
     made = command("release", table, "--declaration", declared, *DENSITY, *extra, "--out", "age.npz")
@@ -120,6 +121,7 @@ def test_contradictions_are_refused(command, table, declared, options, sentence)
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
@@ -135,6 +137,7 @@ def test_a_wrong_declaration_costs_nothing(command, table, ledger, entry, senten
     assert "people" not in command("ledger", "list").stdout
 
 
+@pytest.mark.thorough
 def test_bounds_from_common_knowledge_are_said(command, table):
     Path("preset.yaml").write_text("columns: {age: {kind: number, preset: age}}\n")
     made = command("release", table, "--declaration", "preset.yaml", *DENSITY, "--bandwidth", "5", "--out", "x.npz")
@@ -147,6 +150,7 @@ def test_a_draft_is_refused_where_it_would_leak_or_overwrite(command, table, dec
     assert "no codebook" in refused(command("declare", table, "--codebook", "absent.csv"))
 
 
+@pytest.mark.thorough
 def test_a_person_named_in_the_file_is_protected(command, table, declared):
     Path("unit.yaml").write_text(f"unit: {{column: note, at_most: 5}}\ncolumns: {{{JOINED}}}\n")
     made = command("release", table, "--declaration", "unit.yaml", *DENSITY, "--bandwidth", "90", "--out", "x.npz")
@@ -155,6 +159,7 @@ def test_a_person_named_in_the_file_is_protected(command, table, declared):
     assert load("x.npz").domain.unit == PrivacyUnit("note", 5)
 
 
+@pytest.mark.thorough
 def test_missing_values_are_a_category_by_one_option(command, tmp_path):
     (tmp_path / "gaps.csv").write_text("age,city\n" + "10,Bern\n,Chur\n30,\n" * 40)
     told = ("--columns", "age,city", "--bounds", "age=0:90", "--categories", "city=Bern,Chur")
@@ -167,6 +172,7 @@ def test_missing_values_are_a_category_by_one_option(command, tmp_path):
     assert release.records == pytest.approx(120, abs=20)
 
 
+@pytest.mark.thorough
 def test_unknown_categories_leave_half_of_a_table_out_and_the_label_says_so_unless_they_count_as_other(command, table):
     shared = (
         "release",
@@ -196,6 +202,7 @@ def test_unknown_categories_leave_half_of_a_table_out_and_the_label_says_so_unle
 FIND = ("--discover", "--epsilon", "20", "--delta", "0.0001")
 
 
+@pytest.mark.thorough
 def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(command, table):
     result = command("declare", table, "--codebook", "book.csv", *FIND, "--out", "found.yaml")
     assert result.exit_code == 0, result.output
@@ -211,6 +218,7 @@ def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(co
     assert "--discover is not" in refused(command("declare", table, "--epsilon", "1"))
 
 
+@pytest.mark.thorough
 def test_discover_is_a_command_of_its_own_and_what_declare_does_with_that_option(command, table):
     """Scripts call it by its own name, which there was not."""
     wrong = ("--epsilon", "20", "--delta", "0.0001", "--unit", "id:0")

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 
+@pytest.mark.thorough
 def test_edges_in_any_order_are_asked_about_as_edges(command, tmp_path):
     rows = [(f"p{place % 60}", place // 60) for place in range(240)]
     people = pd.DataFrame(rows, columns=["who", "likes"])

@@ -39,6 +39,7 @@ def table(command):
     return "t.csv"
 
 
+@pytest.mark.thorough
 def test_parts_are_released_without_a_number_of_records_and_moments_say_every_regression(command, table):
     """A density by forecast needed --records, moments took no circle, and `regress` had other options."""
     parts = ("--part", "tables:singles", "--part", "moments")
@@ -62,6 +63,7 @@ def test_parts_are_released_without_a_number_of_records_and_moments_say_every_re
     assert asked.exit_code == 0 and {"n", "n_low", "n_high"} <= set(pd.read_csv("a.csv"))
 
 
+@pytest.mark.thorough
 def test_a_model_is_inspected_and_predicts_what_it_was_trained_on_with_gaps_left_empty(command, table):
     """Its file was no release, the hour of a time was no column, and one gap refused everybody."""
     promise = ("--epsilon", "5", "--delta", "1e-6", "--dataset", "T", "--out", "M.json")
@@ -81,6 +83,7 @@ def test_a_model_is_inspected_and_predicts_what_it_was_trained_on_with_gaps_left
     pd.testing.assert_series_equal(pd.read_csv("Q.csv")["predicted"], found["predicted"])
 
 
+@pytest.mark.thorough
 def test_an_exact_audit_takes_parts_without_columns_and_what_is_found_out(command, monkeypatch):
     done = command("audit", "--exact", "--part", "moments", "--epsilon", "1")
     assert done.exit_code == 0 and "at most ε = 1 was used" in done.stdout

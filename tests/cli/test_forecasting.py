@@ -33,6 +33,7 @@ def test_a_forecast_in_words_shows_both_promises_side_by_side(command):
     assert result.stderr == ""
 
 
+@pytest.mark.thorough
 def test_a_mechanism_that_chooses_first_is_forecast_by_a_table_of_its_size(command, monkeypatch):
     monkeypatch.setattr("core.lab.published.synthetic_records.POINTS", 64)  # enough for a table in words
     shape = ("--mechanism", "privbayes", "--kernel", "gaussian", "--bandwidth", "2", "--size", "4")
@@ -118,6 +119,7 @@ def test_an_audit_with_too_few_runs(command):
     assert "runs" in refused(command("audit", "--epsilon", "1", "--runs", "5"))
 
 
+@pytest.mark.thorough
 def test_the_promise_follows_from_what_is_needed_and_is_what_is_spent(command, tmp_path):
     rows = "\n".join(f"{place % 10},{place % 7}" for place in range(300))
     (tmp_path / "people.csv").write_text(f"x,y\n{rows}\n")

@@ -68,6 +68,7 @@ def test_a_name_is_no_markup(command):
     assert "[red]x[/red]" in command("ledger", "list").stdout
 
 
+@pytest.mark.thorough
 def test_a_ledger_that_forgot_a_release_is_told_from_one_that_did_not(command, ledger, source, tmp_path):
     options = ("--epsilon", "0.3", "--dataset", "people", "--overwrite")
     assert command("ledger", "add", "people", "--epsilon", "1").exit_code == 0
@@ -102,6 +103,7 @@ def test_a_second_place_is_asked_where_it_is_named(command, ledger, tmp_path):
     assert place.read_text() == written
 
 
+@pytest.mark.thorough
 def test_every_command_asks_the_second_place_before_it_spends(command, source, ledger, tmp_path, monkeypatch):
     place, older = tmp_path / "elsewhere", tmp_path / "older.sqlite"
     spend = (

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from core import Ledger, load
 
@@ -9,6 +10,7 @@ MONTHS = tuple(f"2024-{month:02}" for month in range(1, 7))
 SKETCH = ("--kernel", "euclidean", "--bandwidth", "1", "--rows", "40", "--width", "16", "--seed", "1")
 
 
+@pytest.mark.thorough
 def test_a_stream_of_months_is_paid_for_once_and_asked_for_any_run(command, ledger):
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"month": random.choice(MONTHS, 6_000), "x": random.uniform(0, 8, 6_000)})

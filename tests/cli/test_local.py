@@ -42,6 +42,7 @@ def reported(command, name: str, table: pd.DataFrame):
     return done
 
 
+@pytest.mark.thorough
 def test_from_answers_to_estimates(command, survey):
     table = answers()
     reported(command, "one", table[:1000])
@@ -61,6 +62,7 @@ def test_from_answers_to_estimates(command, survey):
     assert abs(processed["estimate"].sum() - 3_000) < 1e-6 and "unprocessed" in shown.stderr
 
 
+@pytest.mark.thorough
 def test_records_become_a_release_that_is_asked_like_any_other(command, tmp_path):
     from core import load
 
@@ -138,6 +140,7 @@ def test_refusals_are_one_sentence_and_repeat_no_value(command, survey):
         refused(command("local", "aggregate", "S.json", "odd.csv", "--out", "R.npz"))
 
 
+@pytest.mark.thorough
 def test_forecasts_name_every_oracle_and_one_to_take(command):
     done = command("local", "forecast", "--domain", "100", "--people", "100000", "--epsilon", "1")
     assert done.exit_code == 0
@@ -152,6 +155,7 @@ def test_forecasts_name_every_oracle_and_one_to_take(command):
     assert "takes 7 bits" in " ".join(short.stdout.split())
 
 
+@pytest.mark.thorough
 def test_a_named_oracle_is_taken(command, survey):
     for name in ("olh", "oue"):
         arguments = ["--question", "Which?", "--values", "fruit.csv", "--epsilon", "1", "--oracle", name]

@@ -25,6 +25,7 @@ def made(command, sketch: str, *options: str) -> None:
     assert done.exit_code == 0 and "is known to ±" in " ".join(done.stderr.split()), done.output
 
 
+@pytest.mark.thorough
 def test_any_text_is_reported_and_asked_later(command, answers):
     made(command, "count-min", "--rows", "4", "--width", "64", "--people", "3000")
     assert (

@@ -134,6 +134,7 @@ def test_a_kernel_that_race_has_not_is_one_of_features(command, source, tmp_path
     assert load(tmp_path / "a.npz").sketch.name == "features" and load(tmp_path / "b.npz").sketch.name == "race"
 
 
+@pytest.mark.thorough
 def test_waves_suit_the_promise(command, source, tmp_path):
     shape = ("--kernel", "gaussian", "--bandwidth", "1", "--rows", "40")
     for name, promise in (("a", ()), ("b", ("--delta", "1e-6"))):
@@ -141,6 +142,7 @@ def test_waves_suit_the_promise(command, source, tmp_path):
     assert [load(tmp_path / f"{name}.npz").sketch.wave for name in "ab"] == ["quadrant", "circle"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [deep(CLOSENESS["histogram"]), deep(DISTANCES["l1"]), DISTANCES["squared"]])
 def test_releases_of_every_kind_are_made_like_others_and_merged(command, tmp_path, options):
     table = people()
@@ -304,6 +306,7 @@ def test_an_option_that_belongs_to_one_mechanism_chooses_it(options, name):
     assert mechanism_name(shape) == name
 
 
+@pytest.mark.thorough
 def test_a_release_of_tables_needs_no_name_of_the_mechanism_beside_its_own_option(command, source):
     made = command(
         "release",
@@ -345,6 +348,7 @@ def test_forecasts_of_every_kind(command, options):
     assert ("looks" in result.stdout) == ("--norm" not in options and "huang-roth" not in options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [

@@ -73,6 +73,7 @@ def test_a_program_lists_describes_and_asks_releases_with_bands(folder):
     assert [one["estimate"] for one in told(answers)] == pytest.approx(places.answer(queries).estimate)
 
 
+@pytest.mark.thorough
 def test_only_the_files_of_the_folder_can_be_asked_and_refusals_are_sentences(folder, tmp_path):
     (tmp_path / "secret.npz").write_bytes((KNOWN / NAMES[0]).read_bytes())
     refused = asked(

@@ -26,6 +26,7 @@ def run(*arguments: str, folder: Path = ROOT, **options) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=120, **options)
 
 
+@pytest.mark.thorough
 def test_from_private_records_to_answers(tmp_path):
     people().to_parquet(tmp_path / "people.parquet")
     (tmp_path / "queries.csv").write_text("x,y\n3,3\n")

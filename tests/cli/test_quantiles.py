@@ -14,6 +14,7 @@ from tests.cli.conftest import BOUNDS, people, refused
 KNOWN = Path(__file__).parents[1] / "known_releases"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_medians_and_quartiles_are_one_entry_in_the_ledger(command, source, ledger, delta):
     asked = ("--quantile", "0.25", "--quantile", "0.5", "--epsilon", "2", "--delta", delta, "--dataset", "D")

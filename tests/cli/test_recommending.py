@@ -22,6 +22,7 @@ def test_the_list_has_a_reason_for_every_mechanism(command):
     assert "is best here" in result.stdout and "race: The gaussian kernel" in result.stdout
 
 
+@pytest.mark.thorough
 def test_as_json(command):
     result = command("recommend", *FACTS, "--bandwidth", "1", "--kernel", "laplacian", "--json")
     found = json.loads(result.stdout)
@@ -93,6 +94,7 @@ def test_a_length_in_the_columns_own_units_keeps_them(command):
     assert "times that" not in command("recommend", *FACTS, "--bandwidth", "1").stderr
 
 
+@pytest.mark.thorough
 def test_without_a_bandwidth_it_follows_from_the_noise(command, source):
     facts = ["--bounds", "x=0:10", "--records", 2000, "--epsilon", 1]
     listed = command("recommend", *facts)
@@ -134,6 +136,7 @@ def test_the_bandwidth_of_many_columns_follows_from_how_far_apart_records_lie(co
     assert "with --mechanism auto" in refused(command("release", "four.csv", *facts, "--out", "x.npz"))
 
 
+@pytest.mark.thorough
 def test_the_automatic_distance_of_a_map_is_said_in_km(command, tmp_path):
     """It was a number without a unit, which nobody could hold beside a street."""
     place = "{kind: position, latitude: lat, longitude: lon, south: 45, north: 47, west: 5, east: 8}"

@@ -131,6 +131,7 @@ def test_every_kernel(command, source, kernel):
     assert load("people.npz").sketch.kernel.name == kernel
 
 
+@pytest.mark.thorough
 def test_rows_that_are_not_stated_are_chosen_from_public_guesses(command, source):
     options = (*BOUNDS, "--bandwidth", "2", "--width", "32", "--epsilon", "1")
     result = command("release", source, *options, "--records", "2000", "--density", "0.3", "--out", "people.npz")
@@ -139,6 +140,7 @@ def test_rows_that_are_not_stated_are_chosen_from_public_guesses(command, source
     assert f"The forecast chose {rows} rows for 2,000 records." in result.stderr
 
 
+@pytest.mark.thorough
 def test_a_second_release_must_fit_into_what_is_left(command, source, ledger):
     assert command("ledger", "add", "people", "--epsilon", "0.3").exit_code == 0
     options = ("release", source, *SKETCH, "--epsilon", "0.1", "--out")
@@ -309,6 +311,7 @@ def test_inspect_agrees_with_the_file(command, source):
     assert facts["parameters"] == load("people.npz").sketch.parameters()
 
 
+@pytest.mark.thorough
 def test_categories_that_nobody_has_are_refused_for_a_hundredth_of_the_promise(command, ledger):
     pd.DataFrame({"cut": ["Fair", "Good "] * 2_000}).to_csv("stones.csv", index=False)
     options = ("--epsilon", 1, "--mechanism", "tables", "--out", "stones.npz", "--dataset", "stones")
@@ -320,6 +323,7 @@ def test_categories_that_nobody_has_are_refused_for_a_hundredth_of_the_promise(c
     assert made.exit_code == 0 and load("stones.npz").records == pytest.approx(4_000, abs=100)
 
 
+@pytest.mark.thorough
 def test_rows_with_a_gap_are_not_dropped_in_silence(command, ledger):
     """Of 8,156 rows 4,650 were left, and nothing said beforehand which columns took the others."""
     people = pd.DataFrame(
@@ -341,6 +345,7 @@ def test_rows_with_a_gap_are_not_dropped_in_silence(command, ledger):
     assert made.asked().count({"pay": None}).estimate[0] == pytest.approx(2_000, abs=100)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rule", "records"), [("", 120), ("missing: drop\n", 40)])
 def test_a_declaration_that_says_nothing_of_gaps_keeps_them_and_one_that_drops_them_does_not(command, rule, records):
     Path("gaps.csv").write_text("age,city\n" + "10,Bern\n,Chur\n30,\n" * 40)

@@ -42,6 +42,7 @@ def test_edges_are_released_as_the_lists_of_nodes(command, edges, tmp_path, kern
     assert release.records == pytest.approx(200, abs=40)
 
 
+@pytest.mark.thorough
 def test_texts_are_cut_and_asked_about(command, baskets, tmp_path):
     options = (*BASKETS, "--scheme", "one-permutation", "--longest", "3", *SIZE)
     result = command("release", baskets, *options, "--epsilon", "100", "--out", "b.npz")
@@ -60,6 +61,7 @@ def test_texts_are_cut_and_asked_about(command, baskets, tmp_path):
         assert "holds sets" in refused(command(task, "b.npz", *columns))
 
 
+@pytest.mark.thorough
 def test_sets_are_forecast_and_recommended(command):
     guesses = (*BASKETS[:2], "--epsilon", "10", "--records", "1000", "--density", "0.01", "--set-size", "5")
     result = command("forecast", *guesses)
@@ -68,6 +70,7 @@ def test_sets_are_forecast_and_recommended(command):
     assert result.exit_code == 0 and "sets have no coordinates" in result.stdout, result.output
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "options, why",
     [

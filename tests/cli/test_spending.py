@@ -53,6 +53,7 @@ def test_usage_errors_are_one_sentence_too(command, source):
     assert "--help" in refused(command("ledger"))
 
 
+@pytest.mark.thorough
 def test_help_and_version(command):
     for arguments in ((), ("--help",), ("-h",), ("release", "--help"), ("ledger", "add", "--help")):
         result = command(*arguments)

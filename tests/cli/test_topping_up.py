@@ -20,6 +20,7 @@ def people(tmp_path, command):
     assert made.exit_code == 0, made.output
 
 
+@pytest.mark.thorough
 def test_a_forecast_spends_nothing_and_what_is_paid_after_it_makes_one_file(people, command):
     asked = ("top-up", "first.npz", "people.csv", "--epsilon", "0.9", "--ledger", "ledger.sqlite", "--out", "both.npz")
     before = len(Ledger("ledger.sqlite").entries("people"))
@@ -39,6 +40,7 @@ def test_a_forecast_spends_nothing_and_what_is_paid_after_it_makes_one_file(peop
     assert refused.exit_code == 3 and not Path("c.npz").exists()
 
 
+@pytest.mark.thorough
 def test_where_nothing_was_kept_a_crash_leaves_the_two_that_are_averaged(people, command):
     for kept in Path("ledger.sqlite.releases").glob("*.finer"):
         kept.unlink()

@@ -38,6 +38,7 @@ PROMISE = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("entrants", "ending"),
     [((Counts,), "json"), deep((Logistic,), "json"), deep((NearestMeans,), "npz"), ((NearestMeans, Logistic), "")],
@@ -95,6 +96,7 @@ def test_a_model_that_the_disk_has_no_room_for_is_not_paid_for(command, tmp_path
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("target", ["side", "x"])
 @pytest.mark.parametrize("wide", [0, 40])
 def test_no_model_takes_more_than_the_room_that_was_taken_for_it(target, wide):

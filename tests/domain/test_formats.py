@@ -62,6 +62,7 @@ def test_a_time_of_day_behind_a_date_is_read():
     assert read == ["2024-12-31T08:30:00", *["2024-12-31T20:30:00"] * 3]
 
 
+@pytest.mark.thorough
 def test_what_fits_a_text():
     told = [
         ("01067", {"code"}),
@@ -90,6 +91,7 @@ ANY = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(4, 50))
 @given(texts=st.lists(st.one_of(ANY, st.none()), min_size=1, max_size=draws(6, 30)))
 def test_what_a_text_fits_and_says_depends_on_no_other_and_every_text_fits_one_to_three(texts):

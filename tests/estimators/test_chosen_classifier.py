@@ -52,6 +52,7 @@ def test_the_one_that_predicts_is_kept_for_one_entry(ring, tmp_path, delta, neig
     assert np.allclose(made.predict_proba(ring[0][:50]).sum(axis=1), 1)
 
 
+@pytest.mark.thorough
 def test_a_line_is_taken_where_a_line_suits():
     random = np.random.default_rng(1)
     X = random.uniform(-4, 4, (8000, 2))

@@ -48,6 +48,7 @@ def decided(fitted: PrivateLogisticRegression, X: np.ndarray) -> np.ndarray:
     return (X @ fitted.coef_.T + fitted.intercept_)[:, 0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 @pytest.mark.parametrize("facts", [{"bounds": (-3, 3)}, {"bounds": [(-3, 3), (-5, 5)]}, {"radius": 4.3}])
 def test_it_comes_near_what_is_not_private(facts, neighbours):
@@ -114,6 +115,7 @@ def test_a_radius_is_a_length_of_features_whatever_the_promise(delta):
     assert PrivateLogisticRegression(**said).fit(X, X[:, 0] > 0).model_.task.radius == 0.5
 
 
+@pytest.mark.thorough
 def test_a_public_number_of_records_lets_descent_take_more_steps():
     X, y = slope(100)
     said = {"classes": ["down", "up"], "bounds": (-3, 3), "delta": 1e-6, "method": "descent"}

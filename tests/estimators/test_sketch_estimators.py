@@ -108,6 +108,7 @@ def test_it_works_in_pipelines_and_with_frames_of_named_columns():
     assert search.best_params_["bandwidth"] in (1.0, 3.0)
 
 
+@pytest.mark.thorough
 def test_what_is_left_open_is_chosen_by_forecast():
     fitted = PrivateKernelDensity(bandwidth=2.0, bounds=(-10, 10), records=5000).fit(people())
     assert fitted.release_.sketch.name == "histogram"  # two columns and a wide kernel
@@ -115,6 +116,7 @@ def test_what_is_left_open_is_chosen_by_forecast():
     assert race.release_.sketch.name == "race" and race.release_.sketch.rows > 10
 
 
+@pytest.mark.thorough
 def test_a_mechanism_without_rows_has_none():
     facts = FACTS | {"mechanism": "histogram"}
     with pytest.raises(RequestError, match="no rows"):

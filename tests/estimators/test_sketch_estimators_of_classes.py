@@ -42,6 +42,7 @@ def two_towns(n: int = 4000) -> tuple[np.ndarray, np.ndarray]:
     return random.normal(0, 1, (n, 2)) + np.where(town == 0, -2.0, 2.0)[:, None], np.array(["west", "east"])[town]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("mechanism", [None, "features"])
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 def test_predictions_are_the_released_classes(mechanism, neighbours):
@@ -87,6 +88,7 @@ def test_what_is_missing_or_wrong_is_refused(change, word):
         PrivateKernelClassifier(**(FACTS | {"classes": ["east", "west"]} | change)).fit(X, y)
 
 
+@pytest.mark.thorough
 def test_without_a_bandwidth_the_noisy_counts_say_which_one_suits():
     X, y = two_towns()
     made = PrivateKernelClassifier(bounds=(-8, 8), classes=["east", "west"], records=4000).fit(X, y)
@@ -142,7 +144,7 @@ def embeddings(n: int = 6000, d: int = 32, classes: int = 4, shared: float = 1.5
     return points / np.linalg.norm(points, axis=1, keepdims=True), kind
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("facts", "promise"),
     crossed(
@@ -168,6 +170,7 @@ def test_embeddings_are_told_apart(facts, promise):
     assert np.array_equal(fitted.predict(X[:50]), said.codes)
 
 
+@pytest.mark.thorough
 def test_a_bought_centre_pays_for_what_all_vectors_share():
     """Six fits a way, or two, on vectors that are nearly the same: without a centre some 0.95 right at this budget."""
     X, y = embeddings(3000, shared=6.0)

@@ -63,6 +63,7 @@ def test_averages_end_at_the_last_one(times):
     assert max(band.y) - 37 == pytest.approx(2 * ask(37, "0.5", 1).error)
 
 
+@pytest.mark.thorough
 def test_the_ring_is_at_the_lowest_point_and_dots_are_measured():
     found = curve("1", 300, 1.0, 64)
     traces = {trace.name: trace for trace in curve_figure(found).data}

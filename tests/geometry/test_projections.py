@@ -82,7 +82,7 @@ def test_the_number_of_threads_changes_nothing(kind, monkeypatch):
     assert projection.project(x).tobytes() == whole.tobytes()
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("vector", ["even", "random", "single"])
 def test_squared_lengths_have_the_stated_mean_and_at_most_the_stated_variance(kind, vector):
@@ -160,7 +160,7 @@ def test_matrices_beyond_memory_and_points_of_another_length_are_refused():
         FastProjection(10, 3).project(np.zeros((2, 11)))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Exponential(0.5), Smooth(1.0), Euclidean(3.0)], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_wanted_error_of_a_density_is_kept(kernel, kind):

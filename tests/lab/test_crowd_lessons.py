@@ -18,6 +18,7 @@ def test_the_crowd_is_the_same_every_time_and_a_larger_one_holds_the_smaller():
     assert 0 <= crowd(1000).min() and crowd(1000).max() <= LATEST
 
 
+@pytest.mark.thorough
 def test_a_small_epsilon_hides_the_peak_and_a_large_one_shows_it():
     hidden, shown = outcomes("0.05", 30), outcomes("10", 30)
     assert hidden.kept < RELEASES / 2 and shown.kept == RELEASES
@@ -39,6 +40,7 @@ def test_the_releases_scatter_around_the_truth():
     assert (outcomes("1", 300).releases == possible.releases).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("setting", [("1", 1000, 1.0, 64), deep(("0.1", 300, 2.0, 64)), deep(("1", 1000, 1.0, 4))])
 def test_real_sketches_lie_on_the_curve_and_below_the_bound(setting):
     """Errors over at least eight sketches and fifteen places each: a factor of 1.6 is far outside their spread."""
@@ -63,6 +65,7 @@ def test_the_minimum_moves_with_epsilon_people_and_neighbourhoods():
     assert middle.rule > middle.best, "the paper's bound is on the safe side"
 
 
+@pytest.mark.thorough
 def test_the_rule_is_that_of_corollary_3_5():
     """R = f~ ε / √2 with f~ the sum of the square roots of the kernel, from slow sums at the places that are asked."""
     records = crowd(300)

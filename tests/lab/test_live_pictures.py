@@ -19,6 +19,7 @@ def live():
     return live_picture(sample("health"))
 
 
+@pytest.mark.thorough
 def test_it_dissolves_as_epsilon_falls(live):
     hidden = [hidden_by_noise(live.at(epsilon)).mean() for epsilon in EPSILONS]
     assert hidden[0] > 0.9 and hidden[-1] < 0.7

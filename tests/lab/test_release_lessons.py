@@ -34,6 +34,7 @@ def area(corners):
     return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2 if len(corners) > 2 else 0.0
 
 
+@pytest.mark.thorough
 def test_every_draw_keeps_its_cells_apart_and_the_stripes_cover_the_plane():
     for draw in range(1, DRAWS + 1):
         plane = Plane(PEOPLE, draw)

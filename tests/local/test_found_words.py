@@ -23,6 +23,7 @@ def made(epsilon: float, people: int, seed: int, top: int | None = None) -> Foun
     return FoundRelease.of(survey, search.privatise(texts, SeededSource(seed)), 0, top)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(draws(1, 3)))
 def test_no_made_up_words_are_listed_where_nobody_says_how_many(seed):
     """Twenty intervals hold at once in 95 of 100; none of three seeded searches lists a word that nobody sent."""
@@ -31,6 +32,7 @@ def test_no_made_up_words_are_listed_where_nobody_says_how_many(seed):
     assert (found.found.low > 0).all() and 0 < found.needed < 10_000
 
 
+@pytest.mark.thorough
 def test_as_many_as_are_asked_for_are_listed_noise_or_not():
     assert len(made(3, 30_000, 1, top=15).found) == 15
 

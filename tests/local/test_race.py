@@ -117,6 +117,7 @@ def test_one_row_a_person_is_best_up_to_epsilon_two(name):
                 assert (variance(epsilon, t, 7, cells) >= variance(epsilon, 1, 7, cells) - 1e-6).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", ["1", "3"])
 def test_answers_are_unbiased_with_the_forecast_error_and_intervals_hold(epsilon):
     """Over coins, rows and hashes; bands are six standard errors of so many runs."""
@@ -148,6 +149,7 @@ def noiseless(run, asked):
     return sketch.answer(table, PEOPLE, asked, 0.0, 0.95).estimate - sketch.exact(asked, POINTS)
 
 
+@pytest.mark.thorough
 def test_rows_cost_no_noise_and_the_forecast_says_so():
     few, many = (CellReports.of(race(rows=rows), 1) for rows in (50, 5_000))
     a, b = (forecast_reports(one, 100_000, 0.1) for one in (few, many))

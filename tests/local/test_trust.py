@@ -27,6 +27,7 @@ def test_so_many_people_give_the_owners_error(epsilon):
     assert abs(noise.std() / 5_000 / found.owner - 1) < 0.06  # six standard errors, the fourth moment counted in
 
 
+@pytest.mark.thorough
 def test_of_records_too():
     sketch = Race(Domain.of(x=(0, 10), y=(0, 5)), kernels.Euclidean(1.5), seed=3)
     found = of_density(sketch, Decimal(1), 20_000, density=0.1)

@@ -50,6 +50,7 @@ def test_without_noise_and_with_long_slopes_it_is_least_squares():
     assert model.weights[0] == pytest.approx(wanted, abs=2e-3)
 
 
+@pytest.mark.thorough
 def test_a_fit_predicts_and_is_offered():
     for relation in Neighbours:
         budget = Budget(5, "1e-4", relation)

@@ -230,6 +230,7 @@ def test_shares_of_classes_in_whole_numbers_are_within_two_units():
             assert all(abs(a - b) <= 2 for a, b in zip(certified_softmax._shares(whole, digits), exact, strict=True))
 
 
+@pytest.mark.thorough
 def test_coarse_digits_of_several_classes_are_extended_until_the_rounding_is_decided():
     vectors, codes = several(200, 2, 3)
     for seed in range(3):

@@ -57,6 +57,7 @@ def test_records_with_curves_are_within_the_radius_that_sensitivities_are_proved
     assert (whole[7] == alone[0]).all()  # bit for bit, whoever is beside it
 
 
+@pytest.mark.thorough
 def test_the_file_of_a_straight_model_is_as_it_was_and_that_of_a_curved_one_is_read_back():
     straight, bent = (
         train(valley(500), "kind", PLANE, DELTA, "descent", curves=halvings, records=500) for halvings in (0, 3)
@@ -112,6 +113,7 @@ def test_a_growing_curve_of_a_number_is_learnt():
     assert errors[3] < 0.9 < 2.0 < errors[0]
 
 
+@pytest.mark.thorough
 def test_a_valley_is_learnt_by_curves_and_by_no_straight_line():
     asked = valley(2_000, 9)
     right = {}
@@ -170,6 +172,7 @@ def test_auto_buys_a_count_where_nobody_says_how_many_records_there_are(tmp_path
     assert len(book.entries("people")) == 3 and book.status("people").left == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "label", "curves"),
     [
@@ -225,6 +228,7 @@ def test_what_may_be_nothing_is_not_said_to_carry_a_model():
     assert "may as well be zero" in coefficients_in_words(table.assign(low=-20.0, high=20.0), "price")
 
 
+@pytest.mark.thorough
 def test_a_regression_that_bends_is_taken_where_lines_explain_hardly_more():
     first = offers(GROWTH, "z", DELTA, records=20_000)[0]
     assert first.trainer.curves > 0 and first.method != "products"
@@ -277,6 +281,7 @@ def test_records_with_waves_are_within_the_radius_that_sensitivities_are_proved_
     assert (whole[7] == alone[0]).all()  # bit for bit, whoever is beside it
 
 
+@pytest.mark.thorough
 def test_what_columns_say_only_together_is_learnt_by_what_auto_takes_and_by_no_sum_of_curves():
     """An exclusive or of two columns was answered at chance."""
     count, asked = 4_000, alike(2_000, 9)

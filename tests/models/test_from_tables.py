@@ -56,6 +56,7 @@ def test_sums_off_tables_are_those_of_the_records_but_for_where_in_a_cell_they_l
     assert sums / COUNT == pytest.approx(own.T @ classes / COUNT, abs=0.01)
 
 
+@pytest.mark.thorough
 def test_a_valley_is_read_off_pairs_as_it_is_learnt_of_records(kinds):
     asked = valley(1_000, 9)
     model = train_from(kinds, "kind")
@@ -80,6 +81,7 @@ def test_numbers_and_several_classes_follow_from_pairs():
     assert towns.kind == "multinomial" and len(towns.rows) == 3
 
 
+@pytest.mark.thorough
 def test_columns_of_every_kind_are_read_off_their_cells():
     random = np.random.default_rng(1)
     days = random.integers(0, 1_000, COUNT)

@@ -111,6 +111,7 @@ def test_without_a_public_record_nothing_would_change():
     assert 0.2 < again.scale / model.scale < 5
 
 
+@pytest.mark.thorough
 def test_the_command_judges_and_fits(command, tmp_path):  # noqa: F811
     train(plane(), "kind", PLANE, Budget(8)).save(tmp_path / "model.json")
     train(line(), "y", LINE, Budget(8)).save(tmp_path / "numbers.json")

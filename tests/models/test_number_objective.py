@@ -75,6 +75,7 @@ def test_the_two_sums_of_a_mean_move_as_far_as_is_said_by_all_records_of_a_perso
         assert (moved.l1, moved.l2_squared) == (np.abs(reached).sum(), (reached**2).sum())
 
 
+@pytest.mark.thorough
 def test_noise_and_curvature_of_what_is_released_are_those_of_the_rate():
     """Of a record that says nothing, the released place is -b/k: as long as a Gamma variable, as 1/k is the rate."""
     nothing, noises = np.zeros((1, 3), np.int64), SeededSource(4)

@@ -102,6 +102,7 @@ def test_without_noise_it_is_least_squares(method):
     assert list(model.predict(line(3))) == ["predicted", "low", "high"][: 3 if banded else 1]
 
 
+@pytest.mark.thorough
 def test_intervals_of_predictions_hold_what_there_would_be_without_noise():
     """Over draws of noise, of which at most one in a million has fewer by the binomial distribution."""
     task, budget, asked = FromProducts(LINE, "y"), Budget(1), {"x": [-3.0, 2.0], "town": ["Bern", "Basel"]}

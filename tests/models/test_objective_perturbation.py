@@ -103,6 +103,7 @@ def test_a_replaced_record_reaches_the_bound():
     assert 1.99 < abs(losses[0] - losses[1]) <= 2
 
 
+@pytest.mark.thorough
 def test_the_noise_behind_what_is_released_has_the_law_it_should_have():
     """b is recovered from the released minimiser: its length is a Gamma variable of the stated rate."""
     source, noises = rows([1.5, -0.4, 0.3], ["yes", "no", "no"]), SeededSource(5)
@@ -388,6 +389,7 @@ def test_several_classes_are_told_apart_as_if_they_were_few():
     assert made.noise(Budget(2)) == of_classes(3).noise(Budget(2))
 
 
+@pytest.mark.thorough
 def test_the_noise_of_every_class_has_the_law_it_should_have():
     """The rows of b are recovered from the released minimiser: lengths are Gamma variables of the stated rate."""
     made, noises, found = of_classes(3), SeededSource(6), []

@@ -69,6 +69,7 @@ def test_the_graph_of_one_class_for_everyone_says_it(shares):
     assert found[0].tolist() == ["b"] * 5 and found[1] == pytest.approx(np.tile(shares, (5, 1)), abs=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("domain", "label", "method", "radius"),
@@ -114,6 +115,7 @@ def test_the_command_writes_a_graph(command, tmp_path):  # noqa: F811
     assert [one.name for one in onnx.load(tmp_path / "model.onnx").graph.input] == ["x", "y"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("label", ["kind", "y"])
 def test_an_hour_of_the_day_is_learnt_from_by_its_sine_and_cosine(label):
     random = np.random.default_rng(0)

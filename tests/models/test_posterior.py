@@ -32,6 +32,7 @@ LINE = Domain.of(x=(-1, 1), y=(-1, 1), missing="refuse")
 METHODS = (PosteriorSample, AdaptivePosteriorSample)
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(3, 200))
 @given(st.floats(0.001, 0.4), st.floats(0.0, 4.0), st.floats(1.2, 3.0))
 def test_the_divergence_is_that_of_the_two_draws_and_no_smaller_than_backwards(leverage, off, order):

@@ -48,6 +48,7 @@ def test_sampled_whole_number_noise_diverges_no_more_than_the_bound_says(varianc
     assert order in ORDERS
 
 
+@pytest.mark.thorough
 def test_steps_need_less_noise_than_on_all_records_and_more_than_an_eighth_of_it():
     full, sampled = (method(PLANE, "kind", steps=100).noises(BUDGET) for method in (NoisyDescent, SampledDescent))
     ratio = math.sqrt(sampled[0].variance / full[0].variance)
@@ -58,6 +59,7 @@ def test_steps_need_less_noise_than_on_all_records_and_more_than_an_eighth_of_it
     assert replaced[0].variance > 3 * sampled[0].variance
 
 
+@pytest.mark.thorough
 def test_half_of_the_noise_would_not_do():
     """One step, integrated: the share of variance that the accountant finds is enough, and a quarter of it is not."""
     moved, noise = Sensitivity(1 << 20, 1 << 40), NoiseScale("discrete_gaussian", Fraction(1 << 44))
@@ -73,6 +75,7 @@ def test_half_of_the_noise_would_not_do():
     assert delta(factor) <= 1e-6 * (1 - MARGIN) < delta(factor / 4)
 
 
+@pytest.mark.thorough
 def test_a_step_is_about_some_of_the_records_and_a_fit_predicts():
     task = SampledDescent(PLANE, "kind", steps=30)
     units, codes = task.gather(open_source(plane(800)), task.unit)

@@ -87,6 +87,7 @@ def test_a_rehearsal_of_public_points_is_what_the_records_would_be():
     assert np.array(noisy) / 2.0**20 == pytest.approx(np.array(real) / 2.0**20, abs=1e-4)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("method", "noise"), crossed(tuple(METHODS), (SystemSource(), SeededSource(1))))
 def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(method, noise, tmp_path):
     """Its noise is shorter than the promise asks, so no file of it may look as if it kept one."""
@@ -103,6 +104,7 @@ def test_a_rehearsed_model_is_never_private_whatever_its_noise_is_drawn_from(met
     assert not again.private and "keeps no promise" in said and "ε" not in said and trainer.theorem not in said
 
 
+@pytest.mark.thorough
 def test_a_curve_rises_with_epsilon():
     curve = forecast_curve(WIDE, "kind", (Budget("0.01"), Budget(10)))
     assert [budget.epsilon for budget, _ in curve] == [Decimal("0.01"), 10]

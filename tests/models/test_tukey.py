@@ -43,6 +43,7 @@ def test_a_person_whose_records_are_in_as_many_parts_changes_a_draw_by_epsilon(m
     assert 2 * most * worth == Fraction(budget.epsilon)
 
 
+@pytest.mark.thorough
 def test_points_are_drawn_as_often_as_their_depth_says():
     """Every point of a grid of 49, by a chi-square test that gives a false alarm once in ten million."""
     fits, runs, worth = [(0, 1), (1, 1), (-2, 3), (1, 0), (0, 0)], draws(600, 20_000), Fraction(2, 3)

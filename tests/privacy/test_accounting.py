@@ -217,6 +217,7 @@ def test_unequal_parts_against_all_outcomes(hundredths):
     assert found < 0.01 or pure_delta(found * 0.998, parts) > 1e-3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("releases", [deep(1), 4, deep(30)])
 @pytest.mark.parametrize("n, sigma2", [(10, 400), (1000, 17848)])
 def test_gaussian_releases_against_the_discrete_accountant(releases, n, sigma2):

@@ -67,6 +67,7 @@ def test_a_correct_mechanism_passes(epsilon, delta, neighbour, l1):
     assert delta or report.epsilon_lower > 0.1 * float(epsilon)
 
 
+@pytest.mark.thorough
 def test_the_exact_tables_need_not_be_known():
     assert not fails(lambda data: noisy(sketch(data), ROWS), exact=None)
     assert fails(lambda data: noisy(sketch(data), 1), exact=None)
@@ -80,21 +81,25 @@ def test_catches_half_the_noise():
     assert fails(lambda data: noisy(sketch(data), Fraction(ROWS, 2)))
 
 
+@pytest.mark.thorough
 def test_catches_the_sensitivity_of_the_other_neighbours():
     """Replacing moves twice as many counters as adding."""
     assert fails(lambda data: noisy(sketch(data), ROWS), ONE_REPLACED, runs=2 * RUNS)
     assert not fails(lambda data: noisy(sketch(data), 2 * ROWS), ONE_REPLACED, runs=2 * RUNS)
 
 
+@pytest.mark.thorough
 def test_catches_noise_used_again_in_every_row():
     """Differences between rows are exact; each counter by itself has noise as large as it should be."""
     assert fails(lambda data: sketch(data) + discrete_laplace(WIDTH, Fraction(ROWS)), **ONE_A_CALL)
 
 
+@pytest.mark.thorough
 def test_catches_one_draw_for_all_counters_of_a_row():
     assert fails(lambda data: sketch(data) + discrete_laplace((ROWS, 1), Fraction(ROWS)), **ONE_A_CALL)
 
 
+@pytest.mark.thorough
 def test_catches_seeded_noise():
     def seeded(data):
         return sketch(data) + discrete_laplace((ROWS, WIDTH), Fraction(ROWS), SeededSource(1))
@@ -102,6 +107,7 @@ def test_catches_seeded_noise():
     assert fails(seeded, **ONE_A_CALL)
 
 
+@pytest.mark.thorough
 def test_catches_bounds_taken_from_the_data():
     """Records are scaled by their own least and greatest value, so one outlier moves all the others."""
     rng = np.random.default_rng(0)
@@ -115,6 +121,7 @@ def test_catches_bounds_taken_from_the_data():
     assert not fails(lambda data: noisy(sketch(data), ROWS), outlier, data)
 
 
+@pytest.mark.thorough
 def test_catches_noise_divided_by_the_number_of_records():
     """The reference code of the RACE paper adds Laplace(R/(N epsilon)) to raw counts, as if they were averages."""
     data = np.linspace(0, 1, 100)
@@ -132,6 +139,7 @@ def test_catches_no_noise_at_all():
     assert fails(sketch, **ONE_A_CALL)
 
 
+@pytest.mark.thorough
 def test_catches_too_little_gaussian_noise():
     promised = (Fraction(1), Fraction(1, 10**5))
     scale = calibrate_gaussian(Sensitivity(1, 1, unit_shifts=True), *promised)  # forgets the rows and the replacement
@@ -176,6 +184,7 @@ ONE_BLOCK = Sensitivity(70, 2500, block=2, blocks_l2=50)
 TWO_BLOCKS = Sensitivity(140, 5000, block=2, blocks_l2=100)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [deep(Fraction(1, 2)), 1, deep(3)])
 @pytest.mark.parametrize("sensitivity, tables", [(ONE_BLOCK, ONE_MORE_VECTOR), deep(TWO_BLOCKS, ONE_MOVED_VECTOR)])
 def test_noise_for_whole_vectors_passes(sensitivity, tables, epsilon):
@@ -198,6 +207,7 @@ def test_catches_the_length_of_a_whole_table_in_place_of_the_sum_over_its_blocks
     assert "noise drawn as vectors" in report.event
 
 
+@pytest.mark.thorough
 def test_catches_one_draw_for_all_vectors():
     scale = NoiseScale("rounded_l2", Fraction(100), 2)
 

@@ -47,6 +47,7 @@ def test_the_exact_delta_is_below_the_bound(shift, sigma2, epsilon):
     assert exact <= gaussian_tables_delta(epsilon, [GaussianTable(square, sigma2)]) * (1 + 1e-9) + 1e-15
 
 
+@pytest.mark.thorough
 def test_the_rounding_of_continuous_noise_has_nearly_the_discrete_law():
     """Steps 1 and 2, by numerical integration, where η is large enough to see: within Λ, and not always equal."""
     sigma2, tau2 = 1.0, 0.15
@@ -192,6 +193,7 @@ def test_delta_is_bounded_for_several_tables(epsilon, tables):
     assert bound < 1
 
 
+@pytest.mark.thorough
 def test_many_counters_against_a_maintained_accountant():
     """The sum of 1000 draws is a discrete Gaussian of a thousand times the parameter to far beyond 16 digits."""
     n, sigma2 = 1000, 17848.7

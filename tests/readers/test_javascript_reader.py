@@ -129,6 +129,7 @@ FILES = sorted((SAMPLES / "releases").glob("*.npz"))
 QUICK = tuple(path for path in FILES if path.stem.split("-")[0] not in SLOW)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", sampled([path.stem for path in FILES], *[path.stem for path in QUICK]))
 def test_answers_about_bundled_samples_are_those_of_python(name):
     path = SAMPLES / "releases" / f"{name}.npz"
@@ -148,6 +149,7 @@ def test_a_mechanism_that_is_not_known_is_refused_in_a_sentence():
     assert said == [{"refused": sentence}] * len(NOT_DECODED)
 
 
+@pytest.mark.thorough
 def test_an_encoded_column_is_asked_by_what_it_reads_as_python_asks_it():
     path, random = KNOWN / "encoded-1.npz", np.random.default_rng(5)
     queries = {
@@ -267,6 +269,7 @@ def made_up(label: str, kind: str, curves: int, waves: int, radius: float | None
     return model(task, kind, *promise, errors=np.sqrt(np.diag(spread)), covariance=spread)
 
 
+@pytest.mark.thorough
 def test_models_predict_as_in_python_to_nine_digits_with_curves_and_waves(tmp_path):
     known = KNOWN / "permutation-1.model.json"
     asked, expected = [{"file": known, "model": True, "queries": {"x": [1.0, 9.0], "y": [7.5, -1.0]}}], []
@@ -353,6 +356,7 @@ def same_differences(said: dict, found: object) -> None:
         np.testing.assert_allclose(numbers(said[end]), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.thorough
 def test_what_two_releases_differ_by_has_the_bands_of_python(tmp_path):
     near = [small_release(records=records) for records in (400, 900)]
     first, second = saved(tmp_path, *near)

@@ -35,6 +35,7 @@ def same(said: list, release: LocalRelease | FoundRelease, ways: list[str]) -> N
             )
 
 
+@pytest.mark.thorough
 def test_local_reports_are_estimated_as_in_python_by_every_oracle_and_every_way(tmp_path):
     made = [counted(name, *facts) for name in ORACLES for facts in MANY]
     paths = [tmp_path / f"{place}.npz" for place in range(len(made))]
@@ -44,6 +45,7 @@ def test_local_reports_are_estimated_as_in_python_by_every_oracle_and_every_way(
         same(said, one, list(WAYS))
 
 
+@pytest.mark.thorough
 def test_surveys_of_earlier_versions_are_read_without_their_later_parameters(tmp_path):
     """Of hashing without scattering, and of Hadamard response with the paper's number of blocks."""
     for name, later in (("flh", "scattered"), ("hr", "blocks")):
@@ -66,6 +68,7 @@ def test_found_texts_are_read_as_they_were_found(tmp_path):
     assert said == [[[40.0, 3.5], [30.5, 0.0], [50.0, 9.0]]]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("steps", "value"),
     [

@@ -105,6 +105,7 @@ def test_nothing_is_drawn_before_the_cost_is_written_down(monkeypatch):
     assert len(happened) > 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("problem", ["text", deep("missing")])
 def test_what_cannot_be_read_is_refused_before_anything_is_spent(problem, tmp_path):
     """The first reading sees every column, not only those whose bounds are bought."""

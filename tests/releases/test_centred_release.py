@@ -176,6 +176,7 @@ def test_progress_counts_both_readings():
     assert seen == [100, 200]
 
 
+@pytest.mark.thorough
 def test_classes_are_told_apart_better_around_a_centre():
     """Mean accuracy over 20 draws of noise, at a budget where it matters."""
     rows, which = embeddings()

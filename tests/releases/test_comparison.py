@@ -27,6 +27,7 @@ def made(sketch, values, seed, epsilon=1.0):
     return release(sketch, values, Budget(epsilon), noise_source=SeededSource(seed))
 
 
+@pytest.mark.thorough
 def test_bands_hold_the_exact_difference():
     """Of 95% bands, 60 pairs: 45 at least. False alarms: 1e-7. And not all of a hundred, as they are no longer."""
     random = np.random.default_rng(0)

@@ -104,6 +104,7 @@ def test_what_a_file_keeps_of_it_reads_back(found):
     assert Finding.from_dict(found.kept.to_dict()) == found.kept
 
 
+@pytest.mark.thorough
 def test_nothing_is_bought_of_columns_that_were_said(people):
     said = Declaration(Domain((Categorical("town", ("Bern", "Basel")), Categorical("sex", ("f", "m")))))
     asked = Discovery.of_source(open_source(people), PROMISE, said=said)
@@ -219,6 +220,7 @@ def test_what_comes_first_and_what_is_reserved_keep_the_whole_promise():
         assert not admits([reserve.first_cost], reserve.first_cost, 100 * PROMISE.epsilon, 100 * PROMISE.delta)
 
 
+@pytest.mark.thorough
 def test_a_release_of_what_was_found_is_one_entry_and_says_so_in_its_file(people, tmp_path):
     ledger, asked = Ledger(str(tmp_path / "ledger.sqlite")), Discovery.of_source(open_source(people), PROMISE)
     made = release_after(asked, Tables.of, people, ledger=ledger, dataset="people")
@@ -331,6 +333,7 @@ def ends_of(scale, votes, error):
     return all_ends([Seen(scale, votes, error, max(1.0, votes[: scale.coarse].sum() / COARSELY))])[0]
 
 
+@pytest.mark.thorough
 def test_answers_from_1_to_5_in_a_hundred_columns_are_found_as_whole_numbers():
     """Of 4,000 people's answers 42 columns of 100 had no range and were left out."""
     random, error = np.random.default_rng(3), 280.0
@@ -343,6 +346,7 @@ def test_answers_from_1_to_5_in_a_hundred_columns_are_found_as_whole_numbers():
     assert all(low <= 1.0 and high >= 5.0 for low, high in ends)
 
 
+@pytest.mark.thorough
 def test_a_thin_tail_does_not_end_a_range_where_noise_hides_its_cells():
     """Of days ill, 0 for most, the range was 0 to 1: each octave of the others was within noise."""
     random, error = np.random.default_rng(5), 130.0
@@ -446,6 +450,7 @@ def test_degrees_of_latitude_and_longitude_do_not_leave_the_earth():
     assert on_earth("late", 10.0, 130.0) == (10.0, 130.0)
 
 
+@pytest.mark.thorough
 def test_noise_alone_does_not_tell_the_mark_before_decimals_where_a_column_has_none():
     """Of "70,001" in a table with points one in several draws was read as 70.001."""
     asked = Votes(("pay", "order"), (), EACH_RECORD)
@@ -563,6 +568,7 @@ def test_amounts_over_decades_are_told_apart_by_ratios_and_others_by_differences
     assert found.column.scale == scale
 
 
+@pytest.mark.thorough
 def test_amounts_with_many_zeros_and_heavy_tails_are_found_and_exponential_numbers_never_taken_for_them():
     """Where noise put the end of a range far out, every second exponential column was said to be of amounts."""
     random = np.random.default_rng(6)
@@ -604,6 +610,7 @@ def test_a_mechanism_that_chooses_is_refused_before_anything_is_spent(people, tm
     assert ledger.names() == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("decimals", ["{:.1f}", "{:.0f}"])
 @pytest.mark.parametrize("comma", [False, True])
 def test_numbers_of_which_most_are_0_or_1_are_numbers_with_decimals_or_without(decimals, comma):
@@ -629,6 +636,7 @@ def _declared_and_discovered(path, reading):
     yield made.records
 
 
+@pytest.mark.thorough
 def test_python_takes_how_a_file_is_read_as_the_command_line_does(tmp_path):
     path, random = tmp_path / "people.csv", np.random.default_rng(0)
     rows = "".join(f"{a}|{p}\n" for a, p in random.integers(0, 100, (4_000, 2)))

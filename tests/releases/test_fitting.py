@@ -52,6 +52,7 @@ WRONG = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("column, blamed", WRONG.values(), ids=WRONG)
 def test_what_matches_nothing_is_refused_for_a_hundredth_and_made_when_it_is_asked_for_again(column, blamed, ledger):
     ledger.register("stones", 3)
@@ -76,6 +77,7 @@ def test_another_declaration_after_a_refusal_is_counted_again_and_released(ledge
     assert paid == [Decimal("0.01"), Decimal("0.01"), Decimal("0.99")] and abs(made.records - 4_000) < 500
 
 
+@pytest.mark.thorough
 def test_a_total_for_one_release_with_slack_has_room_for_the_warning_and_the_rest(ledger):
     ledger.register("stones", 1, Decimal("1e-6"))
     whole, wrong = Budget(1, "1e-6"), Domain((Categorical("cut", ("a", "b")), *DOMAIN.columns[1:]))

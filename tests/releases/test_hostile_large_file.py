@@ -269,6 +269,7 @@ def test_a_64_bit_directory_that_is_not_where_it_should_be_is_refused(long):
     refused(before + record + record + LOCATOR64.pack(*facts[:2], facts[2] + END64.size, 1) + end)
 
 
+@pytest.mark.thorough
 @given(data=st.data())
 @settings(max_examples=draws(60, 300))
 def test_altered_bytes_are_refused_by_verifying_and_harmless_without(data, long):
@@ -280,6 +281,7 @@ def test_altered_bytes_are_refused_by_verifying_and_harmless_without(data, long)
         assert isinstance(opened.counters, Narrow) and np.array_equal(array(opened.counters), MADE.counters)
 
 
+@pytest.mark.thorough
 @given(data=st.data())
 @settings(max_examples=draws(60, 300))
 def test_altered_bytes_of_a_mapped_file_never_lead_outside_it(data, long, path_to_alter):

@@ -274,6 +274,7 @@ def bomb(declared: tuple[int, int], kind: str = "|i1") -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.thorough
 def test_a_bomb_is_refused_before_it_goes_off():
     data = bomb((1_000, 64_000))
     assert len(data) < 100_000
@@ -463,6 +464,7 @@ def test_sketches_that_need_too_much_memory_are_refused_before_hashes_are_drawn(
         refused(data, "bytes of memory to open|more than")
 
 
+@pytest.mark.thorough
 def test_kernels_of_many_kernels_are_refused():
     kernel = {"name": "euclidean", "bandwidth": 1.0, "power": 1}
     for _ in range(4):

@@ -89,6 +89,7 @@ def test_an_owner_killed_at_every_step_pays_twice_or_shows_a_second_share(tmp_pa
             put_round_together(another.plan, [*another.hellos.values(), made])
 
 
+@pytest.mark.thorough
 def test_an_owner_killed_while_it_says_hello_or_answers_tells_two_stories(tmp_path):
     owners, before = Owners(tmp_path, count=5, said={"least": 4, "honest": 3}), tmp_path / "before"
     before.mkdir()
@@ -111,6 +112,7 @@ def test_an_owner_killed_while_it_says_hello_or_answers_tells_two_stories(tmp_pa
             told(now, two)
 
 
+@pytest.mark.thorough
 def test_a_convenor_killed_at_every_step_leaves_half_a_file(tmp_path):
     owners, before = Owners(tmp_path, "full"), tmp_path / "before"
     before.mkdir()
@@ -132,6 +134,7 @@ def test_a_convenor_killed_at_every_step_leaves_half_a_file(tmp_path):
         assert not list(now.glob(".*"))  # what was half written is swept
 
 
+@pytest.mark.thorough
 def test_a_coordinator_killed_at_every_step_goes_on_with_the_same_round(tmp_path):
     owners, before = Owners(tmp_path, count=3), tmp_path / "before"
     before.mkdir()

@@ -59,6 +59,7 @@ def rounds_of(people, coordinator, most=6):
     raise AssertionError(coordinator.problem or coordinator.stage())
 
 
+@pytest.mark.thorough
 def test_a_hundred_owners_of_whom_ten_drop_out_once_they_have_said_hello(tmp_path, folder, monkeypatch):
     count, gone = draws((8, 2), (100, 10))
     _check_signatures_once(monkeypatch)
@@ -92,6 +93,7 @@ def _check_signatures_once(monkeypatch):
     monkeypatch.setattr(owner_steps, "read_message", read_once)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["full", "shared", "masked"])
 def test_a_coordinator_learns_more_than_the_convenor_of_a_round_by_files(tmp_path, folder, way):
     """Every body that it gets is a file that would go by mail, and records are read before anybody calls."""
@@ -255,6 +257,7 @@ def test_an_owner_is_told_that_another_release_is_this_round_or_that_it_goes_on_
         told("unmask", json.dumps({"came": ["owner 1", "owner 2", "owner 3"]}).encode()).step()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills real processes")
 def test_a_killed_coordinator_over_tls_that_is_resumed(tmp_path, folder):
     """A process that really serves, with a certificate of its own, killed between hellos and shares."""

@@ -165,6 +165,7 @@ def test_the_label_names_every_part_and_its_share(made):
     assert "Classes" not in page
 
 
+@pytest.mark.thorough
 def test_releases_of_parts_are_merged_part_by_part(made, frame):
     other = release(made.sketch, frame, Budget(4, "1e-6"))
     both = made.merged(other)
@@ -217,6 +218,7 @@ def test_every_part_gets_the_noise_that_was_planned_for_it(budget):
         assert chi2.ppf(5e-10, freedom) < ratio < chi2.isf(5e-10, freedom)
 
 
+@pytest.mark.thorough
 def test_a_reading_of_parts_goes_on_where_it_was_stopped(frame, tmp_path, monkeypatch):
     monkeypatch.setattr("core.releases.engine.building.BATCH_ROWS", 500)
     monkeypatch.setattr(resuming, "SECONDS", 0.0)
@@ -260,6 +262,7 @@ def test_people_with_several_rows_are_chosen_once_for_all_parts():
     assert np.array_equal(*tables) and building.exact.records.tolist() == [100, 100]
 
 
+@pytest.mark.thorough
 def test_records_are_counted_first_where_a_size_follows_from_their_number(frame, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     members = [Histogram(BOTH, kernels.Gaussian(0.2)), sized(Distance(Domain.of(age=(0, 100))))]
@@ -289,6 +292,7 @@ def test_as_many_parts_as_there_may_be():
         assert made.merged(seal(parts, ExactTable(parts.zeros(), np.zeros(parts.count_shape, np.int64)), budget))
 
 
+@pytest.mark.thorough
 def test_seeded_noise_is_no_release(frame):
     made = release(questions(), frame, Budget(1), records=ROWS, noise_source=SeededSource(1))
     assert not made.private and not any(part.private for part in made.parts.values())
@@ -296,6 +300,7 @@ def test_seeded_noise_is_no_release(frame):
         made.save("nowhere.npz")
 
 
+@pytest.mark.thorough
 def test_forged_files_are_refused(made):
     good = made.to_bytes()
 

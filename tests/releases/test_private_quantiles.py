@@ -76,6 +76,7 @@ def test_quartiles_of_incomes_in_bounds_of_a_thousand_million_are_those_of_the_i
         assert not facts or all(one.value == round(one.value) for one in found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", ["in one cell of wide bounds", "at the median"])
 def test_ranks_are_claimed_truly_where_very_many_records_share_a_cell(where):
     frame, high = incomes(), 1e9

@@ -58,6 +58,7 @@ def people(records: int = 3000) -> np.ndarray:
     return np.random.default_rng(1).random((records, 2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", [deep(0), "1e-6"])
 def test_count_and_release_make_up_the_budget_and_the_file_says_so(ledger, delta):
     ledger.register("d", 2 if delta else 1, "1e-4" if delta else 0)
@@ -71,6 +72,7 @@ def test_count_and_release_make_up_the_budget_and_the_file_says_so(ledger, delta
     assert shelf_of(ledger).load(entry.name).privacy.epsilon == 1  # what is kept promises no less than was spent
 
 
+@pytest.mark.thorough
 def test_the_size_follows_the_number_of_records():
     sizes = (1000, draws(40_000, 200_000))
     few, many = (release(SKETCH, people(records), Budget(1)).sketch.rows for records in sizes)
@@ -86,6 +88,7 @@ def test_a_public_number_costs_nothing(ledger):
     assert made.sketch.rows == said.sketch.rows
 
 
+@pytest.mark.thorough
 def test_a_total_for_one_release_with_slack_has_room_for_a_count_and_the_table_too(ledger):
     """The first entry settles that promises add up, so that the second has exactly the rest; and its file is known."""
     made = release(SKETCH, people(), Budget(1, "1e-6"), ledger=ledger, dataset="d")
@@ -170,6 +173,7 @@ def prices(records):
     return counted, kind_of(SKETCH, Budget("0.98"), records).cost
 
 
+@pytest.mark.thorough
 def test_a_count_is_never_paid_for_and_then_lost_to_a_refusal(crowded):
     """Fewer rows of pure noise cost a total with slack more: for 100 records it has no room, for 10,000 it has."""
     before = [entry.cost for entry in crowded.status("d").releases]
@@ -368,6 +372,7 @@ def small(known: Known) -> Plain:
     return Plain(Race(BOX, Euclidean(3.0), rows=4, width=8, seed=1), replace(known.left, epsilon="0.05"))
 
 
+@pytest.mark.thorough
 def test_a_bought_count_and_the_table_know_how_many_records_there_are_by_the_inverse_of_their_variances():
     """Standard scores of 200 releases, or 60: a deviation of 1, and 95 in 100 within 1.96; either alone knows less."""
     scores, errors = [], []

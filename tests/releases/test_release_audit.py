@@ -271,6 +271,7 @@ def test_wrong_noise_is_found(fault, monkeypatch):
     assert list(findings(kind(**asked)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "fault",
     sampled(
@@ -290,6 +291,7 @@ def test_what_has_nothing_to_do_with_chance_is_found_by_few_releases(fault, monk
     assert list(findings(kind(**asked), 2))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("asked", [BOUNDS, CENTRE], ids=["bounds", "a centre"])
 @pytest.mark.parametrize("delta", [0, SLACK])
 def test_what_is_bought_passes(asked, delta):

@@ -51,6 +51,7 @@ def test_a_round_that_says_other_noise_than_it_has(tmp_path, way, delta):
     assert release.privacy.counter_variance == pytest.approx(times * owners.plan.planned.noises[0].variance)
 
 
+@pytest.mark.thorough
 def test_ten_owners_whose_sum_is_not_that_of_one_trusted_owner(tmp_path):
     owners = Owners(tmp_path, "masked", 10, rows=draws(100, 2_000))
     noise = noise_of(owners.sum(owners.shares()), owners)
@@ -328,6 +329,7 @@ def test_the_sparse_graph_is_connected_and_each_owner_has_as_many_neighbours(tmp
     assert neighbourhood(99, 99, 99) == (98, 98)
 
 
+@pytest.mark.thorough
 def test_a_sparse_round_whose_masks_cancel(tmp_path, monkeypatch):
     monkeypatch.setattr(masking, "SPARSE", 10)
     neighbourhood.cache_clear()

@@ -49,6 +49,7 @@ def misses(mechanism, together: bool) -> int:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_all_queries_are_covered_together_in_the_stated_share_of_releases(name):

@@ -103,6 +103,7 @@ def test_pure_noise_under_a_delta_that_is_doubled_for_nothing():
     assert top_up(first, RECORDS, "0.6").privacy.budget == Budget(1, "1e-6")
 
 
+@pytest.mark.thorough
 def test_several_questions_each_of_which_keeps_its_own_noise(tmp_path):
     members = [Part(RACE, "dense"), Part(Histogram(DOMAIN, kernels.Gaussian(bandwidth=2), cells=(8,)), "counts")]
     first = release(members, RECORDS, Budget("0.3", "1e-6"), records=400)

@@ -150,6 +150,7 @@ def test_another_checkout_of_the_same_code_finds_it_compiled(tmp_path):
     assert elsewhere(2) == 13 and hits(elsewhere) == 1
 
 
+@pytest.mark.thorough
 def test_what_a_process_read_before_its_file_changed_is_not_kept_as_the_changed_file(tmp_path):
     old = made(tmp_path / "one")
     (tmp_path / "one" / "called.py").write_text(CALLED.format(factor="3", multiplied="7 * number"))
@@ -179,6 +180,7 @@ def test_what_nobody_has_loaded_for_long_is_removed(kept):
     assert [file.name for file in kept.iterdir()] == ["new.loop"]
 
 
+@pytest.mark.thorough
 def test_the_mark_that_all_is_compiled_is_of_these_sources_and_versions(monkeypatch):
     mark = mark_of_all()
     assert mark == mark_of_all() and not mark.exists()

@@ -70,6 +70,7 @@ def test_closeness_depends_on_the_steps_around_the_circle_alone(kernel):
     assert (np.diff(closeness[0, :13]) < 0).all()
 
 
+@pytest.mark.thorough
 def test_midnight_has_no_edge(release):
     curve = marginal_line(release, "hour")
     exact = NIGHT.evaluate(

@@ -176,6 +176,7 @@ def visits(n=80, persons=25):
     return records.assign(id=np.random.default_rng(4).integers(0, persons, n))
 
 
+@pytest.mark.thorough
 def test_of_each_person_the_earliest_records_are_kept_whatever_comes_later_and_in_whichever_order():
     """Rows drawn in an earlier part have what those of a later one have, when there are more records."""
     records, whole = visits(), living(PERSONS)
@@ -205,6 +206,7 @@ def table_counts(sketch, records):
     return building.exact.records
 
 
+@pytest.mark.thorough
 def test_as_many_records_of_a_person_as_are_kept_reach_what_is_proved():
     sketch = living(PERSONS)
     for day in sketch.names:

@@ -35,6 +35,7 @@ def test_the_pair_reaches_the_declared_sensitivity(domain, neighbours):
     assert first.min() >= 0 and second.min() >= 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("domain", [deep(DOMAIN), PEOPLE], ids=["records", "people"])
 @pytest.mark.parametrize(("delta", "neighbours"), crossed([0, "1e-5"], list(Neighbours)))
 def test_race_keeps_its_promise(domain, neighbours, delta):
@@ -86,6 +87,7 @@ def test_a_promise_that_is_kept():
     assert attacked(PrivBayes, CUBE, "add_remove").passed
 
 
+@pytest.mark.thorough
 def test_a_promise_that_is_broken():
     broken = attacked(Cheap, ADAPTIVE_AUDIT_PEOPLE, "replace_one")
     assert not broken.passed and "which breaks the promise" in broken.sentence

@@ -113,6 +113,7 @@ def test_it_is_recommended_in_its_own_words(toy):
     assert "a histogram" in found["toy"].reason and found["toy"].reason.startswith("An error of")
 
 
+@pytest.mark.thorough
 def test_the_command_line_releases_forecasts_asks_and_describes_it(toy, command, source, tmp_path):  # noqa: F811
     shape = ("--mechanism", "toy", "--bandwidth", "3", "--size", "32")
     made = command("release", source, *BOUNDS, "--epsilon", "20", *shape, "--out", "a.npz")
@@ -228,6 +229,7 @@ def told_apart(text: str, classes: set[str], names: set[str]):
                 yield ast.unparse(node)
 
 
+@pytest.mark.thorough
 def test_what_a_release_allows_is_asked_of_its_mechanism_and_not_told_by_its_class_or_name():
     kinds = {LinearSketch, Adaptive}
     for found in registry.cards().values():

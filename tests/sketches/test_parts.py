@@ -204,6 +204,7 @@ TABLES = st.lists(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(20, 300), deadline=None)
 @given(TABLES, st.integers(0, 3), st.fractions(Fraction(1, 20), 4, max_denominator=40), st.sampled_from([0, 1e-6]))
 def test_the_joint_calibration_is_the_composition_of_its_parts(tables, counts, epsilon, delta):
@@ -292,6 +293,7 @@ def test_a_part_alone_is_planned_as_it_is_without_parts():
         assert made.noises[0].variance == pytest.approx(plan(race, budget).noise.variance / 0.98**2, rel=0.06)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", [PROMISES[0], deep(PROMISES[1])], ids=["pure", "gaussian"])
 def test_an_attack_finds_no_more_than_is_promised_and_finds_a_planted_fault(budget, monkeypatch):
     small = Race(domain(AGE), kernels.Laplacian(20.0), rows=2, width=6, groups=2, seed=1)

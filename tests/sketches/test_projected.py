@@ -143,6 +143,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert draws(84, 88) / 100 < np.mean(covered) < draws(998, 990) / 1000
 
 
+@pytest.mark.thorough
 def test_total_and_noise_are_those_of_the_rows_together():
     projected = sketch()
     table = poured(projected, points(500))
@@ -159,6 +160,7 @@ def test_total_and_noise_are_those_of_the_rows_together():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, monkeypatch):
     few = sketch(rows=4, groups=2, width=8)
@@ -173,6 +175,7 @@ def test_it_keeps_its_promise_and_half_the_noise_is_caught(neighbours, monkeypat
     assert not audit_sketch(few, Budget(1, 0, neighbours), level=1 - 1e-8).passed
 
 
+@pytest.mark.thorough
 def test_releases_of_embeddings_survive_their_file():
     import pandas as pd
 

@@ -77,6 +77,7 @@ def written(folder, kind):
     return path
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
 def test_every_format_gives_the_same_coordinates(tmp_path, kind, expected):
     source = open_source(written(tmp_path, kind))
@@ -102,6 +103,7 @@ def test_a_spreadsheet_column_of_numbers_and_words_is_read(expected):
     assert (encoded(source) == expected).all()
 
 
+@pytest.mark.thorough
 def test_a_selection_by_person_reads_as_the_whole_does(tmp_path, expected):
     by_person = Domain(DOMAIN.columns, unit=PrivacyUnit("member", ROWS))
     for kind in ("csv", "parquet"):
@@ -130,6 +132,7 @@ def test_instants_with_a_zone_are_read_alike_by_both_readers(tmp_path):
         assert found["hour"].astype(str).tolist() == ["23"] * 3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
@@ -147,6 +150,7 @@ def test_a_wrong_declaration_is_refused_before_anything_is_read(tmp_path, column
             next(iter(source.batches(Domain((column,)))))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [

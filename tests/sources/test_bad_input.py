@@ -196,6 +196,7 @@ def test_a_packed_table_that_leads_to_nothing_before_its_beginning():
     assert met > 3
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(24, 60))
 @given(data=st.data(), kind=st.sampled_from(["csv.gz", "parquet", "arrow", "arrows", "npy", "npz"]))
 def test_files_with_flipped_bits_never_do_worse_than_a_sentence(data, kind):
@@ -247,6 +248,7 @@ def test_names_used_twice():
     assert [column.name for column in open_source(Upload("x.csv", b"a,a,b\n1,2,3\n")).columns] == ["a", "a_1", "b"]
 
 
+@pytest.mark.thorough
 def test_a_database_that_refers_to_other_files(tmp_path):
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as store:
@@ -298,6 +300,7 @@ def test_file_names_that_are_patterns_or_no_format(tmp_path):
     assert "format of 'a.pdf' is not known" in refused(tmp_path / "a.pdf")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ['a"; DROP TABLE x; --', "a' OR '1'='1", "select", "person", "draw", "c0", "place", "fault"]
 )
@@ -312,6 +315,7 @@ def test_names_are_never_read_as_sql(name, tmp_path):
         assert drain(data, asked) == 2
 
 
+@pytest.mark.thorough
 def test_nothing_is_left_behind_when_reading_stops_early(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spill"))
     (tmp_path / "spill").mkdir()

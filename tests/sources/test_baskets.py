@@ -57,7 +57,7 @@ def stored(table, form, folder):
     return path
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("form", "kind"), crossed(["parquet", "table", "frame", "feather", "duckdb"], sorted(COLUMNS, reverse=True))
 )

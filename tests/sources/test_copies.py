@@ -73,7 +73,7 @@ def test_what_bytes_say_does_not_depend_on_where_a_reading_is_cut(content, cuts)
     assert b"".join(in_utf8(pieces, "")) == b"".join(in_utf8([content], ""))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("encoding", "mark"),
     crossed(["cp1252", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"], [";", ",", "\t", "|"]),
@@ -145,6 +145,7 @@ SAID = {
 }
 
 
+@pytest.mark.thorough
 def test_a_sheet_of_excel_is_a_table_of_what_its_cells_say(tmp_path):
     (tmp_path / "x.xlsx").write_bytes(xlsx({"A": ROWS, "B": [ROWS[0], ["03", "c"]]}))
     for source in (open_source(tmp_path / "x.xlsx"), upload(xlsx({"A": ROWS}), "x.xlsx")):
@@ -157,6 +158,7 @@ def test_a_sheet_of_excel_is_a_table_of_what_its_cells_say(tmp_path):
         open_source(f"{tmp_path}/x.xlsx::C")
 
 
+@pytest.mark.thorough
 def test_rows_above_the_names_of_a_sheet_are_passed_over_and_names_may_be_given():
     book = xlsx({"A": [["Report"], [], *ROWS]})
     assert texts(upload(book, "x.xlsx", header=2), "no") == ["01", "02"]
@@ -170,6 +172,7 @@ def test_a_sheet_of_opendocument():
     assert texts(upload(ods([["a", "b"], ["1", "Käse"]]), "x.ods"), "b") == ["Käse"]
 
 
+@pytest.mark.thorough
 def test_json_lines_and_lists_are_tables_whose_numbers_are_as_they_are_written(tmp_path):
     records = [{"a": 1.50, "b": "x\ny"}, {"b": None, "c": [1, 2], "a": 10**20}, {"ok": True}]
     lines = "\n".join(map(json.dumps, records)).replace("1.5", "1.50").encode()
@@ -184,6 +187,7 @@ def test_json_lines_and_lists_are_tables_whose_numbers_are_as_they_are_written(t
         upload(b'{"a": 1}\nsecret\n', "x.jsonl")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["dta", deep("sav"), deep("xpt")])
 def test_files_of_statistics_packages(kind, tmp_path):
     pyreadstat = pytest.importorskip("pyreadstat")
@@ -209,6 +213,7 @@ def test_the_tables_of_an_archive_are_one_table(tmp_path):
         upload(packed({"x.pdf": "?"}), "x.zip")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", ["a.xlsx", "a.ods", "a.xls", "a.zip", "a.sav", deep("a.dta"), deep("a.sas7bdat"), "a.json"]
 )

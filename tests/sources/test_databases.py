@@ -35,6 +35,7 @@ def shop(tmp_path):
     return tmp_path / "shop.db"
 
 
+@pytest.mark.thorough
 def test_every_table_and_view_is_listed_by_a_name_that_opens_it(clinic, shop):
     assert set(tables_of(clinic)) == {"patients", "old", "billing.invoices", "main.twice", "billing.twice"}
     assert tables_of(shop) == ("items", "orders")  # and none that SQLite keeps for itself
@@ -132,6 +133,7 @@ def read(path, table):
     return sum(1 for batch in open_source(f"{path}::{table}").batches(Domain.of(x=(0, 1))) for _ in batch)
 
 
+@pytest.mark.thorough
 def test_a_view_without_an_end_is_read_to_a_stated_number_of_records(endless, monkeypatch):
     monkeypatch.setattr(databases, "MOST_ROWS", 200_000)
     with pytest.raises(RequestError, match="more than 200,000 records"):

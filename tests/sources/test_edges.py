@@ -80,7 +80,7 @@ def write(table, form, folder):
     return path
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("order", "form"),
     crossed(["shuffled", "ascending"], ["parquet", "csv", "tsv", "feather", "npy", "npz", "duckdb", "sqlite"]),
@@ -123,7 +123,7 @@ IDS = {
 }
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", sorted(IDS))
 def test_ids_of_every_type_and_ids_that_say_nothing(kind, tmp_path):
     ids, expected = IDS[kind]

@@ -135,6 +135,7 @@ def test_at_most_two_records_a_person_and_none_of_nobody(source):
     assert len(first) == 2  # q misses a value, and the last record has no id
 
 
+@pytest.mark.few(3)
 def test_refusing_what_is_missing_names_the_row(source):
     refuse = Domain(COLUMNS, missing="refuse")
     with pytest.raises(RequestError, match=r"column 'sécret \"x\"' in row 4 is missing"):
@@ -166,7 +167,7 @@ def test_a_pattern_reads_all_its_files_in_order(tmp_path):
         open_source(tmp_path / "part*")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("dtype", "order"), crossed(["f8", ">f4", "i2", "?", "f2", "g"], ["F", "C"]))
 def test_arrays_take_their_names_from_the_domain_in_order(order, dtype, tmp_path):
     array = np.array([[0, 1, 1], [1, 0, 1]], dtype=dtype, order=order)
@@ -199,6 +200,7 @@ def test_arrays_of_other_shapes():
             open_source(np.zeros((1, 2))).batches(domain)
 
 
+@pytest.mark.thorough
 def test_vectors_by_name(tmp_path):
     lists = [[0.0, 1.0], [2.0, 3.0], None]
     domain = Domain((Vector("v", 2, 0, 9),), unit=PrivacyUnit("id", 1))
@@ -212,6 +214,7 @@ def test_vectors_by_name(tmp_path):
         assert [0.0, 1.0] in read(open_source(data), domain).tolist()
 
 
+@pytest.mark.thorough
 def test_tables_without_rows_and_with_one(tmp_path):
     for rows in (0, 1):
         short = table().slice(0, rows)

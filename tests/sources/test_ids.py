@@ -178,6 +178,7 @@ def test_whole_numbers_of_pandas_stay_apart_where_one_is_missing(kind):
     assert whole.sum() == PEOPLE * sketch_of().sensitivity(Neighbours.ADD_REMOVE).l1
 
 
+@pytest.mark.thorough
 def test_whole_numbers_of_more_than_64_bits_stay_apart(tmp_path):
     with duckdb.connect(str(tmp_path / "records.duckdb")) as store:
         for number, (kind, most) in enumerate({"HUGEINT": 2**127 - 1, "UHUGEINT": 2**128 - 1}.items()):
@@ -189,6 +190,7 @@ def test_whole_numbers_of_more_than_64_bits_stay_apart(tmp_path):
         assert whole.sum() == 9 * sketch_of().sensitivity(Neighbours.ADD_REMOVE).l1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("store", [frame_of, csv_of, parquet_of, duckdb_of])
 def test_a_number_that_was_written_with_a_point_in_between_is_the_same_person(store, tmp_path):
     """Pieces of a file written apart: where an id was missing, a program wrote 7.0 for 7."""
@@ -221,6 +223,7 @@ def test_text_of_a_number_that_names_nobody_is_refused(store, text, tmp_path):
     assert text not in str(refusal.value)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("store", "order"), crossed([arrow_of, frame_of, csv_of, parquet_of, feather_of, duckdb_of], [1, -1])
 )

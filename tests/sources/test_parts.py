@@ -99,6 +99,7 @@ def test_a_fingerprint_changes_with_the_files(source):
     assert source.fingerprint() != before
 
 
+@pytest.mark.thorough
 def test_what_may_come_otherwise_next_time_has_no_fingerprint(tmp_path):
     with duckdb.connect(str(tmp_path / "x.duckdb")) as store:
         store.execute("CREATE TABLE t AS SELECT 1.0 AS x, 'a' AS city; CREATE VIEW v AS FROM t")

@@ -63,6 +63,7 @@ def select(table, records, rows=100):
     return np.concatenate([np.empty(0), *(batch.column("x").to_numpy() for batch in batches)])
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(12, 50))
 @given(
     persons=st.lists(st.one_of(st.none(), st.integers(0, 5)), min_size=1, max_size=30),
@@ -92,6 +93,7 @@ def test_every_record_of_a_person_is_equally_likely():
     assert stats.binomtest(others, people, 1 / owned).pvalue > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_of_records_that_draw_the_same_their_lines_decide_nothing(monkeypatch):
     monkeypatch.setattr(queried, "ordering_sql", lambda *given: ordering_sql(*given).replace("random()", "0.5"))
     random, kept = np.random.default_rng(1), set()

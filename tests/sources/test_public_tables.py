@@ -101,6 +101,7 @@ def test_what_cannot_be_asked_gets_one_sentence(content, limits, why):
 GATHERED = Domain((Items("whom", gathered=True),), unit=PrivacyUnit("who", 1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [b"whom,who,note\n5,b,x\n1,a,y\n2,a,z\n5,b,x\n", b"who,whom\nb,5\na,1\nb,5\na,2\n"])
 def test_edges_are_asked_about_as_sets_and_answers_stand_beside_the_id(content):
     table = read_queries(open_source(Upload("edges.csv", content)), GATHERED)

@@ -170,6 +170,7 @@ def test_the_script_makes_the_very_files(tmp_path):
         pd.testing.assert_frame_equal(frame(made), frame(one))
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 def test_every_sample_that_can_be_drawn_comes_with_a_real_release_that_tells_the_truth(one):
     path = {one.name: path for one, path in bundled_releases()}.get(one.name)

@@ -50,6 +50,7 @@ def test_memory_stays_flat(tmp_path):
     assert kilobytes * 1024 < rows * groups * 4 * 8 / 2  # half of what the records need in memory
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_rows_come_in_order_and_know_their_place(suffix, tmp_path):
     for part, rows in enumerate((1, 150_000, 3)):

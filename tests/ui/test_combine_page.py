@@ -85,6 +85,7 @@ def test_records_that_do_not_fit_the_plan_are_refused_and_cost_nothing_and_a_hel
     assert kept.read_bytes() == first == kept_hello(owners.plan, owners.keys["owner 0"], ledger)
 
 
+@pytest.mark.thorough
 def test_the_convenor_asks_for_masks_to_be_taken_off_and_the_release_opens(page, tmp_path):
     owners = Owners(tmp_path)
     field(page.segmented_control, "View").set_value("Put shares together").run()
@@ -138,6 +139,7 @@ def fill_in(page, noise: str):
     return page
 
 
+@pytest.mark.thorough
 def test_a_plan_is_written_with_what_each_way_costs_and_whom_it_trusts_before_anything_is_read(page):
     fill_in(page, "masked")
     captions = field(page.radio, "How is the noise shared?").proto.captions
@@ -157,6 +159,7 @@ def test_a_plan_is_written_with_what_each_way_costs_and_whom_it_trusts_before_an
     assert page.session_state[PLAN][1].digest != plan.digest  # another round, whose shares do not count in the first
 
 
+@pytest.mark.thorough
 def test_a_plan_for_a_convenor_is_encrypted_for_whom_it_names_and_what_is_no_key_is_refused(page):
     fill_in(page, "shared")
     field(page.selectbox, "Who puts the shares together, and can open each of them?").set_value("west wing").run()
@@ -225,6 +228,7 @@ def test_a_live_round_from_an_invitation_to_the_release_is_paid_once_and_goes_on
     assert not page.exception and page.session_state[KEY].shown.release == rounds_of(others, coordinator)[0]
 
 
+@pytest.mark.thorough
 def test_an_invitation_of_another_round_is_refused_in_a_sentence_and_costs_nothing(page, tmp_path, calls, monkeypatch):
     owners, coordinator = calls
     client = called(owners, coordinator, "owner 0")

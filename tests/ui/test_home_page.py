@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.sources.public_tables import sample
@@ -12,6 +13,7 @@ from core.ui.own_data.picking_records import ORIGIN, SAMPLE
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
+@pytest.mark.thorough
 def test_a_sample_is_ready_to_be_released_by_one_click(tmp_path, monkeypatch):
     monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.db"))
     app = AppTest.from_file(APP, default_timeout=120).run()

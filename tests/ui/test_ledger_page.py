@@ -78,6 +78,7 @@ def test_a_data_set_is_registered_as_typed(ledger):
     assert "each person named by who, with at most 3 records" in words(at) and not at.exception
 
 
+@pytest.mark.thorough
 def test_another_promise_for_the_same_name_is_refused_in_one_sentence(ledger):
     ledger.register("Visits", 1)
     at = visit()
@@ -87,6 +88,7 @@ def test_another_promise_for_the_same_name_is_refused_in_one_sentence(ledger):
     assert "cannot be changed" in at.error[0].value and ledger.dataset("Visits").epsilon == 1
 
 
+@pytest.mark.thorough
 def test_a_total_and_its_releases_are_shown(ledger):
     ledger.register("Visits", 3)
     spend(ledger, "Visits", "1")
@@ -110,6 +112,7 @@ def test_what_is_left_is_one_number_on_the_ledger_page_under_a_delta_too(ledger)
     assert f"left {left_of_total(ledger.status('Visits')).removeprefix('ε = ')}" in text
 
 
+@pytest.mark.thorough
 def test_what_one_more_release_would_do(ledger):
     ledger.register("Visits", 3)
     spend(ledger, "Visits", "2.5")
@@ -163,6 +166,7 @@ def test_an_account_decides_like_the_ledger(ledger):
             ledger.spend("Visits", cost)
 
 
+@pytest.mark.thorough
 def test_samples_have_a_book_of_their_own_that_begins_again(ledger):
     ledger.register("Payroll", 3)
     assert not [one for one in visit().button if one.key == "ledger-begin-again"], "nothing was ever played with"

@@ -68,6 +68,7 @@ def made(page):
     return page
 
 
+@pytest.mark.thorough
 def test_a_teacher_makes_a_poll_and_sees_it_fill(page, tmp_path):
     made(page)
     polls = Polls(tmp_path / "polls.sqlite")
@@ -150,6 +151,7 @@ def test_bands_of_polls_hold_the_truth_about_as_often_as_they_say():
         assert found.truth == 0.3 and found.held >= 38
 
 
+@pytest.mark.thorough
 def test_a_made_up_class_is_revealed(page, tmp_path):
     view(page, "Ask a class")
     field(page.text_input, "Question").set_value("Did you?")

@@ -99,6 +99,7 @@ def test_every_page_in_the_navigation_is_a_file_once_it_is_listed():
     assert all(path.startswith("pages/") for path in paths)
 
 
+@pytest.mark.thorough
 def test_what_experts_need_stands_under_one_heading_and_others_find_it_where_they_ask():
     """Five pages are everyone's; groups are a view of Explore, and a model is a question of Release."""
     *everyones, (heading, experts) = GROUPS
@@ -166,6 +167,7 @@ def test_problems_of_all_columns_are_said_at_once_before_anything_is_spent():
     assert "of &#x27;salary&#x27; must be below its largest; the first day of born as a day" in words
 
 
+@pytest.mark.thorough
 def test_columns_that_cannot_be_read_as_declared_are_all_named_before_anything_is_spent():
     rows = b"a,b\n" + b"x,y\n" * 50
     app = read(with_file(rows), a="number", b="number")
@@ -178,6 +180,7 @@ def test_columns_that_cannot_be_read_as_declared_are_all_named_before_anything_i
     assert "the column 'a' can be read as a number" in app.error[0].value and "'b' can be read" in app.error[0].value
 
 
+@pytest.mark.thorough
 def test_everything_declared_reaches_the_domain():
     app = read(with_file(), salary="number", city="category", member="yes or no")
     field(app.number_input, "Smallest salary").set_value(0.0)
@@ -206,6 +209,7 @@ def test_everything_declared_reaches_the_domain():
     )
 
 
+@pytest.mark.thorough
 def test_yes_and_no_are_read_as_people_write_them(tmp_path):
     """Of ja and nein every row was dropped in silence."""
     app = read(with_file(b"smokes\nja\nnein\nNein\noui\n"), smokes="yes or no")
@@ -245,6 +249,7 @@ def test_no_other_column_is_proposed():
     assert person_among(others) is None
 
 
+@pytest.mark.thorough
 def test_what_was_typed_survives_a_visit_elsewhere():
     app = read(with_file(), salary="number")
     field(app.number_input, "Largest salary").set_value(99.0).run()
@@ -256,6 +261,7 @@ def test_what_was_typed_survives_a_visit_elsewhere():
     assert field(app.number_input, "Largest salary").value == 99.0
 
 
+@pytest.mark.thorough
 def test_decisions_are_there_again_after_a_reload_and_hold_no_value_of_the_data(data_folder, tmp_path):
     app = read(with_file(), salary="number", city="category")
     field(app.number_input, "Largest salary").set_value(99.0)
@@ -277,6 +283,7 @@ def test_decisions_are_there_again_after_a_reload_and_hold_no_value_of_the_data(
     assert "is here again" not in shown(other), "other columns, other decisions"
 
 
+@pytest.mark.thorough
 def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns(data_folder):
     app = with_file()
     number = app.session_state[KEY].records.number
@@ -293,6 +300,7 @@ def test_nothing_is_kept_of_a_stranger(request_headers, tmp_path):
     assert not list(tmp_path.rglob("decisions/*.json"))
 
 
+@pytest.mark.thorough
 def test_a_second_file_starts_empty_again():
     app = read(with_file(), salary="number")
     field(app.number_input, "Largest salary").set_value(99.0).run()
@@ -364,6 +372,7 @@ def test_embeddings_are_described_by_their_length_and_how_many_numbers_they_hold
     assert own.longest == {"x": 1.0}
 
 
+@pytest.mark.thorough
 def test_a_wide_array_without_names_is_one_column_of_vectors():
     app = dropped("embeddings.npy", np.save, np.zeros((5, 30)))
     assert [column.length for column in app.session_state[KEY].records.source.columns] == [30]
@@ -390,6 +399,7 @@ def test_a_path_that_is_not_there_gets_a_sentence():
     assert not app.exception and len(app.error) == 1
 
 
+@pytest.mark.thorough
 def test_a_table_of_a_database_is_picked_from_a_list(tmp_path):
     path = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(path)) as store:
@@ -428,6 +438,7 @@ def test_a_path_that_was_being_typed_is_not_opened_for_a_stranger(tmp_path, requ
     assert "patients" not in shown(app) and field(app.segmented_control, "Where are the records?").value == FILE
 
 
+@pytest.mark.thorough
 def test_a_public_file_fills_what_is_empty_and_nothing_else():
     app = read(with_file(), salary="number", city="category")
     field(app.number_input, "Largest salary").set_value(99_999.0)
@@ -441,6 +452,7 @@ def test_a_public_file_fills_what_is_empty_and_nothing_else():
     assert field(app.text_area, "Categories of city").value == "Uri, Zug"
 
 
+@pytest.mark.thorough
 def test_a_public_file_that_shares_nothing_gets_a_sentence():
     app = open_codebook(read(with_file(), salary="number"))
     field(app.file_uploader, "A public file").set_value(("other.csv", b"x\n1\n2\n", "text/csv"))
@@ -448,6 +460,7 @@ def test_a_public_file_that_shares_nothing_gets_a_sentence():
     assert not app.exception and len(app.error) == 1
 
 
+@pytest.mark.thorough
 def test_ones_own_file_is_no_public_file():
     app = open_codebook(read(with_file(), salary="number"))
     field(app.file_uploader, "A public file").set_value(("copy.csv", CSV, "text/csv"))
@@ -474,6 +487,7 @@ def found(app: AppTest, total: float = 3.0) -> AppTest:
     return app.button(key="data-find").click().run()
 
 
+@pytest.mark.thorough
 def test_what_nobody_said_is_found_out_stands_in_the_form_and_can_be_corrected(ledger):
     app = found(with_file(MANY))
     assert not app.exception and not app.error and "· found" in shown(app)
@@ -495,6 +509,7 @@ def test_what_nobody_said_is_found_out_stands_in_the_form_and_can_be_corrected(l
     assert [one.cost for one in own.bought] == [status.releases[0].cost] and own.within == Budget(1, "1e-6")
 
 
+@pytest.mark.thorough
 def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     found(with_file(MANY))
     app = with_file(MANY)
@@ -503,6 +518,7 @@ def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     assert [one.cost for one in app.session_state[KEY].own.bought] == [ledger.status("people").releases[0].cost]
 
 
+@pytest.mark.thorough
 def test_what_a_guesser_could_gain_is_of_the_file_which_shows_what_was_found_too(ledger):
     """70.5% stood beside the button, and 73.1% in the file that it made."""
     app = found(with_file(MANY))
@@ -519,6 +535,7 @@ def test_a_click_that_comes_twice_finds_out_once(ledger):
     assert bought.found is not None and len(ledger.status("people").releases) == 1
 
 
+@pytest.mark.thorough
 def test_a_second_file_of_the_same_name_says_that_values_are_found_out_once_and_what_to_do(ledger):
     """Its button was grey for want of room, where two thirds were left. Of the same columns all is filled in again."""
     found(with_file(MANY))
@@ -553,6 +570,7 @@ def test_no_ledger_is_opened_before_it_is_needed(monkeypatch):
     assert not app.exception
 
 
+@pytest.mark.thorough
 def test_of_an_array_some_columns_may_be_used():
     stream = BytesIO()
     np.save(stream, np.arange(12.0).reshape(4, 3))

@@ -41,6 +41,7 @@ def test_epsilon_is_introduced_before_it_is_slid_and_less_of_it_reads_as_more_pr
     assert words[slid].startswith("A smaller ε is more privacy")
 
 
+@pytest.mark.thorough
 def test_every_step_is_reached_and_the_last_one_leads_to_the_release(app):
     for title, words, _ in STEPS[:-1]:
         assert not app.exception and title in said(app) and words.replace("'", "&#x27;") in said(app)
@@ -53,6 +54,7 @@ def test_every_step_is_reached_and_the_last_one_leads_to_the_release(app):
     assert "tour" not in app.session_state and f"{path.name}" in said(app)
 
 
+@pytest.mark.thorough
 def test_its_answer_is_the_file_s_own(app):
     from core.releases.release import load
 

@@ -55,6 +55,7 @@ def owner() -> Session:
     return session
 
 
+@pytest.mark.thorough
 def test_without_data_it_says_what_is_missing_and_opens_models(ledger):
     app = page()
     assert "nothing to train on" in shown(app) and app.button(key="train").disabled
@@ -82,6 +83,7 @@ def test_an_owner_declares_which_columns_raise_what_is_predicted(ledger):
     assert made.details["monotonic_cst"] == "x=-1" and max(made.coefficients().iloc[1:2, -1]) <= 0
 
 
+@pytest.mark.thorough
 def test_an_owner_chooses_and_the_price_is_on_the_button(ledger):
     app = page(**{KEY: owner()})
     assert app.selectbox(key="train-target").value == "kind"
@@ -119,6 +121,7 @@ def test_from_a_file_with_categories_and_gaps_to_a_model(ledger, tmp_path):
     assert model.codes({"x": [4.0], "y": [0.0], "town": ["Bern"]}).shape == (1,)
 
 
+@pytest.mark.thorough
 def test_what_was_chosen_among_several_is_shown_and_opens_where_it_is_asked(ledger, monkeypatch):
     """The choice itself is tested beside its module; here it is between two whose rehearsal takes no time."""
     session = owner()
@@ -155,6 +158,7 @@ def test_a_wish_is_paid_for_and_a_total_is_not_passed(ledger):
     assert known.after(offer.trainer.cost(budget)).refusal
 
 
+@pytest.mark.thorough
 def test_a_model_of_three_classes_is_shown_class_by_class(ledger):
     model = train(three(), "kind", THREE, Budget(20, "1e-4"), "descent")
     app = page(**{MODEL: model})

@@ -212,6 +212,7 @@ def test_words():
     assert column_values(domain.columns[0]) == "−1,000,000,000 to 250.125"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("sketch", "said"),
     [

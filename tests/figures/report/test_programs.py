@@ -219,6 +219,7 @@ def test_what_no_declaration_says_is_written_as_the_file_has_it(tmp_path, monkey
     assert load(tmp_path / "out.npz").privacy.neighbours == made.privacy.neighbours
 
 
+@pytest.mark.thorough
 def test_several_questions_are_asked_once_more(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     made = of_parts()

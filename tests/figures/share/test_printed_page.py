@@ -36,6 +36,7 @@ def page() -> Reader:
     return page_of(HOSTILE, CATEGORIES)
 
 
+@pytest.mark.thorough
 def test_a_page_of_answers_names_no_other_host_and_loads_nothing(page):
     tags = {tag[0] for tag in page.structure if isinstance(tag, tuple)}
     assert not tags & {"iframe", "object", "embed", "link", "img", "image", "use", "base", "form", "audio"}

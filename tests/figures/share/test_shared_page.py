@@ -172,6 +172,7 @@ def kinds_of(sketch, records: int = 500) -> list[str]:
     return [facts["kind"] for facts in contents(seal(sketch, ExactTable(table, records), Budget(epsilon=1)))]
 
 
+@pytest.mark.thorough
 def test_the_page_asks_the_counters_itself_and_pictures_of_few_mechanisms_are_drawn_beforehand():
     domain = Domain((Numeric("x", 0, 1), Numeric("y", 0, 1, step=0.25)))
     assert kinds_of(Histogram(domain, kernels.Gaussian(0.1), (8, 0))) == ["live"]
@@ -214,6 +215,7 @@ def test_a_page_for_the_population_has_longer_bands_that_were_drawn_beforehand()
     assert BEYOND_RECORDS in beyond["sharedNoise"] and BEYOND_RECORDS not in alone["sharedNoise"]
 
 
+@pytest.mark.thorough
 def test_a_report_for_the_population_says_that_its_modes_are_of_the_records_only():
     made = small_release(records=500)
     for one in (made, for_population(made)):

@@ -158,6 +158,7 @@ def test_pairs_single_columns_and_threes_are_answered_as_in_python(tables):
     assert lows == sorted(lows, reverse=True)
 
 
+@pytest.mark.thorough
 def test_columns_that_others_join_are_guessed_as_in_python():
     """Along a tree, and where there is a circle; three of them too."""
     for tables in (
@@ -171,6 +172,7 @@ def test_columns_that_others_join_are_guessed_as_in_python():
             near(found, guess.counts(tuple(table)))
 
 
+@pytest.mark.thorough
 def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_python():
     rows = inhabitants(1_000)
     rows.loc[::7, "age"] = np.nan
@@ -193,6 +195,7 @@ def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
     same_as_in_python(release(Tables.of(Domain(columns), 8, halvings=2), rows, Budget(2)))
 
 
+@pytest.mark.thorough
 def test_quantiles_in_heaps_of_equal_values_are_answered_as_in_python():
     random, count = np.random.default_rng(3), 4_000
     rows = inhabitants(count)
@@ -203,6 +206,7 @@ def test_quantiles_in_heaps_of_equal_values_are_answered_as_in_python():
     same_as_in_python(made)
 
 
+@pytest.mark.thorough
 def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monkeypatch):
     made = table_release()
     plain = made.asked().reading

@@ -79,6 +79,7 @@ def test_the_variance_of_the_l1_distance_is_what_the_documents_say():
         assert 0.68 < unit_variance(fitted_strategy(Power(1.0), cells, False), Power(1.0), False) < 0.70
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("profile", "pure"), crossed([Capped(0.3), Power(2.0)], [False, True]), ids=str)
 def test_other_profiles_are_fitted_on_the_spot_and_beat_the_kept_ones(profile, pure):
     own, other = fitted_strategy(profile, 8, pure), fitted_strategy(Power(1.0), 8, pure)

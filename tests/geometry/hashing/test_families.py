@@ -61,6 +61,7 @@ def test_collision_probability_is_the_kernel(kernel):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [Euclidean(0.2), Laplacian(0.5), Manhattan(0.3, power=2)], ids=str)
 def test_rehashing_adds_exactly_one_over_w_to_distinct_cells(kernel):
     width = 16
@@ -165,6 +166,7 @@ def test_the_profile_averages_to_the_kernel_over_directions(space, distance):
     assert quad(integrand, 0.0, 1.0)[0] == pytest.approx(1.0 / (1.0 + distance))
 
 
+@pytest.mark.thorough
 def test_pitches_share_a_slab_as_often_as_the_profile_says():
     weights = profile_weights(7)
     pitches = slab_pitches((np.arange(200_000) + 0.5) / 200_000, weights)
@@ -173,6 +175,7 @@ def test_pitches_share_a_slab_as_often_as_the_profile_says():
         assert np.maximum(1.0 - s / pitches, 0.0).mean() == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("power", "dimensions"), crossed([1, 2], [4, 1, 2, 3, 9]))
 def test_collisions_are_the_kernel(dimensions, power):

@@ -52,7 +52,7 @@ def check_mean(kernel, waves: np.ndarray) -> None:
     assert (np.abs(cosines.mean(axis=0) - expected) < SIGMAS * error + 1e-12).all()
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("dimensions", "kernel"), crossed([2, 1, 3, 6], KERNELS), ids=str)
 def test_the_mean_cosine_is_the_kernel(kernel, dimensions):
     """Every row a group of its own, so that rows are independent; a Sobol sequence for each takes its time."""

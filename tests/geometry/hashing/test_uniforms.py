@@ -18,6 +18,7 @@ from tests.depth import deep
 ALARM = 1e-9  # of one test of uniformity; fewer than a hundred a run
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize("spread", [scrambled_sobol, shifted_lattice])
 @pytest.mark.parametrize("points, row", [deep(1, 0), (13, 5), (64, 63)])
@@ -49,7 +50,7 @@ def test_generating_vectors_have_a_point_in_every_stratum():
 
 
 @pytest.mark.few(1)
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 7])
 def test_directions_are_unit_vectors_and_each_is_isotropic(dimensions):
     rows, groups = 3000, 3000

@@ -63,6 +63,7 @@ def slow_polynomial(values, places, iterations) -> np.ndarray:
     return np.array(answers)
 
 
+@pytest.mark.thorough
 @given(sketches, shares, shares.filter(len))
 def test_without_noise_it_is_the_iterated_polynomial_of_the_kernel_sums(sketch, rows, queries):
     x, q = points(sketch, rows), points(sketch, queries)

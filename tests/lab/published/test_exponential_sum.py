@@ -74,6 +74,7 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, seed):
     assert shares @ estimates == pytest.approx(answers, abs=1e-8)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_answers_are_unbiased_for_the_sum(kernel):
@@ -123,6 +124,7 @@ def test_intervals_allow_for_the_approximation():
     assert answers.estimate == pytest.approx(weights @ estimates)
 
 
+@pytest.mark.thorough
 def test_a_release_survives_its_file_and_the_forecast_chooses_rows():
     data = np.array(points(2000))
     sketch = ExponentialSum(DOMAIN, SmoothSquared(1.0), seed=2)

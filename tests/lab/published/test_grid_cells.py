@@ -88,6 +88,7 @@ def test_neighbours_reach_the_declared_bound_and_never_pass_it(relation, cliques
     assert np.abs(first - second).sum() <= declared.l1
 
 
+@pytest.mark.thorough
 def test_a_marginal_answers_how_alike_records_are():
     low, high = MIXED.bounds("l1")
     uniform = np.random.default_rng(1).uniform(low, high, (300, 5))

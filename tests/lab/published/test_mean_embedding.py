@@ -160,6 +160,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     assert (parts == poured(sketch, x)).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize("sketch", SKETCHES[:2], ids=lambda s: s.kernel.name)
 def test_noise_variances_are_those_of_noise(sketch):

@@ -64,6 +64,7 @@ def test_integers_are_products_of_chebyshev_polynomials_cut_toward_zero(sketch, 
     assert np.abs(table - AMPLITUDE * expected).max() < 1.001
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damping", ["jackson", deep("none")])
 def test_without_noise_a_line_is_the_chebyshev_series_of_the_kernel(damping):
     """NumPy's interpolation at as many nodes, cut off and damped, and evaluated at the records."""
@@ -188,6 +189,7 @@ def test_cutting_off_beats_damping_where_it_is_asked_to_choose_and_sizes_follow_
         Trigonometric(LINE, Gaussian(1e-20)).sized_for(Budget(1), 1000)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_a_release_is_made_saved_and_read_and_its_forecast_noise_is_exact(delta, neighbours):

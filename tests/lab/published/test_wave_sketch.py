@@ -152,6 +152,7 @@ def line_coefficients(kernel, length: float, order: int) -> np.ndarray:
     return 2 / length * np.trapezoid(kernel.evaluate(np.zeros((1, 1)), nodes)[0][:, None] * waves, nodes, axis=0)
 
 
+@pytest.mark.thorough
 def test_functional_noise_is_the_process_and_the_norm_of_dense_linear_algebra():
     """On 64 places of the torus, with matrices: the eigenvectors of the covariance, the smoothed function, its norm."""
     kernel, covariance, penalty, places, length = Euclidean(0.6), Exponential(0.9), 0.003, 64, 7.5

@@ -170,6 +170,7 @@ def test_points_of_many_values_fit_into_memory():
     assert one._variances[0] < 1.03 * unary._variances[0] and one.bits == 21
 
 
+@pytest.mark.thorough
 def test_shared_functions_collide_as_often_as_the_formula_says():
     """The part of fast local hashing's variance that its functions cause: exactly, for drawn families, without coins.
 

@@ -52,6 +52,7 @@ def asked(server, path: str, body: object = None) -> tuple[int, str]:
     return answer.status, text
 
 
+@pytest.mark.thorough
 def test_fifty_browsers_at_once_lose_nothing(polls, server):
     poll = polls.make(SURVEY)
     reports = SURVEY.oracle.privatise(np.arange(draws(60, 2_000)) % 3).tolist()
@@ -153,6 +154,7 @@ for place in range(10**6):
 """
 
 
+@pytest.mark.thorough
 def test_killed_while_it_takes_reports_every_one_that_was_taken_is_there(polls, tmp_path):
     poll = polls.make(SURVEY)
     command = [sys.executable, "-c", ANSWERING, str(polls.path), poll.id]

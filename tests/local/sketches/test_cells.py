@@ -30,6 +30,7 @@ def test_the_count_mean_sketch_is_apples():
     np.testing.assert_allclose(one.alone(one.aggregate(reports), asked), expected, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_estimates_are_unbiased_and_intervals_hold(kind):
     """Over hash functions and coins; 10 standard errors of the mean, a false alarm once in 10^15 if it is normal.
@@ -95,6 +96,7 @@ def test_forecasts_are_the_error_that_is_measured(kind, oracle):
     assert abs(np.mean(squares) / one.typical_variance(len(VALUES), 0.0, alike) - 1) < 8 * np.sqrt(2 / (6 * runs))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_frequent_candidates_are_no_error_of_others(kind):
     """All values are asked: the error is that of noise, where that of cells alone is three times as large."""

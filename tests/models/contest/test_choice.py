@@ -59,6 +59,7 @@ def kept():
     return choice, file, paid
 
 
+@pytest.mark.thorough
 def test_the_winner_says_what_it_was_chosen_among_and_promises_what_all_of_it_cost(kept):
     choice, file, (paid,) = kept
     assert isinstance(file, Release) and chosen_among(file)[0] == "kernel sums" and len(chosen_among(file)) == 6
@@ -71,6 +72,7 @@ def test_the_winner_says_what_it_was_chosen_among_and_promises_what_all_of_it_co
     assert opened == file and opened.sketch.class_rules[0] == (file.sketch.rule or "likelihood")
 
 
+@pytest.mark.thorough
 def test_what_is_said_of_a_record_does_not_depend_on_who_else_is_asked_about(kept):
     _, file, _ = kept
     (batch,) = open_source(ring(60)).batches(PLANE)
@@ -157,6 +159,7 @@ def test_no_smaller_class_is_chosen_by_luck_where_held_out_records_cannot_tell(d
         assert np.mean(right) > max(UNEVEN[4]) - 0.03
 
 
+@pytest.mark.thorough
 def test_where_nothing_is_worth_its_price_the_classes_are_counted_with_all_of_the_promise():
     choice = Choice(PLANE, "kind", Promise("0.01"), 60)
     assert choice.counts_alone and choice.prospect.learnt == 0
@@ -165,6 +168,7 @@ def test_where_nothing_is_worth_its_price_the_classes_are_counted_with_all_of_th
     assert choice.cost.epsilon == file.budget.epsilon == Promise("0.01").epsilon
 
 
+@pytest.mark.thorough
 def test_one_class_for_everyone_wins_where_what_was_made_is_worse(monkeypatch):
     """What was made says the rare class of everybody; that it was hoped for changes nothing."""
     data = ring(800) | {"kind": np.where(np.arange(800) % 10 == 0, "in", "out")}
@@ -177,6 +181,7 @@ def test_one_class_for_everyone_wins_where_what_was_made_is_worse(monkeypatch):
     assert 0.7 < file.probabilities({"x": [0.0], "y": [1.0]})[0, 1] < 0.8  # 3/4: not counted, but usual
 
 
+@pytest.mark.thorough
 def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch):
     both = (NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind"))
     monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(both, 0.5, ()))
@@ -195,6 +200,7 @@ def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch)
         assert promised.epsilon == 1
 
 
+@pytest.mark.thorough
 def test_what_was_bought_on_the_way_is_not_lost_where_the_ledger_admits_no_other_kind(tmp_path, monkeypatch):
     """After Gaussian noise a total has room for more of it, and not for as much epsilon of Laplace noise."""
     alone = (NearestMeans(PLANE, "kind"),)
@@ -211,6 +217,7 @@ def test_what_was_bought_on_the_way_is_not_lost_where_the_ledger_admits_no_other
     assert len(ledger.status("ring").releases) == 3
 
 
+@pytest.mark.thorough
 def test_nothing_is_paid_where_somebody_could_be_on_both_sides():
     several = Domain(PLANE.columns, unit=PrivacyUnit("id", 3))
     with pytest.raises(RequestError, match="one record"):

@@ -73,6 +73,7 @@ def neighbours_of(counts, relation):
         yield moved
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
 @pytest.mark.parametrize("quantiles", [("0.5",), deep(("0.9",)), ("0.25", "0.75"), SEVERAL])
 def test_no_outcome_tells_neighbours_apart_by_more_than_epsilon(tiny, relation, quantiles):
@@ -132,6 +133,7 @@ def test_the_choices_of_a_level_share_what_one_person_moves(tiny, relation, reco
     assert all(share <= 1 for share in reached.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("quantiles", [("0.5",), ("0.3", "0.8")])
 def test_frequencies_are_those_of_the_closed_form(tiny, quantiles):
     plan, counts, runs = plan_quantiles(1, quantiles, Budget(2)), np.array([2, 0, 3, 1]), draws(700, 4000)
@@ -207,6 +209,7 @@ def paid(cost):
     return len(cost.events)
 
 
+@pytest.mark.thorough
 def test_a_value_that_many_share_is_found_whatever_lies_beside_it():
     places = Places(0, 1000, 1)
     counts = np.zeros(places.cells, dtype=np.int64)
@@ -278,6 +281,7 @@ def _counts(records):
     return [np.bincount([record[column] for record in records], minlength=4) for column in (0, 1)]
 
 
+@pytest.mark.thorough
 def test_medians_of_two_columns_have_the_frequencies_of_the_closed_form(tiny, monkeypatch):
     plan, runs = plan_quantiles(2, ["0.5"], Budget(2)), draws(500, 4000)
     counts = [np.array([2, 0, 3, 1]), np.array([0, 4, 1, 1])]
@@ -304,6 +308,7 @@ def test_medians_of_many_columns_are_chosen_at_once_where_that_is_less_noise():
     ]
 
 
+@pytest.mark.thorough
 def test_columns_chosen_at_once_keep_their_medians_whatever_values_people_share():
     """One column has half of its records at one value, which is no reason to err in the other."""
     random = np.random.default_rng(5)

@@ -74,6 +74,7 @@ def worst(sides, relation, size=3):
     return max(losses)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", list(Neighbours))
 def test_making_and_choosing_together_cost_what_one_of_them_costs(relation):
     assert 0.5 * EPSILON < worst(by_coins, relation) <= EPSILON + 1e-9
@@ -137,6 +138,7 @@ def test_a_promise_too_small_to_choose_by_is_refused():
         plan_choice(Cost((Gaussian(Fraction(1, 10**21), 1),), 1, Decimal("0.000001")), Neighbours.ADD_REMOVE)
 
 
+@pytest.mark.thorough
 def test_an_attack_on_choices_finds_half_the_noise_and_no_broken_promise():
     plan, source = plan_choice(PURE, Neighbours.ADD_REMOVE), SeededSource(9)
     doubled = plan_choice(Cost((PureParts(Fraction(4)),), 4), Neighbours.ADD_REMOVE)

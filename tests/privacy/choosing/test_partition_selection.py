@@ -93,6 +93,7 @@ def test_no_person_moves_the_counts_further_than_declared_and_one_does_as_far(co
     assert int(weights(columns)[1]) == WEIGHT
 
 
+@pytest.mark.thorough
 def test_a_value_is_shown_as_often_as_its_count_with_noise_passes_the_threshold():
     """20,000 values of one count: off by 5.5 standard deviations once in 25 million times."""
     selection = plan_values(1, Fraction(1, 50), Fraction(1, 10**6))

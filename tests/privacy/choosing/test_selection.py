@@ -42,6 +42,7 @@ def closed_form(scores, sensitivity, epsilon) -> np.ndarray:
     return weights / weights.sum()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("scores", "sensitivity", "epsilon"),
     [
@@ -67,6 +68,7 @@ def test_frequencies_are_those_of_the_closed_form(scores, sensitivity, epsilon):
     assert len(wanted) == 1 or stats.chi2.sf(statistic, len(wanted) - 1) > FALSE_ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lists", [[[3, 0, 2], [1, 5, 1, 0]], [[0, -9], [7, 7, 1], [4]]])
 def test_tuples_are_chosen_by_the_least_of_their_scores(lists):
     source, arrays = SeededSource(12), [np.array(one, dtype=np.int64) for one in lists]
@@ -76,6 +78,7 @@ def test_tuples_are_chosen_by_the_least_of_their_scores(lists):
     assert stats.chisquare([seen[at] for at in tuples], expected).pvalue > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_what_one_list_cannot_have_is_asked_of_no_other():
     """The best of one list is far below that of the other, whose places above it are all alike then."""
     source, lists = SeededSource(2), [np.array([-40, -1000]), np.array([0, -20, -40, -1000])]
@@ -198,6 +201,7 @@ def chance_of(scores, rate) -> np.ndarray:
     return chances
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scores", "sensitivity", "epsilon", "one_way"),
     [([5, 4, 4, 0], 1, Fraction(1), False), ([5, 4, 4, 0], 1, Fraction(1), True), ([7, 7, 1], 3, Fraction(2), True)],
@@ -332,6 +336,7 @@ def test_wrong_variants_are_caught(wrong):
     assert max(loss(*attack, noises) for attack in attacks) > 1.001
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("findings", "monotone"), [(1, False), (2, True)])
 def test_what_is_said_has_the_law_of_the_mechanism(findings, monotone):
     """Chi-square of the words of 4000 runs, or 1200, against their exact probabilities."""

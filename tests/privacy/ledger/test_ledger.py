@@ -537,6 +537,7 @@ def test_something_else_is_not_a_ledger(path):
         Ledger(path)
 
 
+@pytest.mark.thorough
 def test_flipped_bits_never_gain_budget(path):
     """Every flip is refused, or changes nothing that is read (free space and SQLite's own bookkeeping)."""
     ledger = spent_ledger(path)
@@ -557,6 +558,7 @@ def test_flipped_bits_never_gain_budget(path):
     assert refused > draws(20, 200)
 
 
+@pytest.mark.thorough
 def test_the_chain_guards_postgres_too(postgres):
     psycopg = pytest.importorskip("psycopg")
     address = fresh_database(postgres)

@@ -31,6 +31,7 @@ def draw(scale, count, seed=0):
     return LaplaceSampler.of(Fraction(scale)).draw(count, SeededSource(seed).stream()).values
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "scale", [Fraction(1, 4), Fraction(2, 3), 1, Fraction(7, 2), 20, 1000, 123_456, 10**8, 10**12], ids=str
 )
@@ -53,6 +54,7 @@ def test_low_digits_of_wide_noise_are_uniform(scale):
     assert ((counts - expected) ** 2 / expected).sum() < 255 + 8 * 22.6
 
 
+@pytest.mark.thorough
 def test_tiny_scales_are_almost_always_zero():
     assert not draw(Fraction(1, 1000), 100_000).any()
     drawn = draw(Fraction(1, 10), draws(1_000_000, 4_000_000))  # P(Z != 0) = 9.1e-5
@@ -60,6 +62,7 @@ def test_tiny_scales_are_almost_always_zero():
     assert drawn.any()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("digits, tail_exponent", [(1, 32), (3, 32), (128, 0), (2, Fraction(1, 2)), (128, 1)])
 def test_what_is_finished_in_python_follows_the_closed_form(digits, tail_exponent):
     """Short tables tie all the time; a small tail exponent leaves few binary digits before the tail."""
@@ -129,6 +132,7 @@ def test_noise_beyond_64_bits_is_kept_exactly():
     assert exact == {0: 2**60 - 1 + 11 * 2**60}
 
 
+@pytest.mark.thorough
 def test_a_full_record_of_unsettled_tosses_is_emptied_and_drawing_goes_on():
     sampler = LaplaceSampler.of(Fraction(3), tail_exponent=1)
     drawn = sampler.draw(LANES * 400, SeededSource(2).stream())
@@ -138,6 +142,7 @@ def test_a_full_record_of_unsettled_tosses_is_emptied_and_drawing_goes_on():
     assert fit_p_value(values, partial(laplace_cdf, scale=3)) > FALSE_ALARM
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 1000])
 def test_draws_beyond_the_last_whole_block_are_dropped(count):
     sampler = LaplaceSampler.of(Fraction(3), tail_exponent=0)  # every draw is finished in Python
@@ -158,6 +163,7 @@ def draw_of_gaussian(sigma2, count, seed=0):
     return GaussianSampler.of(Fraction(sigma2)).draw(count, SeededSource(seed).stream()).values
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "sigma2",
     [Fraction(1, 20), Fraction(1, 3), 1, Fraction(17_853, 1000), Fraction(10**9 + 7, 10**7), 10**6, 10**12, 10**24],
@@ -177,6 +183,7 @@ def test_far_tails_follow_the_closed_form_of_gaussian(sigma2):
         assert tail_p_value(drawn, int(sigmas * sigma2**0.5), partial(gaussian_cdf, sigma2=sigma2)) > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_tiny_variances_are_almost_always_zero():
     assert not draw_of_gaussian(Fraction(1, 10**6), 100_000).any()
     drawn = draw_of_gaussian(Fraction(1, 16), 1_000_000)  # P(Z != 0) = 6.7e-4
@@ -236,6 +243,7 @@ def test_compiled_decisions_are_those_of_exact_arithmetic(sigma2, monkeypatch):
     assert np.array_equal(fast, draw_of_gaussian(sigma2, 5000, seed=3))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("candidate", [0, 3, -9])
 def test_exact_decisions_have_the_right_frequency(candidate):
     sampler = GaussianSampler.of(Fraction(25, 2))

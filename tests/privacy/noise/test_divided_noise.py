@@ -26,6 +26,7 @@ def parts(scale, owners, count, several=None):
     return sum(add_part(zeros, scale, owners, source) for _ in range(several or owners))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scale", "owners"), [("1/3", 2), ("100", 10), ("5000", 3), ("7", 1)])
 def test_parts_of_laplace_noise_that_do_not_add_up_to_it(scale, owners):
     total = parts(laplace(scale), owners, draws(25_000, 1_000_000))

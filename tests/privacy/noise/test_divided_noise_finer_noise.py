@@ -28,6 +28,7 @@ def stages(source, exact):
     return (shown, middle, last), kept
 
 
+@pytest.mark.thorough
 def test_a_stage_with_other_noise_than_one_release_of_its_price():
     exact = np.arange(COUNT) % 7 - 3
     shown, kept = stages(SeededSource(3), exact)

@@ -34,6 +34,7 @@ def scale(distribution, parameter):
     return SimpleNamespace(distribution=distribution, parameter=Fraction(parameter), block=None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("opendp_scale", [deep(1.5), 4.0, deep(300.0)])
 @pytest.mark.parametrize("distribution", SAMPLERS)
 def test_draws_have_the_law_of_opendp(distribution, opendp_scale):
@@ -50,6 +51,7 @@ def test_draws_have_the_law_of_opendp(distribution, opendp_scale):
     assert same_law_p_value(ours, theirs) > FALSE_ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("distribution", SAMPLERS)
 def test_counters_and_calls_are_independent(distribution):
     source = SeededSource(2)
@@ -101,6 +103,7 @@ def test_sums_beyond_64_bits_are_set_to_the_ends():
     assert {LEAST, MOST} <= set(expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "distribution"), crossed([np.int32, np.int64], [*SAMPLERS, "rounded_l2"]))
 def test_noise_over_the_table_itself_is_the_noise_beside_it(kind, distribution):
     block = 7 if distribution == "rounded_l2" else None
@@ -182,6 +185,7 @@ def test_noise_for_vectors_of_another_length_is_refused(shape):
         add_noise(np.zeros(shape, np.int64), NoiseScale("rounded_l2", Fraction(1), 6), SeededSource(5))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("block", [deep(3), deep(1000), CHUNK - 1, CHUNK + 5])
 def test_no_vector_is_cut_by_a_chunk(block, monkeypatch):
     """Chunks are made of whole vectors, each drawn from one stream, on any number of processors."""

@@ -71,6 +71,7 @@ def test_a_forked_process_draws_other_words():
     os.close(writer)
 
 
+@pytest.mark.thorough
 def test_all_hidden_orders_are_equally_likely_whatever_the_records_are():
     """Chi-square on the 24 orders of four records; 49.7 is passed with probability 0.001 by fair ones."""
     source, times = SeededSource(3), 4_800
@@ -162,6 +163,7 @@ def test_a_certain_coin_always_shows_one():
     assert all(Coin(Fraction(0)).toss(ScriptedStream(single=[WORD - 1])) for _ in range(3))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("coin", [Coin(Fraction(1, 3)), Coin(Fraction(5, 2)), Coin(Fraction(1, 3), logistic=True)])
 def test_frequencies_are_the_probability(coin):
     stream, n = SeededSource(3).stream(), draws(3_000, 20_000)

@@ -94,6 +94,7 @@ def plane(scale, reach):
     return quarters.reshape(2 * reach + 1, 2, 2 * reach + 1, 2).sum(axis=(1, 3))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("scale", [deep(0.4), 2.5, deep(30)])
 @pytest.mark.parametrize("block", [1, 2, deep(3), 50])
 @pytest.mark.parametrize("places", [PLACES, COARSE])
@@ -104,6 +105,7 @@ def test_one_counter_has_the_rounded_marginal(places, block, scale):
     assert fit_p_value(values[:, -1], marginal(scale, block), cells=60) > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_vectors_of_one_are_rounded_laplace():
     def cdf(z):
         return stats.laplace.cdf(np.asarray(z, float) + 0.5, scale=3)
@@ -111,6 +113,7 @@ def test_vectors_of_one_are_rounded_laplace():
     assert fit_p_value(drawn(3, 1, draws(12_000, 200_000)).ravel(), cdf) > FALSE_ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("places", [PLACES, COARSE])
 def test_vectors_of_two_have_the_rounded_joint_law(places):
     """Coordinates share a length: with coarse numbers it gets its digits once, for both."""
@@ -127,6 +130,7 @@ def test_vectors_of_two_have_the_rounded_joint_law(places):
     assert stats.chisquare(observed, np.append(wanted[~rare], wanted[rare].sum())).pvalue > FALSE_ALARM
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("scale", [Fraction(10**6, 3), Fraction(1 << 44), Fraction(1 << 52)])
 @pytest.mark.parametrize("block", [2, 5, 64])
 def test_length_and_direction(block, scale):
@@ -143,6 +147,7 @@ def test_length_and_direction(block, scale):
         assert stats.spearmanr(along**2, lengths).pvalue > FALSE_ALARM
 
 
+@pytest.mark.thorough
 def test_vectors_are_independent_and_their_counters_are_not():
     values = drawn(1000, 2, draws(30_000, 60_000))
     assert independence_p_value(values[:-1, 0], values[1:, 0]) > FALSE_ALARM
@@ -152,6 +157,7 @@ def test_vectors_are_independent_and_their_counters_are_not():
     assert stats.spearmanr(sizes[:-1, 0], sizes[1:, 1]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("block, length", [(1, 3), (2, 5)])
 @pytest.mark.parametrize("scale", [0.7, 2.0, 9.0])
 def test_the_loss_of_the_rounded_noise_is_at_most_length_over_scale(block, length, scale):
@@ -314,6 +320,7 @@ def test_more_digits_give_bounds_inside_those_of_fewer(places):
         assert deep == vector.bounds(3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_lengths_are_gamma_and_directions_even(size):
     source = SeededSource(11)
@@ -335,6 +342,7 @@ def expansions(normals, places):
     return [normals.tossed.get(i, Expansion(cell, places)) for i, cell in enumerate(normals.cells.tolist())]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("places", [COARSE, 12, 31, 32, PLACES])
 def test_sizes_and_signs_are_those_of_a_normal_number(places):
     """With the digits after the cell, which are drawn only now."""
@@ -347,6 +355,7 @@ def test_sizes_and_signs_are_those_of_a_normal_number(places):
     assert stats.pearsonr(sizes, normals.negative).pvalue > FALSE_ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("places", [COARSE, 12])
 def test_the_part_inside_a_cell_leans_to_zero_as_it_should(places):
     """A uniform place inside the cell would be the mistake of not rejecting anything; it shows in coarse cells."""

@@ -104,6 +104,7 @@ def test_small_gaussian_noise_has_its_own_distribution_and_not_the_continuous_on
     assert convolved_delta([gaussian_loss(np.array([1]), 0.25)], 3.0) == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.thorough
 def test_choices_among_few_compose_by_their_own_distributions():
     """Twenty choices of which each tells little: far less than the sum of their largest losses."""
     first = np.log(np.array([0.6, 0.4]))
@@ -117,6 +118,7 @@ def test_samples_hide_more_than_all_records():
     assert keeps(sampled, 2.0, 1e-5) and not keeps(whole, 4.0, 1e-5)
 
 
+@pytest.mark.thorough
 def test_the_bound_by_renyi_divergences_is_no_less_than_what_convolution_gives():
     choice = np.log(np.array([0.55, 0.3, 0.15]))
     other = np.log(np.array([0.45, 0.35, 0.2]))

@@ -113,6 +113,7 @@ def same(one, other) -> bool:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", [0, *map(deep, range(1, len(SKETCHES)))])
 def test_tables_are_the_same_bit_for_bit(address, people, place):
     sketch = SKETCHES[place]
@@ -233,6 +234,7 @@ def test_a_damaged_file_is_one_sentence_and_costs_nothing(address, people, tmp_p
     assert ledger.names() == []
 
 
+@pytest.mark.thorough
 def test_the_command_line_has_an_option_for_it(address, people, tmp_path, monkeypatch):
     monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.sqlite"))
     bounds = ["--bounds", "x=0:10", "--bounds", "y=0:10"]

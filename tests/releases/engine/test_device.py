@@ -132,6 +132,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(KERNELS), st.integers(0, 2**128 - 1), st.sampled_from([2, 7, 64, 20_000]), st.integers(64, 90))
 @settings(max_examples=draws(12, 60))
 def test_tables_of_points_are_the_same(there, kernel, seed, width, count):
@@ -177,6 +178,7 @@ def test_a_device_that_fails_in_the_middle_counts_nobody_twice(there):
     assert calls[0] == 20  # and never again
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("asked", "done"),
     [("__fma_rn(a, b, c) fma(a, b, c)", "__fma_rn(a, b, c) ((a) * (b) + (c))"), ("__dmul_rn(a, b) ((a) * (b))", "")],

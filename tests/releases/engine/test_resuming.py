@@ -83,6 +83,7 @@ def same(one, other):
     return np.array_equal(one.table, other.table) and np.array_equal(one.records, other.records)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop_at", [500, 2500, ROWS])
 def test_a_stopped_reading_goes_on_where_it_stood(checkpoints, path, stop_at):
     stopped = Run(checkpoints, path, stop_at=stop_at)
@@ -229,6 +230,7 @@ def damages(content):
         yield f"bit {place}", content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
+@pytest.mark.thorough
 def test_a_damaged_checkpoint_is_never_used(checkpoints, path):
     Run(checkpoints, path, stop_at=1000)
     ((name, _),) = checkpoints.all()

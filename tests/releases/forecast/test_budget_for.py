@@ -36,6 +36,7 @@ def test_a_smaller_promise_is_found_where_sizes_make_errors_jump():
     assert float(budget_for(seen, records=1_000, error="5%").budget.epsilon) == pytest.approx(0.4, rel=0.03)
 
 
+@pytest.mark.thorough
 def test_the_error_that_was_measured_is_at_most_the_one_that_was_wanted():
     """The mean of K squared errors is above chi2's point of 1 - 1e-6 over K in one of a million: so often it errs."""
     random, records = np.random.default_rng(1), 4_000
@@ -53,6 +54,7 @@ def test_the_error_that_was_measured_is_at_most_the_one_that_was_wanted():
     assert math.sqrt(cells.mean()) >= 0.01 * records / 2.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", [0, 1e-6])
 def test_every_part_of_a_release_is_as_exact_as_is_needed(delta):
     parts = Parts.of(

@@ -171,6 +171,7 @@ def test_who_is_protected_and_what_is_counted():
     assert (people.protected, people.counted) == ("person", "records")
 
 
+@pytest.mark.thorough
 def test_after_what_was_found_the_noise_that_is_forecast_is_that_of_the_release():
     """ "± 16 records" stood beside a release of three times the noise, as what was found rules pure noise out."""
     after = draft(budget=Budget("0.869", "7.5e-7"), within=Budget(1, "1e-6"), kernel=Gaussian(2.0))

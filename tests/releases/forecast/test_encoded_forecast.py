@@ -33,6 +33,7 @@ def test_an_encoder_whose_release_has_the_error_that_it_was_proposed_for():
     assert encoder.reads == DOMAIN.columns and encoder.sample and "300 public records" in encoder.origin
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("away", [deep(0.02), 1.5])
 def test_an_encoder_that_leaves_away_more_than_it_spares(away):
     sample = near_a_plane(600, away, 2)

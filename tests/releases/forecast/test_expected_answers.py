@@ -50,6 +50,7 @@ def test_the_unit_of_a_distance_is_that_of_its_columns(domain, norm, unit):
     assert distance_unit(domain, norm) == unit
 
 
+@pytest.mark.thorough
 def test_distances_are_told_as_averages_in_their_unit():
     seen = forecast(Distance(KM), Budget(1), 10_000)
     answer = typical(draft(DISTANCE, "l1"), seen)
@@ -75,6 +76,7 @@ def test_numbers_are_short():
 WIDE = Domain.of(age=(0, 120), kind=["a", "b", "c"], pay=(0, 200_000))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scale", ["none", "box"])
 def test_errors_along_columns_are_those_of_noisy_answers_there(scale):
     """Over 300 draws of the noise and 20 places; a share strays by 10% of itself less often than once in a million."""

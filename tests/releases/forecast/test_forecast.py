@@ -51,6 +51,7 @@ def test_with_a_public_sample_the_forecast_is_within_15_percent(budget):
     assert expected.relative_error == pytest.approx(error, rel=0.15)
 
 
+@pytest.mark.thorough
 def test_where_noise_rules_the_forecast_is_exact():
     """At a stated density and a tiny epsilon the error is the noise."""
     data = clusters(2_000, 2)
@@ -66,7 +67,7 @@ def test_where_noise_rules_the_forecast_is_exact():
     assert np.std(errors) == pytest.approx(expected.noise_error, rel=0.15)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("density", "kernel"), crossed([0.2, 0.08, 0.4], KERNELS), ids=str)
 def test_the_reference_population_has_the_stated_density_and_stays_inside(kernel, density):
     points = reference_population(DOMAIN, kernel.metric, kernel, density)
@@ -98,6 +99,7 @@ def test_chosen_rows_are_about_the_best(epsilon):
     assert errors[chosen] < 1.3 * min(errors.values())
 
 
+@pytest.mark.thorough
 def test_slack_lets_rows_grow():
     sketch = Race(DOMAIN, Euclidean(4.0))
     assert choose_rows(sketch, Budget("0.1", "1e-6"), 10_000) > 2 * choose_rows(sketch, Budget("0.1"), 10_000)

@@ -103,6 +103,7 @@ def test_the_same_facts_give_the_same_shares():
     assert settle(questions(), budget, RECORDS) == settle(questions(), budget, RECORDS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", PROMISES[:2], ids=str)
 def test_a_share_that_is_fixed_is_kept_and_the_others_share_the_rest_alike(budget):
     dense, far = Histogram(BOTH, kernels.Gaussian(0.2), (4, 4)), Distance(Domain((PAY,)))

@@ -53,6 +53,7 @@ def test_of_a_linear_sketch_the_rehearsal_says_what_the_formulas_say():
     assert tried.low < tried.estimate < tried.high
 
 
+@pytest.mark.thorough
 def test_with_a_public_sample_it_foretells_what_a_threshold_does():
     rng = np.random.default_rng(1)
     points = np.asfortranarray(np.clip(rng.normal(5, 1, (6_000, 1)), 0, 10))
@@ -92,6 +93,7 @@ def test_a_rehearsal_is_the_same_every_time_and_each_run_has_noise_of_its_own():
     assert first.standard_error**2 == pytest.approx(first.noise_error**2 + first.systematic_error**2)
 
 
+@pytest.mark.thorough
 def test_a_mechanism_that_chooses_is_rehearsed_with_its_choices():
     """On a public sample, against real releases of it with other noise."""
     rng = np.random.default_rng(1)

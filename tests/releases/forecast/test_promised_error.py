@@ -40,6 +40,7 @@ def test_the_typical_error_of_a_distance_is_said_in_its_unit_as_nobody_knows_how
     assert "%" not in seen.error_words
 
 
+@pytest.mark.thorough
 def test_no_range_of_relative_errors_is_said_which_is_as_wide_as_a_factor_of_twenty():
     for question in (Closeness(kernels.Gaussian(5)), Distances("l1")):
         seen = recommend(LINE, 10_000, Budget(1), question)[0].forecast

@@ -19,6 +19,7 @@ def errors(found: list[Recommendation]) -> list[float]:
     return [one.forecast.relative_error for one in found if one.forecast]
 
 
+@pytest.mark.thorough
 def test_the_best_comes_first_and_the_forecasts_are_the_librarys():
     found = recommend(PLANE, 5000, Budget(1), Closeness(kernels.Laplacian(5), seed=1), density=0.05)
     assert {one.name for one in found} == {"histogram", "race", "features"}
@@ -73,6 +74,7 @@ def test_straight_lines_along_one_column_are_differences():
     assert recommend(LINE, 5000, Budget(1), Distances("l2"))[0].name == "distance"
 
 
+@pytest.mark.thorough
 def test_each_class_has_a_table_and_fewer_records():
     domain = Domain.of(x=(0, 100), kind=["a", "b"])
     found = recommend(domain, 5000, Budget(1), Closeness(kernels.Gaussian(5)), label="kind")
@@ -88,12 +90,14 @@ def test_rows_that_were_typed_are_kept():
     assert race.sketch.rows == 120 and race.sketch.width == 50
 
 
+@pytest.mark.thorough
 def test_a_public_sample_takes_the_place_of_the_reference_population():
     sample = np.asfortranarray(50 + 3 * np.random.default_rng(1).standard_normal((500, 2)))
     close = recommend(PLANE, 5000, Budget(1), Closeness(kernels.Gaussian(5)), sample=sample)
     assert close[0].forecast.density > 0.5
 
 
+@pytest.mark.thorough
 def test_many_dimensions_are_projected_as_well():
     domain = Domain.of(**{f"c{i}": (-1, 1) for i in range(100)})
     found = recommend(domain, 500, Budget(1), Closeness(kernels.Gaussian(4.0), rows=64))

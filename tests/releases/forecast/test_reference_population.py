@@ -17,6 +17,7 @@ from tests.depth import deep
 SETS = Domain((Items("tags"),))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "records, density, size", [deep(5_000, 0.004, 8.0), deep(5_000, 0.02, 20.0), (1_500, 0.01, None)]
 )

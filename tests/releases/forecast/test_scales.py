@@ -107,6 +107,7 @@ def test_columns_that_need_a_bandwidth():
         chosen_scales(PAY, Budget(1), None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scale", ["none", "box"])
 def test_five_branches_of_a_town_are_told_apart_at_the_automatic_distance_said_in_km(scale):
     """Half of how far records lie apart was taken for places, and five branches were one blob."""
@@ -121,6 +122,7 @@ def test_five_branches_of_a_town_are_told_apart_at_the_automatic_distance_said_i
         assert min(np.hypot(mode.position["lat"] - place[0], mode.position["lon"] - place[1]) for mode in found) < 0.01
 
 
+@pytest.mark.thorough
 def test_the_grid_comes_first_where_readers_choose():
     scales = chosen_scales(PAY, Budget(1), 10_000)
     best = recommend(PAY, 10_000, Budget(1), Closeness(scales.kernel, finest=scales.finest))[0]

@@ -199,6 +199,7 @@ def test_directions_keep_their_promise(neighbours, delta):
     assert delta or report.epsilon_lower > 0.2
 
 
+@pytest.mark.thorough
 def test_too_little_noise_is_caught(monkeypatch):
     monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     assert not audit_sketch(Directions(PLANE), Budget(1), runs=draws(8000, 20_000), level=LEVEL).passed

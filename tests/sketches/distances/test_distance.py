@@ -93,6 +93,7 @@ def test_records_on_the_grid_are_answered_by_the_closest_spline(norm):
     assert sketch.total(poured(sketch, records)) == pytest.approx(40)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("norm", sampled([*NORMS, "above", "below"], "l1", "lp:0.5", "above"))
 def test_fine_grids_answer_exactly_without_noise(norm):
     """Anywhere, far outside the bounds too; spikes at nodes and between them."""
@@ -180,6 +181,7 @@ def test_any_split_and_any_order_give_the_same_table(data, seed):
     assert (parts == whole).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", [Budget(epsilon=2), Budget(epsilon=2, delta=1e-6)], ids=["pure", "zcdp"])
 def test_noise_variances_are_those_of_the_noise(budget):
     """Of answers and of totals, over 3000 draws within 15%, where one deviation is 2.6 to 4%; over 300, 55%."""

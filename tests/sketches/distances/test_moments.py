@@ -154,6 +154,7 @@ def test_any_split_and_any_order_give_the_same_table(cuts, seed):
     assert (np.sum([filled(sketch, [row]) for row in rows], axis=0) == parts).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_noise_variance_is_that_of_the_answers(neighbours, delta):
@@ -242,6 +243,7 @@ def test_moments_keep_their_promise(delta, neighbours):
     assert delta or report.epsilon_lower > 0.2
 
 
+@pytest.mark.thorough
 def test_half_the_noise_is_caught(monkeypatch):
     monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 3 * e, d))
     report = audit_sketch(Moments(Domain.of(x=(0, 1)), **WEIGHTS), Budget(1), runs=20_000, level=LEVEL)

@@ -137,6 +137,7 @@ def test_answers_are_unbiased_over_directions():
     assert (np.abs(estimates.mean(axis=0) - exact) < draws(8, 6) * error + 200 * sketches[0].rounding).all()
 
 
+@pytest.mark.thorough
 def test_orthogonal_directions_measure_better_than_their_number_says():
     """A group that spans the space against twice as many groups of half a basis each: equally many directions."""
     random = np.random.default_rng(6)
@@ -153,6 +154,7 @@ def test_orthogonal_directions_measure_better_than_their_number_says():
     assert error(9, 2) < 0.6 * error(3, 6)
 
 
+@pytest.mark.thorough
 def test_noise_variance_is_that_of_the_answers():
     """1,000 noisy tables, or 200: a variance is within 25%, or 57%, but for one in a million."""
     sketch = sized()
@@ -175,6 +177,7 @@ def in_one_heap(random):
     return np.full((510, 9), 0.3)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(2)
 @pytest.mark.parametrize("made", [spread_evenly, in_one_heap])
 @pytest.mark.parametrize("budget", [Budget(1), BUDGET], ids=str)
@@ -192,6 +195,7 @@ def test_intervals_hold_the_truth_at_least_as_often_as_they_say(budget, made):
     assert np.mean(covered) > 0.95 - 5 * 0.15 / math.sqrt(runs)
 
 
+@pytest.mark.thorough
 def test_a_pure_promise_takes_fewer_directions():
     pure = ProjectedDistance(WIDE).sized_for(Budget("0.5"), 500)
     approximate = ProjectedDistance(WIDE).sized_for(Budget("0.5", "1e-6"), 500)
@@ -209,6 +213,7 @@ def test_projected_distances_keep_their_promise(neighbours, delta):
     assert report.passed
 
 
+@pytest.mark.thorough
 def test_too_little_noise_is_caught(monkeypatch):
     monkeypatch.setattr(linear, "calibrate", lambda sensitivity, e, d: calibrate(sensitivity, 6 * e, d))
     sketch = sized(directions=1, groups=2, budget=Budget(1))

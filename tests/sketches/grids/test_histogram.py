@@ -270,6 +270,7 @@ def test_categories_and_numbers_together_and_angles_are_read_truly():
     assert estimate == pytest.approx(sketch.exact(points[:5], points), rel=0.01)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kernel", "grids"),
     [(Gaussian(0.5), ()), deep(Gaussian(0.5), (1, 0.3)), deep(Exponential(0.5), ()), deep(Exponential(0.5), (1, 0.3))],
@@ -296,6 +297,7 @@ def test_noise_has_the_stated_variance_at_every_query(kernel, grids):
     assert average == pytest.approx(sketch.noise_variance(variance, inside).mean(), rel=0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kernel", "heaped"), crossed([Laplacian(0.3), Gaussian(0.3), SmoothSquared(0.3)], [True, False]), ids=str
@@ -367,6 +369,7 @@ def test_sizes_follow_from_public_facts_alone():
         Histogram(Domain.of(x=(0, 1)), Gaussian(1e-9)).sized_for(Budget(1), 100)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("delta", "neighbours"),
     [

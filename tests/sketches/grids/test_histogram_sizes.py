@@ -30,6 +30,7 @@ def made(values, finest: float = 0.25, epsilon: float = 1.0, seed: int = 0, band
     return release(sketch, {"x": values}, Budget(epsilon), noise_source=SeededSource(seed))
 
 
+@pytest.mark.thorough
 def test_estimated_risks_are_right_on_average():
     """Over draws of records and of noise, against the risk itself. False alarms: less than 1e-6 (six deviations)."""
     random, records, deviation = np.random.default_rng(3), 2_000, 3.0
@@ -72,6 +73,7 @@ def test_intervals_hold_the_exact_sums_at_every_bandwidth(bandwidth):
     assert held >= HELD
 
 
+@pytest.mark.thorough
 def test_intervals_hold_after_the_choice():
     """As above, where the noisy counts have chosen the bandwidth."""
     values = np.random.default_rng(1).normal(50.0, 10.0, 500).clip(0, 100)

@@ -150,6 +150,7 @@ def test_no_query_is_no_answer():
     assert sketch.noise_variance(SCALE**2, np.zeros((0, 2))).shape == (0,)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [Laplacian(1.0), Exponential(1.0)], ids=str)
 def test_estimates_of_several_tables_are_those_of_each_and_no_error_is_worked_out(kernel, monkeypatch):
     sketch = Histogram(PLANE, kernel, (12, 16), 1, 0.3)

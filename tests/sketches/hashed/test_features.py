@@ -179,6 +179,7 @@ def test_answers_are_unbiased(variant):
     assert (np.abs(np.mean(answers, axis=0) - exact) < 7.5 * error + 1e-9).all()
 
 
+@pytest.mark.thorough
 def test_evenly_spread_rows_vary_less_than_independent_ones():
     """Ten groups of a hundred rows against rows that are all independent: a thousand groups of one."""
     data = points(np.random.default_rng(5).normal(0, 1, (400, 2)).clip(-3, 3))
@@ -195,6 +196,7 @@ def test_evenly_spread_rows_vary_less_than_independent_ones():
     assert error(500, 5) < 0.6 * error(500, 500)
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """Coverage of nominal 95% intervals over 150 independent sketches with noise, or 50; bounds as of RACE."""
     data = points(np.random.default_rng(5).normal(0, 1, (4000, 2)).clip(-3, 3))
@@ -210,6 +212,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert draws(86, 90) / 100 < np.mean(covered) < draws(995, 985) / 1000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", [deep(VARIANTS[0]), deep(VARIANTS[1]), (Smooth(1.0), "fast", "quadrant")], ids=str)
 def test_the_noise_of_an_answer_is_forecast(variant):
     """Relative error of a variance from 4000 draws is 0.022; 0.15 is more than six times that."""

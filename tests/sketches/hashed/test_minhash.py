@@ -47,6 +47,7 @@ def random_sets(count: int, longest: int, universe: int, seed: int) -> Sets:
     return Sets.of_sizes(sizes, (universe * rng.random(int(sizes.sum())) ** 3).astype(np.uint64))
 
 
+@pytest.mark.thorough
 @given(some_sets, schemes, seeds, st.sampled_from([2, 7, 1000, 1 << 20]), st.integers(2, 5))
 def test_tables_and_answers_equal_the_slow_reference(lists, scheme, seed, width, groups):
     sketch = MinHash(DOMAIN, rows=9, width=width, scheme=scheme, seed=seed, groups=groups)
@@ -166,6 +167,7 @@ def test_long_sets_keep_their_least_items_whatever_their_order(lists, longest, s
     assert set(union.elements.tolist()) == set(together.elements.tolist())
 
 
+@pytest.mark.thorough
 def test_which_items_of_a_long_set_are_kept_is_even():
     """Over 4,000 seeds, or 1,000, each of 8 items is among 2 kept a quarter of the time; 7 deviations: 1e-11."""
     seeds = draws(1000, 4000)
@@ -191,7 +193,7 @@ def test_answers_are_unbiased_for_short_and_long_sets(scheme, width):
     assert (np.abs(np.mean(answers, axis=0) - exact) < 7 * error + 1e-4).all()
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("shared, own", [(1, 1), (3, 2), (60, 40), (400, 400)])
 def test_two_sets_collide_with_their_similarity_in_rows_that_are_as_good_as_independent(scheme, shared, own):
@@ -250,6 +252,7 @@ def test_exact_sums_are_those_of_the_shortened_sets():
     np.testing.assert_allclose(sketch.exact(sets[:9], sets), expected)
 
 
+@pytest.mark.thorough
 def test_total_and_variances_are_those_of_the_noise():
     sketch = MinHash(DOMAIN, rows=60, width=200, seed=4)
     table = poured(sketch, random_sets(500, 20, 100, 1))

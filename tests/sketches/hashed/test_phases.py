@@ -26,6 +26,7 @@ def exact_octant() -> list[tuple[Decimal, Decimal]]:
         return points
 
 
+@pytest.mark.thorough
 def test_every_entry_of_the_circle_is_cut_exactly_and_none_is_near_a_tie():
     table = waves("circle").points
     for m, exact in enumerate(exact_octant()):

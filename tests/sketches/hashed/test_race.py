@@ -58,6 +58,7 @@ def test_tables_and_answers_equal_the_slow_reference(kernel, rows, seed, width):
     assert weights @ estimates == pytest.approx(slow_estimates(race, table, len(rows), queries), abs=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("d", "kernel"),
@@ -171,6 +172,7 @@ def test_answers_are_unbiased_with_and_without_rehashing(kernel, width):
     assert (np.abs(np.mean(answers, axis=0) - exact) < 7.5 * error + 1e-4 * exact).all()
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """Coverage of nominal 95% intervals over 150 independent sketches, or 50, queries far apart.
 

@@ -43,6 +43,7 @@ def test_it_is_not_negative_and_agrees_with_itself():
     assert fine.min() >= 0 and np.allclose(fine.reshape(8, 4).sum(axis=1), best.counts((0,)))
 
 
+@pytest.mark.thorough
 def test_it_is_nearer_to_the_truth_than_unbiased_counts(exact):
     """Of every release together: the guess of a pair has less absolute error, by far where there is much noise."""
     found = {"guess": 0.0, "unbiased": 0.0}
@@ -90,6 +91,7 @@ def test_margins_are_met_where_they_can_be():
     assert np.allclose(moved.sum(axis=1), true.sum(axis=1), rtol=0.02)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", [Budget(1), Budget(1, "1e-6")], ids=["pure", "delta"])
 def test_pairs_of_numbers_that_hang_together_are_a_quarter_nearer_than_looked_at_one_by_one(budget):
     random, count = np.random.default_rng(11), 6_000

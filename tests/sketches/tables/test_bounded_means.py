@@ -47,6 +47,7 @@ def releases(budget: Budget, runs: int):
         yield seal(sketch, exact.copy(), budget, noise_source=SeededSource(seed))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_the_average_of_a_part_is_narrow_and_holds(budget, made):
     """AVG(bmi) WHERE age >= 40 had a band as wide as all that noise in empty cells allowed, and a whole cell more."""

@@ -89,6 +89,7 @@ def test_those_that_hang_together_are_chosen_and_their_counts_are_right(tmp_path
         assert (off**2).mean() < 5  # of 16 cells: above it once in 1e8
 
 
+@pytest.mark.thorough
 def test_where_all_pairs_can_be_seen_or_none_nothing_is_chosen():
     open_ = ChosenTables(GRID)
     assert open_.sized_for(Budget(1, "1e-9"), 1e6) == Tables.of(GRID).sized_for(Budget(1, "1e-9"), 1e6)

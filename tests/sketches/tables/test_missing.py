@@ -101,6 +101,7 @@ def test_what_has_no_answer_is_refused(answers):
             ask("age", where={"age": None})
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "question",
     [
@@ -170,6 +171,7 @@ def test_every_value_of_a_number_is_in_one_cell_or_in_that_of_missing_ones(outsi
     assert table.tolist()[-4:] == [0, 1, 0, 3]
 
 
+@pytest.mark.thorough
 def test_beside_tables_a_density_leaves_those_out():
     age, data = Domain(DOMAIN.columns[:1]), people()
     beside = Parts.of([Part(Tables.of(age, 4), "tables"), Part(Histogram(age, Gaussian(5.0)), "density")])

@@ -28,6 +28,7 @@ def lower_limit() -> float:
     return 0.95 - 6 * np.sqrt(0.95 * 0.05 / RUNS)
 
 
+@pytest.mark.thorough
 def test_shares_within_groups_and_of_all(asked):
     data = people()
     exact = pd.crosstab(data.sex, pd.Categorical(data.city, ["Bern", "Basel", "Chur"]), normalize="index").to_numpy()
@@ -59,6 +60,7 @@ def test_shares_of_a_part_are_not_negative_and_add_up_to_1():
     assert least.min() < 0 and nearer.mean() < unbiased.mean() and len(off) > 5
 
 
+@pytest.mark.thorough
 def test_means_and_sums_hold_the_exact_ones(asked):
     data = people()
     overall = [one.mean("age") for one in asked]
@@ -89,6 +91,7 @@ def test_quantiles_hold_the_exact_ones(asked, share):
     assert all((frame.low <= frame.estimate).all() and (frame.estimate <= frame.high).all() for frame in by_sex)
 
 
+@pytest.mark.thorough
 def test_columns_that_hang_together_are_told_from_those_that_do_not(asked):
     found = asked[0].associations()
     assert set(map(frozenset, zip(found.column, found.other, strict=True))) == {
@@ -121,6 +124,7 @@ def test_what_cannot_be_asked_is_refused(asked, question, sentence):
         question(asked[0])
 
 
+@pytest.mark.thorough
 def test_no_mean_lies_where_no_value_may_be():
     """At a small budget noise would carry means and their intervals beyond the bounds and the range asked for."""
     for made in releases(Budget("0.05"), 20):
@@ -131,6 +135,7 @@ def test_no_mean_lies_where_no_value_may_be():
             assert (low <= found).all() and (found <= high).all() and (np.diff(found, axis=1) >= 0).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", [Budget("0.5"), Budget("0.5", "1e-6")], ids=["pure", "delta"])
 def test_bands_of_means_hold_in_groups_that_noise_hardly_leaves_to_be_seen(budget):
     """Cells hold one value each, so there is no slack; errors to first order are longer, and too long."""
@@ -153,6 +158,7 @@ def test_bands_of_means_hold_in_groups_that_noise_hardly_leaves_to_be_seen(budge
     assert 0.92 <= np.mean(held) <= 0.995
 
 
+@pytest.mark.thorough
 def test_a_small_part_has_no_mean_of_nothing_beside_a_median_of_thousands():
     """Means were made of cells that noise had below zero, quartiles of a rising course: one in ten could not be."""
     random, towns = np.random.default_rng(0), tuple("abcdefghijkl")

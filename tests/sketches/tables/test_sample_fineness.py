@@ -13,6 +13,7 @@ from core.sketches.tables.tables import Tables
 OFFERED = (4, 6, 8, 12, 16, 24, 32)
 
 
+@pytest.mark.thorough
 def test_the_less_noise_the_more_cells():
     found = [bins_for_samples(lambda bins, noise=noise: noise, 10_000, OFFERED) for noise in (0.0, 3.0, 30.0, 300.0)]
     assert found == sorted(found, reverse=True)

@@ -173,6 +173,7 @@ AMOUNTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", AMOUNTS)
 def test_amounts_in_wide_bounds_have_their_quartiles_and_counts_off_tables(name):

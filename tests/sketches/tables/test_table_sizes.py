@@ -27,6 +27,7 @@ MANY = Domain(
 PROMISE = Budget(1, "1e-9")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", [PROMISE, deep(Budget(1))], ids=["delta", "pure"])
 def test_as_many_pairs_are_counted_as_can_be_seen_few_cells_and_first_columns_first(budget):
     few = 3_000 if budget.pure else 1_500
@@ -53,6 +54,7 @@ def test_pairs_that_are_counted_hold_more_than_noise_and_one_more_would_not():
     assert table_sizes.SEEN <= 2_000 / cells / error < 1.2 * table_sizes.SEEN
 
 
+@pytest.mark.thorough
 def test_a_hundred_answers_of_few_people_stay_single_columns_each_answer_a_cell():
     """Answers from 1 to 5 had three cells with noise of hundreds, as all pairs were counted."""
     answers = Domain(with_missing_category(tuple(Numeric(f"q{i}", 1, 5, step=1) for i in range(30))))

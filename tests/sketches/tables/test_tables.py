@@ -98,6 +98,7 @@ def test_a_number_of_records_need_not_be_known_or_bought():
     assert made.privacy.epsilon == 1 and made.counted is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("budget", (GAUSSIAN, Budget(1)))
 def test_bins_follow_from_public_sizes(budget):
     """More people, more bins and halvings; too few for any pair, no pairs. What is said is taken."""

@@ -70,6 +70,7 @@ def test_without_a_file_it_offers_the_bundled_ones():
     assert not app.exception and "heart-groups.npz" in words(app)
 
 
+@pytest.mark.thorough
 def test_a_file_without_groups_is_named_and_left_alone():
     path = next(path for one, path in bundled_releases() if one.name == "city")
     app = opened(path)
@@ -89,6 +90,7 @@ def test_a_place_is_answered_in_words_and_follows_rule_and_level():
     assert not app.exception
 
 
+@pytest.mark.thorough
 def test_a_rule_that_says_the_largest_group_alone_is_warned_of(tmp_path):
     wide_release().save(tmp_path / "wide.npz", teaching=True)
     app = opened(tmp_path / "wide.npz")
@@ -143,6 +145,7 @@ def test_how_likely_and_how_sure_do_not_clash_where_the_noise_decides():
     assert f"without it they name another is {percent(1 - float(sure))}." in said
 
 
+@pytest.mark.thorough
 def test_tables_to_take_along_hold_every_cell_and_every_point():
     made = load(groups_of("heart"))
     held = (("pressure", 130.0), ("cholesterol", 220.0), ("st_depression", 1.0), ("sex", "male"), ("smoker", "no"))

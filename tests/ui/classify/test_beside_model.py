@@ -38,6 +38,7 @@ def heart() -> LinearModel:
     )
 
 
+@pytest.mark.thorough
 def test_a_model_file_is_opened_and_shown_by_itself():
     app = page(Session())
     model = train(plane(), "kind", PLANE, Budget(5))
@@ -70,6 +71,7 @@ def test_file_and_model_stand_side_by_side_on_the_same_places(heart):
     assert "The file is right in" in words(app) and "The model is right in" in words(app)
 
 
+@pytest.mark.thorough
 def test_a_model_of_other_groups_or_columns_is_refused_with_the_reason(heart):
     assert unlike(heart, HEART) == ""
     other = train(three(), "kind", THREE, Budget(20, "1e-4"), "descent")

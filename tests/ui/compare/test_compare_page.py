@@ -84,6 +84,7 @@ def control(app, label):
     return next(one for one in app.segmented_control if one.label == label)
 
 
+@pytest.mark.thorough
 def test_a_sample_is_compared_with_every_method_that_can_and_the_others_have_a_reason(page):
     app = page()
     plan = Idle.aimed.plan
@@ -107,6 +108,7 @@ def test_samples_of_many_columns_and_of_vectors_are_compared_too(page, name):
     assert "race" in Idle.aimed.plan.methods and Idle.aimed.plan.places > 100
 
 
+@pytest.mark.thorough
 def test_private_data_is_forecast_from_public_facts_and_no_record_is_read(page):
     domain = Domain.of(age=(0, 100))
     state = Session(own=OwnData("Mine", Unreadable(), domain))
@@ -143,6 +145,7 @@ def test_a_file_is_read_only_once_it_is_declared_public(page):
     assert {"histogram", "features"} <= set(Idle.aimed.plan.methods)
 
 
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_compared_gets_a_sentence(page):
     app = with_file(page, TABLE.head(10))
     next(one for one in app.checkbox if one.label == DECLARED).set_value(True).run()
@@ -150,6 +153,7 @@ def test_a_file_that_cannot_be_compared_gets_a_sentence(page):
     assert "Still missing" in words(app)
 
 
+@pytest.mark.thorough
 def test_a_column_that_cannot_be_used_keeps_no_other_away(page):
     table = pd.DataFrame({"name": [f"person {n}" for n in range(1200)], "age": np.arange(1200) % 80, "same": 3})
     app = with_file(page, table)
@@ -164,6 +168,7 @@ def test_a_file_of_one_record_has_no_column_to_compare(page):
     assert app.error[0].value.startswith("No column of this file can be compared.") and Idle.aimed is None
 
 
+@pytest.mark.thorough
 def test_what_is_recommended_stands_beside_what_was_measured():
     known = sample("salaries")
     data = from_sample(known, Closeness(Gaussian(400.0)), records=300, queries=20)
@@ -310,6 +315,7 @@ def test_curves_that_were_measured_before_are_there_at_once_and_can_be_measured_
     assert not [one for one in app.button if one.key == "compare-again-here"]
 
 
+@pytest.mark.thorough
 def test_nothing_is_measured_on_a_sample_until_somebody_asks_for_it(page):
     app = page(sample="salaries")
     assert not Idle.aimed.plan.asked and Idle.aimed.plan.next_step({}) is None

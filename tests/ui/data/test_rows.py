@@ -88,6 +88,7 @@ def test_a_whole_number_has_steps_of_one():
     assert declared(at).domain().columns == (Numeric("pay", 0, 9, "", Reading(**POINT), 1.0),)
 
 
+@pytest.mark.thorough
 def test_degrees_with_a_comma_are_read_as_places():
     """A latitude such as "53,46762" could be declared nowhere: no way to write it was offered, and it was refused."""
     texts = open_source(pd.DataFrame({"lat": ["45,7", "45,8"], "lon": ["4,8", "4,9"]}))
@@ -106,6 +107,7 @@ def test_degrees_with_a_comma_are_read_as_places():
     assert points.shape == (2, 2) and np.isfinite(points).all()
 
 
+@pytest.mark.thorough
 def test_what_a_column_is_read_as_is_the_owners_choice():
     at = app(
         pay="number",

@@ -1,6 +1,7 @@
 """Explore with a file of counted local reports."""
 
 import numpy as np
+import pytest
 
 from core.figures.local_figures import local_bars, local_in_words
 from core.local.heavy_hitters import Alphabet
@@ -21,6 +22,7 @@ def counted(answers=ANSWERS, people: int = 4_000, epsilon: object = 2) -> LocalR
     return LocalRelease.of(survey, survey.oracle.aggregate(reports), 2)
 
 
+@pytest.mark.thorough
 def test_a_file_of_reports_opens_as_bars_and_closes_again():
     app = explore(counted().to_bytes(), "poll.npz")
     assert not app.exception

@@ -48,6 +48,7 @@ from tests.ui.explore.visiting import (
 SQUARE = Domain.of(x=(0, 10), y=(0, 10))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("columns", "choices"),
     [
@@ -84,6 +85,7 @@ def test_a_picture_is_handed_over_whole_and_what_is_asked_on_it_goes_into_the_pr
     assert asked == Points({"age": [12.5], "pay": [300.0]})
 
 
+@pytest.mark.thorough
 def test_columns_that_are_not_drawn_are_averaged_over_or_held():
     app = explore(file_of(AGE, PAY, CITY))
     choose(app, "Picture of", TWO)
@@ -144,6 +146,7 @@ def test_each_column_may_have_a_bandwidth_of_its_own():
     assert not app.exception and "Each person counts half at a distance of" in shown(app)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mechanism", "first", "kind"),
     [
@@ -183,6 +186,7 @@ def test_a_sample_says_that_it_is_nobody_and_is_the_same_for_the_same_number():
 WIDE = small_release(domain=Domain.of(a=(0, 1), b=(0, 1), c=(0, 1)), kernel=kernels.Euclidean(0.4))
 
 
+@pytest.mark.thorough
 def test_it_takes_a_fraction_of_the_places(monkeypatch):
     asked = []
     real = density.averaging

@@ -30,6 +30,7 @@ def rows(at: float) -> dict:
     return {"age": np.full(200, at), "city": ["Bern"] * 150 + ["Chur"] * 50}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sketch, first, second",
     [
@@ -62,6 +63,7 @@ def test_two_tables_are_compared_by_pairs_and_in_rows():
     assert not app.exception and " of 1 pairs differ by more than noise" in shown(app)
 
 
+@pytest.mark.thorough
 def test_a_file_that_cannot_be_compared_was_offered_and_then_refused_in_red():
     app = explore(release(Tables.of(PEOPLE, bins=4), rows(20.0), Budget(5)).to_bytes(), "tables.npz")
     other = release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [1.0]}, Budget(1)).to_bytes()
@@ -77,6 +79,7 @@ def test_a_file_that_cannot_be_compared_was_offered_and_then_refused_in_red():
     assert offered.options == ["x.npz"], "the table is not offered"
 
 
+@pytest.mark.thorough
 def test_one_file_has_nothing_to_be_compared_with():
     app = explore(release(Histogram(LINE, kernels.Gaussian(8.0)), {"x": [1.0]}, Budget(1)).to_bytes())
     assert COMPARE not in options(app, "View")

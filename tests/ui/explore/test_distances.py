@@ -22,6 +22,7 @@ from tests.ui.explore.visiting import (
 )
 
 
+@pytest.mark.thorough
 def test_distances_are_explored_from_the_nearest_place_on():
     made = released((AGE,), "l1")
     app = explore(made.to_bytes())

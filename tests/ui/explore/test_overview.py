@@ -4,10 +4,13 @@ import base64
 import gzip
 import json
 
+import pytest
+
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, handed_over, shown, view
 
 
+@pytest.mark.thorough
 def test_a_table_is_handed_over_whole_and_its_view_is_kept_in_the_address():
     made = table_release(places=True)
     file = made.to_bytes(teaching=True)
@@ -28,6 +31,7 @@ def linked(file: bytes, part: str):
     return app.run()
 
 
+@pytest.mark.thorough
 def test_a_link_leads_to_its_view_and_says_how_surely_the_pair_in_it_goes_together():
     app = linked(table_release(places=True).to_bytes(teaching=True), "1:0;pair:1.2")
     assert not app.exception and handed_over(app)["view"] == "1:0;pair:1.2"
@@ -36,6 +40,7 @@ def test_a_link_leads_to_its_view_and_says_how_surely_the_pair_in_it_goes_togeth
     assert handed_over(app)["view"] == "1:0;pair:1.2" and "χ²" in shown(app)
 
 
+@pytest.mark.thorough
 def test_a_view_that_nobody_could_come_to_says_nothing_of_columns_that_were_not_counted_together():
     singles = table_release(tables="singles").to_bytes(teaching=True)
     for forged in ("pair:1.2", "pair:9.1", "pair:1.1", "x" * 5000):

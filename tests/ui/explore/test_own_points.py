@@ -17,6 +17,7 @@ from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import AGE, CITY, FACES, explore, field, file_of, released, shown, view
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Your points", "Anomalies"])
 def test_it_begins_with_an_example_that_is_nobody(name):
     app = view(explore(file_of(AGE, CITY, records=5000)), name)

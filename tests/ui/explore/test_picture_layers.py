@@ -113,6 +113,7 @@ def test_a_film_goes_along_a_column_that_is_not_drawn(three):
     assert "Film" not in field(three.pills, "On the picture").options and not three.exception
 
 
+@pytest.mark.thorough
 def test_three_columns_are_shells_of_what_is_surely_there(three):
     hold(three)
     choose(three, "Picture of", THREE)
@@ -122,6 +123,7 @@ def test_three_columns_are_shells_of_what_is_surely_there(three):
     assert labels(three.number_input) == ["age (years)", "pay", "day"]
 
 
+@pytest.mark.thorough
 def test_groups_are_outlined_where_one_is_surely_the_answer():
     path = next(path for one, path in bundled_groups() if one.name == "health")
     app = layer(explore(path.read_bytes(), path.name), "Groups")
@@ -140,6 +142,7 @@ def test_the_distances_of_another_file_lie_over_the_picture_of_one():
     assert "Average distance (km)" in [trace.get("name") for trace in figure["data"]]
 
 
+@pytest.mark.thorough
 def test_an_outline_of_ones_own_takes_the_place_of_the_coasts():
     app = explore()
     field(app.button, "Towns of the world").click().run()

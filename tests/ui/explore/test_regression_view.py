@@ -1,5 +1,7 @@
 """The Regression view without a browser: columns are chosen after the release."""
 
+import pytest
+
 from core import Budget, release
 from core.analysis.product_sums import components, correlations
 from core.analysis.regression import regression
@@ -14,6 +16,7 @@ from tests.ui.explore.visiting import explore, field, shown
 RELEASED = release(SKETCH, PEOPLE, Budget(10))
 
 
+@pytest.mark.thorough
 def test_a_column_is_predicted_and_asked_for_one_record():
     app = explore(RELEASED.to_bytes())
     assert not app.exception and "It explains about" in shown(app) and "how pay differs" in shown(app)

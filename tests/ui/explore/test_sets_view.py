@@ -79,6 +79,7 @@ def test_a_file_of_sets_is_answered_one_by_one(content):
     assert all(ends[0].isdigit() for ends in listed["very likely between"]), "an overlap is never less than nothing"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "table", [pa.table({"other": [1]}), pa.table({"basket": [1, 2]}), pa.table({"basket": [["bread"], []]})]
 )

@@ -4,6 +4,7 @@ import dataclasses
 from types import SimpleNamespace
 
 import pandas as pd
+import pytest
 
 from core.privacy.budget import PrivacyUnit
 from core.ui.explore.sql_view import first_question, possible, readable
@@ -11,6 +12,7 @@ from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import explore, view
 
 
+@pytest.mark.thorough
 def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     made = table_release()
     assert first_question(made).startswith('SELECT "town", COUNT(*) AS "people", AVG("age") AS average')
@@ -29,6 +31,7 @@ def test_questions_in_sql_are_answered_with_bands_or_refused_in_one_sentence():
     assert readable(made.asked().table("town"))["town"].tolist() == ["Lyon", "Nice", "Paris"]
 
 
+@pytest.mark.thorough
 def test_four_lists_ask_without_sql_and_dates_are_neither_summed_nor_averaged_unasked():
     app = view(explore(table_release().to_bytes(teaching=True)), "Ask")
     assert not app.exception and not app.text_area

@@ -123,6 +123,7 @@ def test_what_the_style_sheet_names_of_streamlits_inside_is_listed_here_and_grow
     assert rules().count("!important") == OVERRULED
 
 
+@pytest.mark.thorough
 def test_the_streamlit_that_is_installed_still_has_what_the_style_sheet_names():
     program = Path(st.__file__).parent / "static" / "static"
     known = "".join(path.read_text(encoding="utf-8", errors="ignore") for path in program.rglob("*.js"))

@@ -131,6 +131,7 @@ def test_places_that_cannot_be_read_get_one_sentence():
     assert not page(people="", ask="", rows="2").exception
 
 
+@pytest.mark.thorough
 def test_what_the_lessons_find_follows_their_controls():
     often = words(page(lesson="averaging", times="5,000", secret="812"))
     assert "5,000 answers are 811.97 on average" in often and "ε = 2,500" in often and "says 807 every time" in often

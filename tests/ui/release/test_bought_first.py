@@ -45,6 +45,7 @@ def test_the_page_counts_records_whose_number_nobody_says_and_sizes_the_table_fo
     assert made.counted_before is not None and made.sketch != supposed.sketch  # of 300 records, and not of 10,000
 
 
+@pytest.mark.thorough
 def test_a_declaration_that_nobody_fits_costs_a_hundredth_on_the_page(ledger):
     """A range in another unit was paid for in full: the command line refused it, and the page did not."""
     at = confirmed(
@@ -55,6 +56,7 @@ def test_a_declaration_that_nobody_fits_costs_a_hundredth_on_the_page(ledger):
     assert [str(one.cost.epsilon) for one in ledger.status("visits").releases] == ["0.01"]
 
 
+@pytest.mark.thorough
 def test_who_was_warned_and_asks_for_the_same_again_gets_it_where_the_price_is_all_of_the_total(ledger):
     """The sentence said to ask again, and the button said no: the hundredth had left too little of the total."""
     at = with_total(visit(Domain.of(x=(100_000, 200_000)), frame=pd.DataFrame({"x": np.linspace(0, 9, 3_000)})), 1.0)

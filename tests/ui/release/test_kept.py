@@ -19,6 +19,7 @@ def of_the_list(at, name):
     return [button for button in at.button if (button.key or "").startswith(f"kept-{name}-")]
 
 
+@pytest.mark.thorough
 def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
     made = confirmed(with_total(visit()))
     opened = made.session_state[KEY].shown
@@ -48,6 +49,7 @@ def test_a_release_is_still_there_after_the_page_was_loaded_again(ledger):
     assert f"How dense it is of {listed(list(opened.release.domain.names))}, file {opened.name}" in words(at)
 
 
+@pytest.mark.thorough
 def test_explore_and_shelf_called_a_release_by_its_time_and_a_number_instead_of_its_data_and_question(ledger):
     opened = confirmed(with_total(visit())).session_state[KEY].shown
     assert opened.called == "visits: how dense it is"
@@ -59,6 +61,7 @@ def test_explore_and_shelf_called_a_release_by_its_time_and_a_number_instead_of_
     assert "visits" not in again.name and b"how dense" not in again.data, "what is handed out names no data set"
 
 
+@pytest.mark.thorough
 def test_who_comes_through_a_proxy_finds_nothing_that_is_kept(ledger, request_headers):
     confirmed(with_total(visit()))
     request_headers["X-Forwarded-For"] = "203.0.113.9"
@@ -83,6 +86,7 @@ def test_looking_at_what_is_kept_makes_no_ledger(tmp_path):
     assert not (tmp_path / "data" / "frostglass").exists()
 
 
+@pytest.mark.thorough
 def test_more_is_spent_on_a_release_once_and_the_file_of_both_opens(ledger):
     at = confirmed(with_total(visit()))
     at.number_input(key="release-more").set_value(0.5).run()

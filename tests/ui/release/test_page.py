@@ -40,6 +40,7 @@ def test_without_data_it_says_what_is_missing(ledger):
     assert "Still missing: data to release." in words(at)
 
 
+@pytest.mark.thorough
 def test_it_starts_at_one_without_slack_and_asks_for_the_total_of_a_new_data_set(ledger):
     at = visit()
     assert at.select_slider(key="release-epsilon").value == 1 and not at.toggle(key="release-slack").value
@@ -74,6 +75,7 @@ def test_an_epsilon_may_be_typed_exactly(ledger):
     assert ledger.status("visits").left == 0 and len(ledger.status("visits").releases) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("typed", [deep(None), deep(0.0), 0.1234567890123])
 def test_an_impossible_epsilon_blocks_the_release_and_nothing_else(ledger, typed):
     at = with_total(visit())
@@ -216,6 +218,7 @@ def test_columns_of_every_kind_can_be_released(ledger, domain):
     assert not at.exception and not at.error and at.session_state[DESK].making.stage is Stage.MADE
 
 
+@pytest.mark.thorough
 def test_a_density_is_released_as_finely_as_its_noise_allows(ledger):
     at = with_total(visit())
     said = " ".join(one.value for one in at.markdown)
@@ -233,6 +236,7 @@ def test_a_map_is_seen_on_made_up_people_before_anything_is_paid(ledger):
     assert any("highest at" in str(one.proto) for one in at.get("plotly_chart"))
 
 
+@pytest.mark.thorough
 def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     hostile = "![x](https://example.org/spy.png)"
     frame = pd.DataFrame({hostile: [1.0, np.nan]})
@@ -241,6 +245,7 @@ def test_a_hostile_column_name_in_an_error_is_not_read_as_markdown(ledger):
     assert in_markdown(hostile) in said and hostile not in said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", ["table", deep("density")])
 def test_the_smallest_epsilon_is_found_from_what_is_needed_and_put_into_the_field(question):
     at = with_total(visit())

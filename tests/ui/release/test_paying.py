@@ -14,6 +14,7 @@ from tests.depth import draws
 from tests.ui.release.visiting import DOMAIN, PRESS, RECORDS, confirmed, visit, with_total, words
 
 
+@pytest.mark.thorough
 def test_it_never_offers_what_the_ledger_would_refuse(ledger):
     at = with_total(visit(), 1.0)
     at.select_slider(key="release-epsilon").set_value(Decimal("1.2")).run()
@@ -39,6 +40,7 @@ def test_a_total_is_chosen_by_how_often_or_typed(ledger):
     assert at.button(key=PRESS).disabled and "a total is at most 100" in words(at)
 
 
+@pytest.mark.thorough
 def test_a_known_data_set_keeps_its_total_and_its_relation(ledger):
     ledger.register("visits", 2, 0, "replace_one")
     at = visit()
@@ -47,6 +49,7 @@ def test_a_known_data_set_keeps_its_total_and_its_relation(ledger):
     assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 1.0"
 
 
+@pytest.mark.thorough
 def test_the_same_file_has_one_name_in_the_ledger_of_app_and_command_line(ledger):
     assert visit(title="bib.csv").selectbox(key="release-dataset-1").value == "bib"
     assert visit(title="clinic.duckdb::visits").selectbox(key="release-dataset-1").value == "clinic.visits"
@@ -55,6 +58,7 @@ def test_the_same_file_has_one_name_in_the_ledger_of_app_and_command_line(ledger
     assert visit(title="bib.csv").selectbox(key="release-dataset-1").value == "bib.csv", "an earlier version named it"
 
 
+@pytest.mark.thorough
 def test_a_data_set_that_protects_others_cannot_pay(ledger):
     ledger.register("visits", 2, 0, "add_remove", "who:2")
     at = visit()
@@ -90,6 +94,7 @@ def test_the_name_of_a_data_set_is_matched_whatever_its_capitals(ledger):
     assert at.button(key=PRESS).label == "Release for ε = 1.0, leaving 4.0"
 
 
+@pytest.mark.thorough
 def test_other_data_starts_with_an_empty_total(ledger):
     at = with_total(visit())
     session = at.session_state[KEY]
@@ -100,6 +105,7 @@ def test_other_data_starts_with_an_empty_total(ledger):
     assert at.number_input(key="release-total-2").value is None and at.button(key=PRESS).disabled
 
 
+@pytest.mark.thorough
 def test_who_comes_through_a_proxy_pays_in_a_ledger_of_the_session(ledger, request_headers):
     ledger.register("Payroll of Grubenmann", 3)
     request_headers["Via"] = "1.1 gate"

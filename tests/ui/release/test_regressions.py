@@ -32,6 +32,7 @@ def ledger(tmp_path, monkeypatch):
     return Ledger(str(tmp_path / "ledger.sqlite"))
 
 
+@pytest.mark.thorough
 def test_from_the_question_to_a_regression_with_one_button(ledger):
     at = with_total(visit(DOMAIN, frame=PEOPLE))
     at.radio(key="release-question").set_value(REGRESSION).run()
@@ -54,6 +55,7 @@ def test_a_model_is_a_question_of_release_that_leads_to_train(ledger):
     assert "Train a model of this data" in links and "page Train" in words(at)
 
 
+@pytest.mark.thorough
 def test_one_column_has_nothing_to_be_predicted_from(ledger):
     at = with_total(visit())
     at.radio(key="release-question").set_value(REGRESSION).run()

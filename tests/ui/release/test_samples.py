@@ -38,6 +38,7 @@ def test_the_truth_is_offered_for_samples_only_and_a_look_is_remembered(ledger):
     assert [entry.note.get("compared_with_exact") for entry in spent] == [None, True]
 
 
+@pytest.mark.thorough
 def test_a_sample_never_touches_the_ledger_of_its_owner_and_begins_again(ledger):
     one = sample("salaries")
     at = visit(one.domain, title=one.title, frame=one.path, sample=one.name)

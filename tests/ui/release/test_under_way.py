@@ -10,6 +10,7 @@ from core.ui.release.progress import KEY as DESK
 from tests.ui.release.visiting import PRESS, being_made, confirmed, press, visit, with_total, words
 
 
+@pytest.mark.thorough
 def test_not_yet_means_not(ledger):
     at = press(with_total(visit()))
     at.button(key="release-no").click().run()
@@ -17,6 +18,7 @@ def test_not_yet_means_not(ledger):
     assert not at.button(key=PRESS).disabled
 
 
+@pytest.mark.thorough
 def test_stopping_costs_nothing(ledger, gated):
     at = being_made(gated)
     at.button(key="release-stop").click().run()
@@ -54,6 +56,7 @@ def test_what_was_stopped_from_elsewhere_is_said_on_every_page_and_once(ledger, 
     assert "as this browser was away for too long" not in words(at.run())
 
 
+@pytest.mark.thorough
 def test_data_that_cannot_be_read_is_one_sentence_and_costs_nothing(ledger):
     gaps = pd.DataFrame({"x": [1.0, np.nan]})
     at = confirmed(with_total(visit(Domain.of(x=(0, 100), missing="refuse"), frame=gaps)))

@@ -42,6 +42,7 @@ def test_several_columns_begin_with_the_whole_table_and_one_button_makes_it(ledg
     assert not at.exception and '"alone": false' in at.get("bidi_component")[0].proto.json
 
 
+@pytest.mark.thorough
 def test_the_owner_may_name_columns_to_count_the_others_by(ledger):
     at = with_total(visit(Domain(COLUMNS), frame=inhabitants(500)))
     (by,) = [one for one in at.multiselect if one.label.startswith("Count all columns only by some")]
@@ -126,6 +127,7 @@ def test_pairs_that_go_together_most_are_chosen_where_not_all_can_be_seen(ledger
     assert len(pairs_left_out(made.release)) == 66 - len(made.release.sketch.pairs)
 
 
+@pytest.mark.thorough
 def test_a_delta_is_chosen_beside_epsilon_and_says_what_it_brings_and_costs(ledger):
     """It lay under Fine-tune, where what it brings was said without what an answer would be off by."""
     names = [f"x{place}" for place in range(6)]

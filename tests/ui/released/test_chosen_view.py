@@ -112,11 +112,13 @@ def test_it_starts_at_what_suits_the_counts_and_can_be_moved():
     assert not app.exception
 
 
+@pytest.mark.thorough
 def test_a_file_whose_bandwidth_the_owner_chose_starts_there():
     app = explore(spikes(1.0))
     assert next(one for one in app.select_slider if one.label == SLIDER).value == 1.0
 
 
+@pytest.mark.thorough
 def test_a_file_whose_table_was_filled_for_one_bandwidth_offers_no_choice():
     race = Race(LINE, kernels.Euclidean(5.0), 20, 10)
     app = explore(release(race, {"x": [1.0, 2.0]}, Budget(1)).to_bytes())
@@ -133,6 +135,7 @@ def test_scripts_read_with_the_same_bandwidth():
     assert opened.identity != Opened("x.npz", b"", made).identity
 
 
+@pytest.mark.thorough
 def test_a_sample_of_more_has_longer_bands_and_answers_that_are_remembered_apart():
     made = table_release()
     app = view(explore(made.to_bytes(teaching=True)), "Ask")

@@ -89,6 +89,7 @@ def test_a_teaching_file_says_that_it_protects_nobody():
     assert "protects nobody" in app.warning[0].value
 
 
+@pytest.mark.thorough
 def test_two_files_can_be_open_and_the_last_one_closed():
     app = explore(file_of(AGE), "first.npz")
     app.file_uploader[-1].set_value(("second.npz", file_of(CITY), "application/octet-stream"))

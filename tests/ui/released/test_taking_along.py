@@ -58,6 +58,7 @@ def test_the_owner_reaches_what_is_kept_and_a_stranger_what_is_on_show(kept, req
         assert not [button for button in at.button if "change" in str(button.key)], "only the owner changes it"
 
 
+@pytest.mark.thorough
 def test_what_is_kept_is_removed_when_that_was_asked_twice(kept):
     shelf, path, _ = kept
     at = linked()
@@ -84,6 +85,7 @@ def test_an_address_is_escaped():
     )
 
 
+@pytest.mark.thorough
 def test_a_link_holds_columns_at_its_values_and_says_so_again():
     at = linked(release="colours", show="Two columns", held=["blue:120", "green:7", "nobody:3"])
     assert not at.exception and [slider.value for slider in at.slider if slider.label == "blue"] == [120.0]
@@ -106,6 +108,7 @@ def test_a_link_looks_as_closely_as_it_was_looked(detail, kept):
     assert not at.exception and ("detail" in at.query_params) == kept
 
 
+@pytest.mark.thorough
 def test_a_link_says_that_the_records_are_a_sample_of_more():
     """It led to shorter bands than those that were looked at."""
     at = linked(release="salaries", population="yes")

@@ -78,6 +78,7 @@ def test_every_page_is_listed():
     assert set(pages()) == set(NEEDS)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [None, "tom", "bob", "sue", "ann"])
 def test_each_page_shows_itself_to_its_roles_alone(come, name):
     roles = HELD.get(name, set())

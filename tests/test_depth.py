@@ -1,0 +1,37 @@
+"""Which tests a run takes: of a room that somebody changed all that are not deep, of others the cheaper ones."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import depth
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("core/privacy/noise/law.py", "core/models/trainer.py", "tests/sources/test_ids.py", "docs/index.md"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("as it was")
+    monkeypatch.setattr(depth, "ROOT", tmp_path)
+    told = depth._changed_rooms.__wrapped__
+    assert told() == set(), "a copy without a history is what somebody published"
+    _git(tmp_path, "init", "--quiet")
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "--quiet", "--message", "everything")
+    assert told() == set()
+    (tmp_path / "core/privacy/noise/law.py").write_text("changed")
+    (tmp_path / "tests/sources/test_new.py").write_text("new")
+    (tmp_path / "docs/index.md").write_text("of no room")
+    assert told() == {"privacy", "sources"}
+
+
+def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, of_models = depth.ROOT / "tests/test_order.py", depth.ROOT / "tests/models/contest/test_choice.py"
+    for rooms, near in (((), (False, False)), (("sources",), (True, False)), (("models",), (True, True))):
+        monkeypatch.setattr(depth, "_changed_rooms", lambda rooms=rooms: frozenset(rooms))
+        assert (depth.changed(here), depth.changed(of_models)) == near
