@@ -174,6 +174,8 @@ FONTS_LICENCE = (
 # The decoder, which is a package of its own; the page draws what it decodes.
 READER = APP / "readers" / "javascript"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?:[^"]*/)?([a-z_]+\.js)";\n', re.MULTILINE)
+# What a browser does not need of a script: remarks that have lines of their own, and how far lines are indented.
+REMARKS = re.compile(r"^ *(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/)\n|^ +", re.MULTILINE | re.DOTALL)
 # Where something is drawn inside another program, such as the app; `inside.js` says what is handed over of a table.
 INSIDE_PLACE = '<div class="inside"></div>'
 # What stays in place keeps clear of the app's menu, which does so too, and on a phone of all of its head.
@@ -388,7 +390,7 @@ def _take(name: str, parts: dict[str, str]) -> None:
     for other in IMPORT.findall(text):
         if other not in parts:
             _take(other, parts)
-    parts[name] = re.sub("^export ", "", IMPORT.sub("", text), flags=re.MULTILINE)
+    parts[name] = re.sub("^export ", "", REMARKS.sub("", IMPORT.sub("", text)), flags=re.MULTILINE)
 
 
 def inside_style() -> str:

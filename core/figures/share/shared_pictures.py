@@ -290,7 +290,13 @@ def table_facts(release: Release) -> dict[str, Any] | None:
             },
             "together": {
                 "lengths": lengths.tolist(),
-                "entries": {str(place): vectors[own].tolist() for place, own in rows.items()} if len(lengths) else {},
+                # To eleven digits, as what is read of them has nine.
+                "entries": {
+                    str(place): [[float(f"{one:.11g}") for one in cell] for cell in vectors[own].tolist()]
+                    for place, own in rows.items()
+                }
+                if len(lengths)
+                else {},
             },
         },
         "leftOut": left_out_in_words(release),

@@ -236,6 +236,16 @@ def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     assert done.returncode == 0, done.stderr[-800:]
 
 
+def test_a_page_carries_every_line_of_its_script_but_remarks():
+    carried = set(script().splitlines())
+    assert not [line for line in carried if line.startswith((" ", "//", "* "))]
+    others = {"inside.js", "pictured.js", "matrix.js", "index.js"}  # what is drawn in the app, and the package's door
+    modules = [one for one in (*FOLDER.glob("*.js"), *READER.glob("*.js")) if one.name not in others]
+    lines = {line.strip() for one in modules for line in one.read_text(encoding="utf-8").splitlines()}
+    code = [line for line in lines if line and not line.startswith(("//", "/**", "*", "import ", "export "))]
+    assert set(code) <= carried
+
+
 def test_the_form_of_sums_of_products_predicts_as_in_python_to_nine_digits():
     data = (KNOWN / "products-1.npz").read_bytes()
     made = load(data)
