@@ -14,10 +14,13 @@ years (`_spans`: even, growing, falling, bells). All of it is computed of what w
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -28,6 +31,7 @@ from .discovery_reading import (
     COARSE,
     COARSELY,
     DECADES,
+    DOUBTFUL,
     FIRST_YEAR,
     LEAST_POWER,
     NUMBERED,
@@ -54,6 +58,8 @@ ROUNDS, ORDINARILY = 3, 4.0
 """In which the shapes of a table are learnt, and how many columns what is ordinary counts for."""
 LEAST_TOGETHER = 3
 """Columns."""
+MOST_ANSWERS = 12
+"""Values of columns that are taken to be answers to questions of one kind."""
 LIKELIEST = 200
 """Shapes that are looked at in the end."""
 HIDDEN, LOST, JUMP = 0.02, 0.05, 0.1
@@ -129,6 +135,23 @@ class Seen:
         return self.error**2 / (COARSELY**2 + 1.0 / self.scale.parts)
 
 
+class Ends(NamedTuple):
+    """Between which numbers a column's values lie, and what they are whole multiples of; 0 is of nothing."""
+
+    low: float
+    high: float
+    step: float
+
+    @property
+    def values(self) -> float:
+        """How many values there may be, 0 where they need not be whole numbers."""
+        return (self.high - self.low) / self.step + 1 if self.step >= 1.0 else 0
+
+    def holds(self, other: Ends) -> bool:
+        """Whether another range lies within it."""
+        return self.low <= other.low and other.high <= self.high
+
+
 def found_ranges(
     read: Sequence[tuple[Scale, Integers]], error: float, records: Measured, missing: Mapping[str, Measured]
 ) -> list[FoundColumn]:
@@ -137,10 +160,55 @@ def found_ranges(
         Seen(scale, votes, error, max(1.0, records.count - max(0.0, missing[scale.name].count)))
         for scale, votes in read
     ]
-    return [_found(one, ends, missing[one.scale.name]) for one, ends in zip(seen, all_ends(seen), strict=True)]
+    found = [_stepped(one, ends) for one, ends in zip(seen, all_ends(seen), strict=True)]
+    return [_found(one, ends, missing[one.scale.name]) for one, ends in zip(seen, _as_others(seen, found), strict=True)]
 
 
-def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> FoundColumn:
+def _stepped(seen: Seen, ends: tuple[float, float] | None) -> Ends | None:
+    """Ends that people would say, and the step between numbers; of dates years as they are."""
+    if ends is None or seen.scale.kind == "date":
+        return ends and Ends(*ends, 0.0)
+    step = step_of(seen.votes, seen.error, seen.records)
+    low, high = rounded_outward(*ends, step)
+    low, high = (low, high) if seen.kind == "year" else _sensibly(seen, ends[0], low, high)
+    if seen.scale.format is not None and seen.scale.format.kind == "time":
+        low, high = max(low, 0.0), min(high, DAY)
+    return Ends(low, high, step)
+
+
+def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> list[Ends | None]:
+    """The same, but of questions with one name and numbers behind it that of most of them, unless votes contradict it.
+
+    Of answers from 1 to 5 in a hundred columns noise hides in some that a few people answered 1.
+    """
+    ends, alike = list(found), defaultdict(list)
+    for place, one in enumerate(seen):
+        if one.kind == "number" and (stem := re.sub(r"[\W_]*\d+[a-z]?$", "", one.scale.name)) != one.scale.name:
+            alike[stem, one.scale.format].append(place)
+    for places in alike.values():
+        often = Counter(one for place in places if (one := ends[place]) and 0 < one.values <= MOST_ANSWERS)
+        usual, columns = max(often.items(), key=lambda one: (one[1], one[0].values), default=(None, 0))
+        if usual is not None and columns >= max(LEAST_TOGETHER, len(places) / 2):
+            for place in places:
+                ends[place] = ends[place] if _contradicted(seen[place], ends[place], usual) else usual
+    return ends
+
+
+def _contradicted(seen: Seen, own: Ends | None, usual: Ends) -> bool:
+    """Whether a column's votes say that its numbers lie elsewhere, or hardly any where it has none by itself."""
+    places = np.searchsorted(seen.scale.edges, [usual.low, usual.high], side="right") - 1
+    first, last = (int(place) + 7 * (place > COARSE * 8) for place in places)
+    outside = np.delete(seen.cells, np.s_[first // seen.scale.parts : last // seen.scale.parts + 1])
+    elsewhere = bool(outside.max() > OCCUPIED * math.sqrt(seen.variance))
+    if own is None or (elsewhere and not usual.holds(own)):
+        return elsewhere
+    ends = np.array([seen.scale.edge(place) for place in range(first, last + 2)])
+    beyond = (ends[1:] <= own.low) | (ends[:-1] > own.high)
+    most = seen.parts.ravel()[first : last + 1][beyond].sum() + SURE * seen.error * math.sqrt(beyond.sum())
+    return bool(beyond.any() and most < RARE * seen.records)
+
+
+def _found(seen: Seen, ends: Ends | None, missing: Measured) -> FoundColumn:
     scale, noisy, error = seen.scale, seen.votes, seen.error
     words = "" if scale.format is None else scale.format.words
     if ends is None:
@@ -149,14 +217,10 @@ def _found(seen: Seen, ends: tuple[float, float] | None, missing: Measured) -> F
     entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
     zero, heaps = None, {}
     if scale.kind == "date":
-        first, last = (int(end) for end in ends)
+        first, last = int(ends.low), int(ends.high)
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
-        step = step_of(noisy, error, seen.records)
-        low, high = rounded_outward(*ends, step)
-        low, high = (low, high) if seen.kind == "year" else _sensibly(seen, ends[0], low, high)
-        if scale.format is not None and scale.format.kind == "time":
-            low, high = max(low, 0.0), min(high, DAY)
+        low, high, step = ends
         entry |= {"low": low, "high": high} | ({"step": step} if step else {})
         entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)
@@ -191,7 +255,8 @@ def _is_amount(seen: Seen, low: float, high: float, step: float) -> bool:
     octaves = seen.cells[COARSE + 1 :][first : last + 1]
     sums = np.cumsum(octaves)
     half = int(np.argmax(sums >= sums[-1] / 2.0))
-    median = half + 1 - (sums[half] - sums[-1] / 2.0) / max(octaves[half], 1e-9)
+    # Noise may leave fewer than no records in an octave: the median lies within it all the same.
+    median = half + 1 - min(1.0, max(0.0, (sums[half] - sums[-1] / 2.0) / max(octaves[half], 1e-9)))
     for above, share in FAR_ABOVE:
         tail, cells = _beyond(octaves, median + above)
         if tail - share * sums[-1] > SURE * math.sqrt(seen.variance * (cells + 1)):
@@ -255,7 +320,7 @@ def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
         return own
     common = np.mean([one.parts[cell][::way] for one in alike], axis=0)
     records = float(np.mean([one.records for one in alike]))
-    together = _trimmed(common, records, seen.error / math.sqrt(len(alike)))
+    together = _trimmed(common, records, seen.error / math.sqrt(len(alike)), DOUBTFUL)
     return together if together > own and parts[:together].sum() < SURE * seen.error * math.sqrt(together) else own
 
 
@@ -448,15 +513,15 @@ def _reached(coarse: np.ndarray, most: int, way: range, error: float) -> int:
     return last
 
 
-def _trimmed(parts: np.ndarray, records: float, error: float) -> int:
+def _trimmed(parts: np.ndarray, records: float, error: float, sure: float = SURE) -> int:
     """How many parts of an outermost cell hold nearly nobody, from its outer end on.
 
     They do where what is counted in them is noise, and noise hides few records in so many parts.
     """
-    if parts.sum() < SURE * error:
+    if parts.sum() < sure * error:
         return 0
     sums, spread = np.cumsum(parts), error * np.sqrt(np.arange(1, len(parts) + 1))
-    empty = sums <= np.maximum(0.002 * records, SURE * spread)
+    empty = sums <= np.maximum(0.002 * records, sure * spread)
     kept = len(parts) - 1 if empty.all() else int(np.argmin(empty))
     if error * math.sqrt(len(parts)) <= HIDDEN * records:
         return kept
