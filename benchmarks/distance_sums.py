@@ -25,8 +25,8 @@ from rich.table import Table
 
 from core.domain import Domain
 from core.figures.palette import AMBER, FAINT, TEAL
-from core.geometry.distances.profiles import Power, gram_of_queries
-from core.geometry.distances.strategy import Strategy
+from core.geometry.distance_profiles import Power, gram_of_queries
+from core.geometry.distance_strategy import Strategy
 from core.lab.published.dyadic_trees import CountsAndSums, IntervalTree
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from time import perf_counter
 
-from core.geometry.distances import strategy as kept_strategies
-from core.geometry.distances.profiles import OneSided, Power, Profile
-from core.geometry.distances.strategy import SIZES, best_top, hung_below, unit_variance
+from core.geometry import distance_strategy as kept_strategies
+from core.geometry.distance_profiles import OneSided, Power, Profile
+from core.geometry.distance_strategy import SIZES, best_top, hung_below, unit_variance
 
 KEPT: tuple[Profile, ...] = (Power(1.0), OneSided(above=True))
 LARGEST_TOP = 64

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from core.privacy.noise.randomness import CipherStream, Stream, SystemSource
-from core.runtime.threads import over_ranges
+from core.runtime.environment import over_ranges
 
 BLOCK = 1024
 """Places that are known already when they are counted: in the first-level cache, as in the sketches' own loops."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-from core.runtime.threads import cores
+from core.runtime.environment import cores
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow", "duckdb", "scikit-learn", "opendp", "KDEpy", "dask", "distributed")
 

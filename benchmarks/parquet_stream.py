@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.runtime.threads import cores
+from core.runtime.environment import cores
 
 from .measuring import BYTES, Comparison, NotMeasured, Rival, Settings, Target
 from .memory import Finished, run_apart

@@ -20,8 +20,8 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from core.local.poll.poll_store import Polls
-from core.local.poll.server import PollServer
+from core.local.poll_server import PollServer
+from core.local.poll_store import Polls
 from core.local.survey import Survey
 
 ANSWERS = ("Never", "Once or twice", "More often", "I would rather not say")

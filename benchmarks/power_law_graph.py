@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.optimize import brentq
 
-from core.runtime.threads import cores
+from core.runtime.environment import cores
 
 SHAPE = 1.5
 MOST_EDGES = 5000

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from core.runtime.threads import cores
+from core.runtime.environment import cores
 
 from .measuring import Curve, Settings
 from .race_reference import NumpyRace, colours, race

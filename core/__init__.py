@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         PrivatePCA,
         PrivateRidge,
     )
-    from .figures.passport.passport import passport
+    from .figures.share.passport import passport
     from .geometry import kernels
     from .local.local_release import LocalRelease, load_local
     from .local.oracles.oracle import oracle
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from .releases.discovery import discover, release_after
     from .releases.discovery_stage import Discovery
     from .releases.forecast.budget_for import budget_for, epsilon_of_harm
-    from .releases.forecast.encoded_forecast import recommend_encoder
+    from .releases.forecast.kernel_choice import recommend_encoder
     from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
     from .releases.found import Discovered
     from .releases.going_on import go_on
@@ -171,10 +171,10 @@ _HOME = {
     "load_local": ".local.local_release",
     "oracle": ".local.oracles.oracle",
     "load_model": ".models.linear_models",
-    "passport": ".figures.passport.passport",
+    "passport": ".figures.share.passport",
     "private_quantiles": ".releases.private_quantiles",
     "recommend": ".releases.forecast.recommendation",
-    "recommend_encoder": ".releases.forecast.encoded_forecast",
+    "recommend_encoder": ".releases.forecast.kernel_choice",
     "regression": ".analysis.regression",
     "release": ".releases.job",
     "release_after": ".releases.discovery",

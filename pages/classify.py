@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.ui.classify.asked_groups import no_points_yet
-from core.ui.classify.beside_model import groups_view, model_alone, open_groups
+from core.ui.asked_groups import no_points_yet
+from core.ui.beside_model import groups_view, model_alone, open_groups
 from core.ui.frame.navigation import CLASSIFY
 from core.ui.released.chosen_view import choose_grouped, grouped
 from core.ui.released.kept_files import MODEL

@@ -1,7 +1,7 @@
 """Combine: several owners make one release of their records by files that go from one to another."""
 
-from core.ui.combine.plan_form import write_plan_view
-from core.ui.combine.round_steps import put_together_view, take_part_view
+from core.ui.combine_plan import write_plan_view
+from core.ui.combine_steps import put_together_view, take_part_view
 from core.ui.frame.marks import choose_one
 from core.ui.frame.navigation import COMBINE
 from core.ui.surroundings import frame

@@ -5,20 +5,18 @@ import streamlit as st
 from core.figures.answer_sentences import BEYOND_RECORDS, has_groups
 from core.sketches.sums_of_products import Products
 from core.sketches.tables.tables import Tables
-from core.ui.classify.beside_model import groups_view
+from core.ui.beside_model import groups_view
 from core.ui.explore.centres_view import centres_view, has_centres
 from core.ui.explore.counted_reports import local_view
 from core.ui.explore.density_view import density_view
 from core.ui.explore.difference_view import COMPARE, difference_view
-from core.ui.explore.overview import overview_view
 from core.ui.explore.own_points import anomalies_view, points_view
 from core.ui.explore.picture_layers import follow_old_address, modes_view
 from core.ui.explore.regression_view import axes_view, regression_view, together_view
 from core.ui.explore.sample_view import sample_view
 from core.ui.explore.sets_view import one_set_view, sets_view
-from core.ui.explore.sql_view import ask_view
-from core.ui.frame.charts import released_live_view, sample_of
-from core.ui.frame.marks import choose_one, note
+from core.ui.explore.table_views import ask_view, overview_view
+from core.ui.frame.marks import choose_one, note, released_live_view, sample_of
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
 from core.ui.released.chosen_view import (

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from core.lab.comparison_plan import Outcome, Plan, Step
 from core.lab.comparison_work import COMPARISONS, FAULT, bundled, keep, tried
 from core.releases.forecast.recommendation import Closeness
-from core.runtime.threads import one_core
+from core.runtime.environment import one_core
 from core.sources.public_tables import sample, samples
 from core.ui.compare.compare_choices import first_shown
 from core.ui.compare.subject import Subject, sample_subject

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.runtime.threads import cores
+from core.runtime.environment import cores
 
 from . import published_noise, report, training
 from .catalogue import EXPERIMENTS

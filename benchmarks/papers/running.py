@@ -16,7 +16,7 @@ from types import FrameType
 import numpy as np
 
 from core.errors import RequestError
-from core.runtime.threads import one_core
+from core.runtime.environment import one_core
 
 from .store import Store
 from .work import DONE, LONG, REFUSED, Experiment, Record, Settings, Work

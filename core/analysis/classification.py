@@ -31,7 +31,7 @@ from scipy.special import betainccinv, betaincinv, ndtr, softmax
 from ..errors import RequestError
 from ..formatting.numbers import percent
 from ..releases.release import Release
-from ..runtime.threads import one_thread, over_ranges
+from ..runtime.environment import one_thread, over_ranges
 from ..sketches.answers import check_level
 from ..sketches.classes import Classes
 from .class_scores import Scores, checked_rule, class_scores, class_sizes, classes_of, non_negative

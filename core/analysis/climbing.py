@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import NdBSpline, make_interp_spline
 
-from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..geometry.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from .answerable import READS, Box, counters_read
 

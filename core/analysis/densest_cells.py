@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..errors import RequestError
-from ..geometry.hashing.hash_cells import Columns
+from ..geometry.hash_cells import Columns
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
 from .answerable import Box, half_widths

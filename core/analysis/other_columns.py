@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from ..domain import Vector
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..geometry.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from ..sketches.answers import Answers
 from .answerable import READS, Box, check_one_population, counters_read

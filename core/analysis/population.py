@@ -25,8 +25,8 @@ import numpy as np
 from scipy.fft import irfftn, rfftn
 
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ..geometry.kernels import Kernel, Stationary
+from ..geometry.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from ..sketches.answers import Answers
 from .answerable import Box, half_widths

@@ -19,7 +19,7 @@ import pandas as pd
 from ..domain import Categorical, Domain, Numeric, Ordered
 from ..errors import RequestError
 from ..formatting.numbers import listed, percent
-from ..geometry.hashing.uniforms import PublicRandom, scrambled_sobol
+from ..geometry.uniforms import PublicRandom, scrambled_sobol
 from ..releases.release import Release
 from ..runtime.parameters import check_integer
 from ..sketches.tables.tables import Tables

@@ -36,8 +36,8 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import SeededSource
 from ..releases.release import Release
 from ..runtime.compiled_code import njit
+from ..runtime.environment import one_thread, over_ranges
 from ..runtime.parameters import check_integer
-from ..runtime.threads import one_thread, over_ranges
 from ..sketches.answers import Answers
 from ..sketches.grouped import GroupedSketch
 from .answerable import check_one_population

@@ -272,8 +272,8 @@ def recommend(
     whoever has the file chooses it, and of more columns it is half of how far records lie apart by --spread. The first
     of the list is what --mechanism auto takes.
     """
-    from ..releases.forecast.encoded_forecast import recommend_encoder
     from ..releases.forecast.expected_answers import size_limit
+    from ..releases.forecast.kernel_choice import recommend_encoder
     from ..releases.forecast.recommendation import Closeness
     from ..releases.forecast.recommendation import recommend as ranked
 

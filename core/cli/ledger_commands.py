@@ -274,7 +274,7 @@ def add_file(
 ) -> None:
     """Put a copy of a public file on the shelf."""
     from ..errors import RequestError
-    from ..figures.passport.described import read_public
+    from ..figures.share.described import read_public
     from ..figures.share.shared_page import ending
 
     try:

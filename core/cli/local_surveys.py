@@ -218,8 +218,8 @@ def poll(
     out: Annotated[Path | None, Option(metavar="FILE", help="For --export, a .parquet file.")] = None,
 ) -> None:
     """Serve polls to a class: coins are flipped in the browsers of those who answer, and only reports travel."""
-    from ..local.poll.poll_store import Polls, usual_file
-    from ..local.poll.server import PollServer, class_of, link
+    from ..local.poll_server import PollServer, class_of, link
+    from ..local.poll_store import Polls, usual_file
     from ..local.survey import Survey, read_survey
     from .output import check_writable
 

@@ -239,7 +239,7 @@ def share(
     decodes it. It is as public as the file.
     """
     from ..errors import RequestError
-    from ..figures.passport.described import read_public
+    from ..figures.share.described import read_public
     from ..figures.share.shared_page import share_html
     from ..formatting.numbers import size
     from ..releases.release import Release
@@ -313,7 +313,7 @@ def passport(
     use and the region are typed), the questions of NIST SP 800-226 with what is unknown, Croissant metadata,
     JSON-stat and CSV of released tables, and the variables in CSV on the Web and DDI.
     """
-    from ..figures.passport.passport import passport as made
+    from ..figures.share.passport import passport as made
 
     papers = made(file, curator=curator, kind=kind, use=use, region=region, licence=licence)
     place = file.with_suffix(".passport") if out is None else out

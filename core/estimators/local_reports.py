@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..domain import Domain, Numeric
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Kernel
+from ..geometry.uniforms import PublicRandom
 from ..local.heavy_hitters import Alphabet, step_for
 from ..local.local_answers import FoundRelease
 from ..local.local_race import CellReports, sized

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from ..geometry.hashing.uniforms import PublicRandom
+from ..geometry.uniforms import PublicRandom
 from ..local.local_answers import SketchRelease
 from ..local.survey import OpenSurvey
 from ..local.survey import sketch as local_sketch

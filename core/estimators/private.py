@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..domain import Categorical, Column, Domain, Numeric, Vector
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Jaccard, Kernel
 from ..geometry.kernels.composite import KERNELS
+from ..geometry.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger
 from ..releases.bounds_and_centre import CentrePurchase

@@ -17,7 +17,7 @@ from ..geometry.projection import FastProjection
 from ..models.contest.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase
-from ..releases.forecast.nearness import kernel_apart
+from ..releases.forecast.kernel_choice import kernel_apart
 from ..releases.forecast.reference_population import DEFAULT_SPREAD
 from ..releases.forecast.scales import by_coordinates
 from ..runtime.parameters import check_choice

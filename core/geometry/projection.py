@@ -44,12 +44,12 @@ from scipy.special import betaincinv, gammaincinv, ndtri
 from ..domain.numeric import MAX_VECTOR
 from ..errors import RequestError
 from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
 from ..runtime.inner_products import images
 from ..runtime.parameters import Resolved, Seed, Validated, Whole, check_integer, parameter
-from ..runtime.threads import over_ranges
-from .hashing.hash_cells import GRID
-from .hashing.uniforms import PublicRandom
+from .hash_cells import GRID
 from .kernels import Kernel
+from .uniforms import PublicRandom
 
 MAX_STREAM = 1_000_000
 TAIL = 8.0  # Standard deviations that no coordinate of an image exceeds, in practice.

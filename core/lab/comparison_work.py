@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import RequestError
+from ..runtime.environment import Attendance, one_core
 from ..runtime.faults import told
-from ..runtime.threads import Attendance, one_core
 from ..runtime.transient import unfinished
 from ..sources.public_tables import FOLDER
 from .comparison_plan import Advice, Outcome, Plan, Step, Trial, Value

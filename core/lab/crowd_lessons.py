@@ -23,8 +23,8 @@ from scipy.special import ndtri
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
 from ..geometry.kernels import Laplacian
+from ..geometry.uniforms import PublicRandom
 from ..local.heavy_hitters import Alphabet
 from ..local.oracles.oracle import Oracle, oracle
 from ..local.survey import FINDERS

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
+from ..geometry.uniforms import PublicRandom
 from ..privacy.budget import decimal_below
 from ..privacy.noise.randomness import Source, SystemSource
 from ..runtime.counter_tables import Array, Floats, Integers, Words

@@ -44,7 +44,7 @@ import numpy as np
 
 from ..domain import Domain
 from ..errors import RequestError
-from ..geometry.hashing.hash_cells import Columns
+from ..geometry.hash_cells import Columns
 from ..privacy.accounting import Cost
 from ..privacy.budget import Neighbours
 from ..privacy.calibration import NoiseScale, round_up

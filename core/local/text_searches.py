@@ -54,7 +54,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom
+from ..geometry.uniforms import PublicRandom
 from ..privacy.noise.randomness import Source
 from ..privacy.noise.responses import told
 from ..runtime.counter_tables import Array, Floats, Integers, Truths, Words

@@ -17,7 +17,7 @@ halved: each number adds no more than 1.
 **Waves.** What columns say only together, such as that two of them have the same sign, no sum of curves says. A wave is
 cos 2π<w, z> and sin 2π<w, z> of all coordinates z at a public random frequency w, normal with a deviation of one over a
 length λ: weights of many of them are any function that varies over lengths λ and more (Rahimi, Recht 2007; the
-frequencies are those of `core.geometry.hashing.frequencies`, from a fixed public seed). Lengths are `LENGTHS` times how
+frequencies are those of `core.geometry.frequencies`, from a fixed public seed). Lengths are `LENGTHS` times how
 far two records of the usual spread are apart, as nobody may look how far they are.
 
 *They are no longer either.* Let B be the squared length of a corner of the bounds. Of it waves have the
@@ -49,7 +49,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..geometry.hashing.frequencies import draw_frequencies
+from ..geometry.frequencies import draw_frequencies
 from ..geometry.kernels import Gaussian
 
 # Of waves, in lengths that records are apart: half of them see broadly, the others what is close together.

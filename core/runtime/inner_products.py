@@ -30,7 +30,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .compiled_code import njit
-from .threads import over_ranges
+from .environment import over_ranges
 
 # Terms from which a hash or a frequency is worth a tile. It is part of what a released file means, as a chain of fused
 # operations rounds in other places than one of products and sums: never change it.

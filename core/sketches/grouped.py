@@ -1,6 +1,6 @@
 """What mechanisms of random rows share: how many there are, their groups and seed, and answers from the groups' spread.
 
-Rows are drawn in independent groups (`core.geometry.hashing.uniforms`). The mean over all rows is the estimate, and how
+Rows are drawn in independent groups (`core.geometry.uniforms`). The mean over all rows is the estimate, and how
 far the groups' own means lie apart is its error, whatever it comes from.
 """
 
@@ -14,7 +14,7 @@ from typing import ClassVar, Self, TypeGuard
 import numpy as np
 
 from ..domain.item_sets import Encoded
-from ..geometry.hashing.uniforms import group_sizes
+from ..geometry.uniforms import group_sizes
 from ..runtime.counter_tables import Counters
 from ..runtime.parameters import Resolved, Whole, check_integer
 from .answers import Answers

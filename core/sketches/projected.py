@@ -19,14 +19,14 @@ import numpy as np
 
 from ..domain import Domain, Vector
 from ..errors import RequestError
-from ..geometry.hashing.uniforms import PublicRandom, group_sizes
 from ..geometry.kernels import Angular, Kernel, Mixture, Product
 from ..geometry.projection import Projection, dimensions_for, projection_from_dict, projection_kind
+from ..geometry.uniforms import PublicRandom, group_sizes
 from ..privacy.budget import Neighbours, Sensitivity
 from ..runtime.compiled_code import njit
 from ..runtime.counter_tables import Floats
+from ..runtime.environment import over_ranges
 from ..runtime.parameters import Described, Number, Resolved, parameter
-from ..runtime.threads import over_ranges
 from .grouped import GroupedSketch
 from .linear import MAX_COUNTERS
 from .mechanism_spec import MechanismSpec, PublicInputs, columns

@@ -162,10 +162,10 @@ def _check_nesting(parameters: object) -> None:
 
 def hashed(kernel: Kernel) -> bool:
     """Whether RACE has the kernel."""
-    from ..geometry.hashing import families
+    from ..geometry import hash_families
 
     try:
-        families.check_kernel(kernel)
+        hash_families.check_kernel(kernel)
     except RequestError:
         return False
     return True
@@ -183,7 +183,7 @@ def candidates(facts: PublicInputs) -> list[MechanismSpec]:
 
 def check_norm(facts: PublicInputs) -> None:
     """RequestError when there is no such distance, or a radius where none is used."""
-    from ..geometry.distances.profiles import profile_named
+    from ..geometry.distance_profiles import profile_named
 
     norm = facts.norm or ""
     if norm in ("l2", "squared"):

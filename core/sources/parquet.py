@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from ..domain import Cyclic, Dates, Domain
 from ..domain.column import is_list
-from ..runtime.threads import cores, in_order
+from ..runtime.environment import cores, in_order
 from .duck import literals, plain_sentences
 from .people import PAIR_ROWS, Pairs, WholeNumbers, are_whole_numbers, cut_between_sets
 from .queried import QueriedSource

@@ -30,7 +30,7 @@ paying; ``released`` what pages about released files do. A page imports those an
   everything foreign in it goes through ``core.formatting.escapes.in_html``; where Streamlit reads Markdown, foreign
   text goes through ``in_markdown``. Numbers, sizes and times are written by ``core.formatting.numbers``, lists,
   counts and days by ``core.formatting.numbers``.
-* ``core.figures.palette`` holds the colours. Draw figures with ``frame.charts.show(figure, key, words)``, always with
+* ``core.figures.palette`` holds the colours. Draw figures with ``frame.marks.show(figure, key, words)``, always with
   words. Styles live in ``frame/theme.css``, and colours with meaning are never used for anything else:
   ``:orange[...]`` and ``:green[...]`` mean private and public in Markdown too.
 * ``learn/lessons.toml`` has the lessons in their order: what to do, to see, and why, and questions for a class. To each

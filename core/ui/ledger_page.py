@@ -29,8 +29,7 @@ from ..privacy.ledger.ledger import Entry, Ledger
 from ..privacy.ledger.ledger_records import LONGEST_NAME
 from ..releases.payment import unit_words
 from ..releases.release_store import question_in_words
-from .frame.charts import show
-from .frame.marks import bar, budget_bar, facts, main_action, note, refusals
+from .frame.marks import bar, budget_bar, facts, main_action, note, refusals, show
 from .own_data.paying import COUNTED_TOGETHER, EPSILONS, RELATIONS, SLACK, WHY_TOGETHER
 
 MOST_BARS = 15

@@ -16,13 +16,12 @@ from ..formatting.numbers import about, listed, percent, significant
 from ..lab.crowd_lessons import TITLE, TOP, most_frequent, searched, told
 from ..local.oracle_choice import Outlook, meaning, outlook, outlooks, recommended, sentence
 from ..local.oracles.oracle import ORACLES
-from ..local.poll.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
-from ..local.poll.server import class_of, link, own_address, picture, serves
+from ..local.poll_server import class_of, link, own_address, picture, serves
+from ..local.poll_store import ASKED_BY_BROWSERS, Poll, Polls, usual_file
 from ..local.survey import FINDERS, Survey
 from ..local.trust import Shuffled, of_counts
 from ..runtime.environment import beside
-from .frame.charts import show
-from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail, refusals
+from .frame.marks import Visibility, bar, choose_one, main_action, mark, note, offer, rail, refusals, show
 from .frame.visiting import stranger, visitor_now
 
 QUESTION, ANSWERS, EPSILON = "local-question", "local-answers", "local-epsilon"

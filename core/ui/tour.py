@@ -17,8 +17,7 @@ from ..formatting.escapes import in_html
 from ..releases.release import load
 from ..sources.public_tables import Sample, bundled_releases, sample
 from .first_words import TOUR
-from .frame.charts import for_screen, live_view, show
-from .frame.marks import draw
+from .frame.marks import draw, for_screen, live_view, show
 from .frame.navigation import DATA, EXPLORE
 from .frame.session import Opened, Session
 from .frame.visiting import opens

@@ -28,8 +28,7 @@ from ..privacy.ledger.account import Account, price
 from ..privacy.ledger.ledger import Ledger
 from ..releases.payment import LedgerAccount, spending, unit_words
 from ..releases.release import Release
-from .frame.charts import show
-from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail
+from .frame.marks import Visibility, facts, main_action, note, odds_sentence, offer, rail, show
 from .frame.navigation import CLASSIFY
 from .frame.session import OwnData, Session
 from .own_data.paying import EPSILONS, SLACK, START, choose_payer, choose_slack

@@ -16,7 +16,7 @@ from core.local.oracles import oracle
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, OptimalHashing
 from core.local.oracles.oracle import ORACLES
 from core.local.oracles.unary_subset_direct import DirectEncoding, OptimisedUnary
-from core.local.poll.poll_store import ASKED_BY_BROWSERS
+from core.local.poll_store import ASKED_BY_BROWSERS
 from core.local.sketches import rappor
 from core.local.sketches.cells import CellSketch
 from core.local.sketches.rappor import Rappor

@@ -10,8 +10,8 @@ from core import Budget, Categorical, Domain, Numeric, release
 from core.domain.round_columns import Coordinate
 from core.figures.share.shared_page import share_html
 from core.geometry.kernels import Gaussian
-from core.local.poll.poll_store import Polls
-from core.local.poll.server import PollServer
+from core.local.poll_server import PollServer
+from core.local.poll_store import Polls
 from core.local.survey import Survey
 from core.releases.release_store import Shelf
 from core.sketches.grids.histogram import Histogram

@@ -11,14 +11,14 @@ import pytest
 from scipy import stats
 
 from core.local.oracles.oracle import ORACLES
-from core.local.poll.poll_store import Polls
-from core.local.poll.server import PollServer
+from core.local.poll_server import PollServer
+from core.local.poll_store import Polls
 from core.local.survey import Survey
 from core.privacy.noise.randomness import SeededSource
 from tests.browser.conftest import ARTEFACTS
 from tests.depth import draws
 
-COINS = Path(__file__).parents[2].joinpath("core/local/poll/coins.js").read_text(encoding="utf-8")
+COINS = Path(__file__).parents[2].joinpath("core/local/poll_coins.js").read_text(encoding="utf-8")
 FALSE_ALARM = 1e-6
 ANSWERS = ("Never", "Once or twice", "More often", "I would rather not say")
 SAME_WORDS = """(given) => {

@@ -197,7 +197,7 @@ def test_find_lists_no_made_up_words_where_nobody_says_how_many(command):
 
 
 def test_polls_are_exported_and_closed_from_the_command_line(command, survey, tmp_path):
-    from core.local.poll.poll_store import Polls
+    from core.local.poll_store import Polls
 
     kept = Polls(tmp_path / "polls.sqlite")
     asked = read_survey(survey)

@@ -19,7 +19,7 @@ from core.geometry.projection import (
     expected_error,
     projection_from_dict,
 )
-from core.runtime.threads import over_ranges
+from core.runtime.environment import over_ranges
 from tests.depth import draws
 
 KINDS = list(PROJECTIONS.values())

@@ -12,7 +12,7 @@ from core.lab import comparison_work
 from core.lab.comparison_plan import Advice, Outcome, Plan, Step, Trial
 from core.lab.comparison_work import COMPARISONS, FAULT, Bench, Results, Task, Turns, bundled, keep
 from core.releases.forecast.recommendation import Closeness
-from core.runtime.threads import Attendance, cores
+from core.runtime.environment import Attendance, cores
 from core.sources.public_tables import sample
 from core.ui.compare.compare_choices import first_plan, first_shown
 from core.ui.compare.subject import sample_subject

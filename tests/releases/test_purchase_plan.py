@@ -16,7 +16,7 @@ from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.record import BoughtCount
-from core.releases.forecast.nearness import kernel_apart
+from core.releases.forecast.kernel_choice import kernel_apart
 from core.releases.job import Job
 from core.releases.kind import Plain
 from core.releases.payment import LedgerAccount, check_all_remembered

@@ -14,8 +14,8 @@ from core.releases.rounds.owner_steps import kept_hello
 from core.releases.rounds.round_messages import OwnerKey
 from core.releases.rounds.round_plan import RoundPlan
 from core.sources import open_source
-from core.ui.combine import round_steps
-from core.ui.combine.round_steps import LIVE, PLAN
+from core.ui import combine_steps
+from core.ui.combine_steps import LIVE, PLAN
 from core.ui.frame.navigation import COMBINE
 from core.ui.frame.session import KEY, Session
 from tests.releases.owners_for_tests import Owners
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 def page(tmp_path, monkeypatch):
     monkeypatch.setenv("FROSTGLASS_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.setenv("FROSTGLASS_ALLOW_PATHS", "1")
-    monkeypatch.setattr("core.ui.combine.round_steps.user_data_path", lambda *_, **__: tmp_path)
+    monkeypatch.setattr("core.ui.combine_steps.user_data_path", lambda *_, **__: tmp_path)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.session_state[KEY] = Session()
     return app.switch_page(COMBINE.path).run()
@@ -178,11 +178,11 @@ def calls(tmp_path, monkeypatch):
     coordinator = Coordinator(owners.plan, tmp_path / "coordinator")
     monkeypatch.setattr(live.Invitation, "client", lambda invitation: called(owners, coordinator, "owner 0"))
     monkeypatch.setattr(live, "PAUSES", (0.01, 0.05))
-    round_steps._joined().clear()
+    combine_steps._joined().clear()
     yield owners, coordinator
-    for one in round_steps._joined().values():
+    for one in combine_steps._joined().values():
         one.stop()
-    round_steps._joined().clear()
+    combine_steps._joined().clear()
 
 
 def take_part(page, owners, tmp_path, records=True):
@@ -216,7 +216,7 @@ def test_a_live_round_from_an_invitation_to_the_release_is_paid_once_and_goes_on
     until(page, "Your share is there")
     field(page.button, "Stop taking part").click().run()
     assert "stopped taking part" in page.error[0].value
-    round_steps._joined().clear()  # as when the app is closed
+    combine_steps._joined().clear()  # as when the app is closed
     take_part(page, owners, tmp_path, records=False)
     field(page.button, "Go on with the round").click().run()
     while coordinator.stage() != "done":

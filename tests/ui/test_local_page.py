@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from core.figures.local_figures import local_bars
 from core.lab.crowd_lessons import people_needed, polled, told
 from core.local.oracles.oracle import oracle
-from core.local.poll.poll_store import Polls
-from core.local.poll.server import serves
+from core.local.poll_server import serves
+from core.local.poll_store import Polls
 from core.ui import local_page
 from core.ui.frame.navigation import LOCAL
 from tests.local.oracles.written_out import all_reports

@@ -1,1 +1,1 @@
-"""One HTML file of a release that people ask without Python and without a network."""
+"""What is published of a release: one HTML file that people ask without Python, and papers for registries."""

@@ -22,11 +22,10 @@ from ...releases.release import Release
 from ...runtime.environment import SOFTWARE
 from ...runtime.transient import unfinished
 from ..palette import TEAL
-from ..passport.described import PublicFile, read_public
-from ..passport.passport import passport
 from ..release_pictures import density_picture
-from ..report.citation import bibtex
 from ..report.label import privacy_label
+from .described import PublicFile, bibtex, read_public
+from .passport import passport
 from .shared_page import POLICY, _hash, _style, share_html, words_of
 
 MOST_FILES = 1000

@@ -37,13 +37,11 @@ from ...sketches.living import Living
 from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
-from ..passport.croissant import croissant, in_head
-from ..passport.described import ARCHIVE, PublicFile, described
-from ..passport.registry_entry import Publisher
-from ..report.citation import bibtex, datacite, manifest_text, title_of
 from ..report.exploration import Step
 from ..report.label import privacy_label
 from ..report.meaning import counted
+from .croissant import croissant, in_head
+from .described import ARCHIVE, PublicFile, bibtex, datacite, described, manifest_text, title_of
 from .page_sections import (
     differences_html,
     label_html,
@@ -54,6 +52,7 @@ from .page_sections import (
     regression_facts,
     steps_html,
 )
+from .registry_entry import Publisher
 from .shared_pictures import LEVEL, is_asked_in_pages, lattice_facts, live_facts, local_facts, table_facts
 
 

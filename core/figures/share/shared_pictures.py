@@ -29,7 +29,7 @@ from ...local.local_answers import LocalAnswers, SketchRelease
 from ...local.post_processing import POST, said_of
 from ...releases.forecast.scales import closely
 from ...releases.release import Release
-from ...runtime.threads import one_thread
+from ...runtime.environment import one_thread
 from ...sketches.grids.histogram import Histogram
 from ...sketches.tables.best_guess import BestGuess
 from ...sketches.tables.counts import missing_label

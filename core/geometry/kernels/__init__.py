@@ -2,8 +2,8 @@
 
 A kernel is a value: it says how close two points are, from 1 (the same) down to 0 (far apart), and knows nothing of
 hashing or privacy. A kernel that is the collision probability of a hash family lets a table of counts stand for its
-sums (`core.geometry.hashing.families`, RACE); one that is an average of cosines lets sums of cosines and sines do so
-(`core.geometry.hashing.frequencies`, random features). Several are both.
+sums (`core.geometry.hash_families`, RACE); one that is an average of cosines lets sums of cosines and sines do so
+(`core.geometry.frequencies`, random features). Several are both.
 """
 
 from .composite import (

@@ -30,8 +30,8 @@ from scipy.special import erf
 from ...domain.item_sets import Encoded, Sets
 from ...errors import RequestError
 from ...runtime.compiled_code import njit
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Kind, Validated, Whole, parameter
-from ...runtime.threads import over_ranges
 
 Bandwidth = float | tuple[float, ...]
 

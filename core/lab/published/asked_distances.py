@@ -24,8 +24,8 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Several, Whole, parameter
-from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.linear import MAX_COUNTERS, LinearSketch
 from .dyadic_trees import exact_l1_sums

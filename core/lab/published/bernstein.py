@@ -32,8 +32,8 @@ from scipy.stats import binom
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Angular, Gaussian, Kernel, Product
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Resolved, Whole, parameter
 from ...sketches.answers import Answers

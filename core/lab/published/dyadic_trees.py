@@ -27,8 +27,8 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Number, Resolved, Whole, parameter
-from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers, check_level
 from ...sketches.linear import MAX_COUNTERS, LinearSketch
 from ...sketches.mechanism_spec import MechanismSpec, only_l1, trees

@@ -24,8 +24,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.frequencies import Frequencies, draw_frequencies, drawing_bytes, uniform_phases
-from ...geometry.hashing.uniforms import PublicRandom, group_sizes
+from ...geometry.frequencies import Frequencies, draw_frequencies, drawing_bytes, uniform_phases
 from ...geometry.kernels import (
     KERNEL,
     Exponential,
@@ -39,6 +38,7 @@ from ...geometry.kernels import (
     of_coordinates,
     stationary,
 )
+from ...geometry.uniforms import PublicRandom, group_sizes
 from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.parameters import Number, Resolved, Seed, check_integer, parameter
 from ...sketches.answers import Answers

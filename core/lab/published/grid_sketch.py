@@ -31,8 +31,8 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Kernel
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget
 from ...sketches.answers import Answers
 from ...sketches.grids.grid_axes import along, is_product_of_columns

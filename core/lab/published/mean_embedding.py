@@ -38,9 +38,9 @@ import numpy as np
 
 from ...domain import Domain
 from ...formatting.numbers import count
-from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
 from ...geometry.kernels.composite import atoms
+from ...geometry.uniforms import PublicRandom, scrambled_sobol
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.inner_products import DEPTH, inner_products, records_at_once

@@ -28,8 +28,8 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import KERNEL, Kernel
+from ...geometry.uniforms import PublicRandom, scrambled_sobol
 from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.parameters import Seed, Several, Whole, check_integer, parameter

@@ -54,8 +54,8 @@ import numpy as np
 from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Kernel
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget, Neighbours
 from ...privacy.choosing.selection import select
 from ...privacy.noise.noise import add_noise

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...geometry.hashing.uniforms import PublicRandom, scrambled_sobol
 from ...geometry.kernels import Kernel
+from ...geometry.uniforms import PublicRandom, scrambled_sobol
 from ...privacy.budget import Neighbours, Sensitivity
 from ...privacy.calibration import NoiseScale
 from ...runtime.parameters import Whole

@@ -30,8 +30,8 @@ import numpy as np
 from ...domain import Categorical, Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Whole, check_integer, parameter
 from ...sketches.answers import Answers

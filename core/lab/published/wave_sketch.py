@@ -27,8 +27,8 @@ from ...domain import Domain
 from ...geometry.kernels import KERNEL, Kernel
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Resolved, Whole, check_integer, parameter
-from ...runtime.threads import over_ranges
 from ...sketches.answers import Answers
 from ...sketches.hashed.phases import COSINE, SINE, add_up
 from ...sketches.linear import KernelSketch

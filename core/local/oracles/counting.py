@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import RequestError
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Integers, Truths, Words
-from ...runtime.threads import over_ranges
+from ...runtime.environment import over_ranges
 
 WORTH_A_THREAD = 1 << 16
 FLUSHED = 15  # Rows of bits that four planes of a counter hold.

@@ -49,8 +49,8 @@ from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Floats, Integers, Words
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Resolved, Whole, parameter
-from ...runtime.threads import over_ranges
 from .counting import Tally, count_numbers
 from .oracle import Matrix, Oracle, checked_counts, weighed
 

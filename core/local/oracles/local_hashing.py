@@ -47,15 +47,15 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, told
 from ...privacy.replay.laws import PublicCoins
 from ...privacy.replay.tape import drawn
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Array, Floats, Integers, Truths, Words
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Seed, Whole, parameter
-from ...runtime.threads import over_ranges
 from .counting import Tally, count_numbers
 from .oracle import Matrix, Pure, bits_for, checked_counts, weighed
 

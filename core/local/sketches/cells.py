@@ -33,7 +33,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
 from ...runtime.counter_tables import Array, Floats, Integers

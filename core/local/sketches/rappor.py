@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.uniforms import PublicRandom
 from ...privacy.noise.randomness import Source, Stream, SystemSource
 from ...privacy.noise.responses import UNIT, WORD, coins, told
 from ...privacy.replay.laws import SentBits

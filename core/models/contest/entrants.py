@@ -24,7 +24,7 @@ from ...geometry.kernels import Gaussian
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.forecast.nearness import NARROW, USUAL, WIDE, length_apart
+from ...releases.forecast.kernel_choice import NARROW, USUAL, WIDE, length_apart
 from ...releases.forecast.one_trial import scaled_table
 from ...releases.forecast.recommendation import Closeness, recommend
 from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import RequestError
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Integers
-from ...runtime.threads import over_ranges
+from ...runtime.environment import over_ranges
 from ..calibration import LARGEST_BLOCK, NoiseScale
 from ..replay.laws import CounterNoise, PureNoise
 from ..replay.tape import drawn

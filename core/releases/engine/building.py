@@ -29,7 +29,7 @@ from ...domain import Domain
 from ...domain.encoding import ROWS_READ
 from ...domain.item_sets import Sets
 from ...errors import RequestError
-from ...runtime.threads import cores, in_order
+from ...runtime.environment import cores, in_order
 from ...sketches.linear import LinearSketch
 from .device import adding
 

@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...runtime.threads import one_core
+from ...runtime.environment import one_core
 from ...sketches.linear import LinearSketch
 from .building import ExactTable, TableBuilder, check_room
 from .resuming import Recipe

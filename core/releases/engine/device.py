@@ -30,10 +30,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from ...domain.item_sets import Encoded, Sets
-from ...geometry.hashing.frequencies import Frequencies
-from ...geometry.hashing.min_hashing import MOST_ROWS, shortened
-from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.frequencies import Frequencies
 from ...geometry.kernels import Euclidean, Gaussian
+from ...geometry.min_hashing import MOST_ROWS, shortened
+from ...geometry.uniforms import PublicRandom
 from ...runtime.inner_products import MANY
 from ...sketches.hashed.features import Features
 from ...sketches.hashed.minhash import MinHash

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import RequestError
 from ...formatting.numbers import listed
-from ...runtime.threads import cores
+from ...runtime.environment import cores
 from ...runtime.transient import private_folder
 
 if TYPE_CHECKING:  # this much can be imported where Dask is not installed

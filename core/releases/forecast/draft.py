@@ -18,7 +18,7 @@ from ...sketches.linear import LinearSketch
 from ...sketches.parts import Parts
 from ...sketches.plan import plan, planned_for
 from .forecast import Forecast
-from .nearness import kernel_apart
+from .kernel_choice import kernel_apart
 from .public_records import PublicRecords
 from .recommendation import Closeness, Counts, Distances, Question, Recommendation, Regressions, recommend
 

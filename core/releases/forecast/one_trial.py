@@ -29,7 +29,7 @@ import numpy as np
 
 from ...domain.item_sets import Encoded
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
+from ...geometry.uniforms import PublicRandom
 from ...privacy.calibration import NoiseScale
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import SeededSource

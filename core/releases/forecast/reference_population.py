@@ -44,7 +44,6 @@ from scipy.special import ndtri
 
 from ...domain import Categorical, Domain
 from ...domain.item_sets import Sets
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import (
     Angular,
     Jaccard,
@@ -55,6 +54,7 @@ from ...geometry.kernels import (
     of_coordinates,
     stationary,
 )
+from ...geometry.uniforms import PublicRandom
 
 REFERENCE_POINTS = 1_500
 STRAGGLER_DEGREES = 6.0

@@ -117,7 +117,7 @@ def _worthwhile(errors: dict[int, float], free: int, stopped_by: str) -> Rows:
 def between_trials(sampling: Callable[[int], float], tried: Sequence[int], rows: int) -> float:
     """The sampling error with so many rows, from those at the nearest sizes that are tried.
 
-    It falls with the square root of R or faster (`core.geometry.hashing.uniforms`), and with the square root beyond the
+    It falls with the square root of R or faster (`core.geometry.uniforms`), and with the square root beyond the
     largest size.
     """
     above = next((size for size in tried if size >= rows), None)

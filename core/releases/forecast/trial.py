@@ -31,8 +31,8 @@ from scipy.special import ndtri
 from ...domain import Domain
 from ...domain.item_sets import Encoded, Sets
 from ...errors import RequestError
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import Kernel, of_coordinates
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget
 from ...sketches.adaptive import Adaptive
 from ...sketches.grouped import GroupedSketch

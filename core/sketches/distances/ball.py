@@ -29,7 +29,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ...runtime.compiled_code import njit
-from ...runtime.threads import over_ranges
+from ...runtime.environment import over_ranges
 from ..linear import Rows
 
 LINE_BYTES = 64  # That come from memory together.

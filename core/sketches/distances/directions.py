@@ -31,8 +31,8 @@ from ...geometry.projection import Projection, projection_from_dict, projection_
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...privacy.zcdp import largest_rho
 from ...runtime.compiled_code import njit
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Described, Number, Several, parameter
-from ...runtime.threads import over_ranges
 from ..answers import Answers
 from ..linear import LinearSketch, Rows, rows_of
 from ..mechanism_spec import MechanismSpec, PublicInputs

@@ -2,8 +2,8 @@
 
 The paper (Backurs, Lin, Mahabadi, Silwal, Tarnawski, ICLR 2024, section 4) answers these from a tree of noisy counts
 and intervals that grow around the query. Here a record is shared between the two nodes beside it on an even grid, and
-what is released of the node masses is a fitted set of measurements (`core.geometry.distances.strategy`); the answer is
-the sum that the best piecewise linear density has (`core.geometry.distances.profiles`). There is no bias of a factor 1
+what is released of the node masses is a fitted set of measurements (`core.geometry.distance_strategy`); the answer is
+the sum that the best piecewise linear density has (`core.geometry.distance_profiles`). There is no bias of a factor 1
 + alpha, and under pure epsilon the mean relative error is less than half that of Haar details with fitted shares.
 
 One release answers every query at once; other profiles (p-th powers, capped and one-sided distances) differ only in
@@ -23,12 +23,12 @@ import numpy as np
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
-from ...geometry.distances.blocks import Block, CategoryBlock, NumericBlock, Reading
-from ...geometry.distances.profiles import Profile, profile_named
-from ...geometry.distances.strategy import SIZES, Strategy, fitted_strategy
+from ...geometry.distance_blocks import Block, CategoryBlock, NumericBlock, Reading
+from ...geometry.distance_profiles import Profile, profile_named
+from ...geometry.distance_strategy import SIZES, Strategy, fitted_strategy
 from ...privacy.budget import Budget, Neighbours, Sensitivity
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Described, Kind, Resolved, Several, Whole, parameter
-from ...runtime.threads import over_ranges
 from ..answers import Answers
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, columns, only_where

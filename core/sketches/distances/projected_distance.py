@@ -27,9 +27,9 @@ from scipy.special import gammaln, ndtri
 
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.hashing.hash_cells import GRID
-from ...geometry.hashing.uniforms import directions, grouped_uniforms, uniforms_for_direction
+from ...geometry.hash_cells import GRID
 from ...geometry.projection import MAX_ENTRIES
+from ...geometry.uniforms import directions, grouped_uniforms, uniforms_for_direction
 from ...privacy.budget import Budget, Neighbours, Sensitivity, decimal_below
 from ...runtime.inner_products import images
 from ...runtime.parameters import Resolved, Seed, Whole, check_integer, exact_fields, parameter

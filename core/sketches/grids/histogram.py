@@ -22,8 +22,8 @@ import numpy as np
 from ...domain import Categorical, Cyclic, Domain
 from ...errors import RequestError
 from ...formatting.numbers import significant
-from ...geometry.hashing.uniforms import PublicRandom
 from ...geometry.kernels import KERNEL, Bandwidth, Kernel, Laplacian, Stationary, stationary, stretched
+from ...geometry.uniforms import PublicRandom
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Number, Resolved, Several, Whole, parameter
 from ..answers import Answers

@@ -5,7 +5,7 @@ k(x, y) is the mean of cos(w.(x - y)) = cos(w.x) cos(w.y) + sin(w.x) sin(w.y) ov
 
 Beyond the usual construction: cos and sin are integers from a public table with a proven bound, and a random phase a
 row makes any such table unbiased (`waves`); of the two tables one is best for Laplace noise and one for Gaussian;
-frequencies are drawn in low-discrepancy groups and orthogonal blocks (`core.geometry.hashing.frequencies`); smooth
+frequencies are drawn in low-discrepancy groups and orthogonal blocks (`core.geometry.frequencies`); smooth
 kernels get a random scale a row instead of a structure for each term of a sum.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...errors import RequestError
-from ...geometry.hashing.frequencies import (
+from ...geometry.frequencies import (
     Frequencies,
     Structured,
     check_kernel,
@@ -31,8 +31,8 @@ from ...geometry.hashing.frequencies import (
     padded,
     structured_bytes,
 )
-from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import KERNEL, Gaussian, Kernel
+from ...geometry.uniforms import group_sizes
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.parameters import Choice, Resolved, Seed, parameter
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROW_SETUP_SECONDS, ROWS, ROWS_TRIED, GroupedSketch, mean_of_rows

@@ -1,7 +1,7 @@
 """RACE of sets: how many records are like a set of items (Coleman, Shrivastava, CCS 2021, section 6).
 
 A record is a set: a basket, the tags of a text, the people whom someone follows. Every row of the table has one MinHash
-function (`core.geometry.hashing.min_hashing`), whose collision probability is the Jaccard similarity |A and B| / |A or
+function (`core.geometry.min_hashing`), whose collision probability is the Jaccard similarity |A and B| / |A or
 B|; a record adds 1 to one counter of every row, and the counter that a query falls in counts the records that collide
 with it, which is their summed similarity on average.
 
@@ -10,7 +10,7 @@ query; with the number of records N that bias is undone: (counter - N/W) / (1 - 
 
 The two loops of a count table of sets: pour sets in, and find the counters of queries.
 
-Pouring goes block of rows by block of rows (`core.geometry.hashing.min_hashing`). The columns of many sets in a few
+Pouring goes block of rows by block of rows (`core.geometry.min_hashing`). The columns of many sets in a few
 rows are worked out into a small buffer, row by row; then all of them are counted in one row of the table after the
 other, so that a row of hundreds of kilobytes stays in the second-level cache meanwhile. Threads own rows, so nothing is
 locked, and as whole numbers are added in the end, a table depends neither on batches nor on threads.
@@ -28,14 +28,14 @@ import numpy as np
 from ...domain import Domain, Items
 from ...domain.item_sets import Sets
 from ...errors import RequestError
-from ...geometry.hashing.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
-from ...geometry.hashing.uniforms import group_sizes
 from ...geometry.kernels import Jaccard
+from ...geometry.min_hashing import Blocks, MinHashes, block_columns, shortened, words_of
+from ...geometry.uniforms import group_sizes
 from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.compiled_code import njit
 from ...runtime.counter_tables import Table, blocks, take
+from ...runtime.environment import over_ranges
 from ...runtime.parameters import Choice, Resolved, Seed, Whole, parameter
-from ...runtime.threads import over_ranges
 from ..grouped import CHANCE, GROUPS, HOW_MANY_ROWS, ROWS, GroupedSketch
 from ..mechanism_spec import MechanismSpec, PublicInputs
 

@@ -3,8 +3,8 @@
 Each of R rows has one hash function whose collision probability is the kernel. A record adds 1 to one counter of every
 row; the counter that a query falls in counts the records that collide with it, which is the kernel sum on average.
 
-Beyond the paper: rows are drawn in low-discrepancy groups (`core.geometry.hashing.uniforms`), rows whose cells fit into
-W columns are stored without rehashing (`core.geometry.hashing.hash_cells`), and where they do not fit the bias is
+Beyond the paper: rows are drawn in low-discrepancy groups (`core.geometry.uniforms`), rows whose cells fit into
+W columns are stored without rehashing (`core.geometry.hash_cells`), and where they do not fit the bias is
 undone.
 
 Of a table that is mapped from a file and no array in memory, only the counters that queries fall in are touched.
@@ -20,10 +20,10 @@ import numpy as np
 
 from ...domain import Domain, Vector
 from ...errors import RequestError
-from ...geometry.hashing.families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
-from ...geometry.hashing.hash_cells import Columns, columns
-from ...geometry.hashing.uniforms import group_sizes
+from ...geometry.hash_cells import Columns, columns
+from ...geometry.hash_families import atomic_hashes, check_kernel, draw_hashes, drawing_bytes
 from ...geometry.kernels import KERNEL, Euclidean, Kernel
+from ...geometry.uniforms import group_sizes
 from ...privacy.budget import Neighbours, Sensitivity
 from ...runtime.counter_tables import Floats, Table, blocks, take
 from ...runtime.parameters import Resolved, Seed, Whole, parameter

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 
 from ...runtime.compiled_code import njit
-from ...runtime.threads import over_ranges
+from ...runtime.environment import over_ranges
 from .table_layout import Block, Columns, Layout
 
 

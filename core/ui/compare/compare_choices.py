@@ -20,7 +20,7 @@ from ...lab.comparison_plan import METHODS, Method, Plan
 from ...lab.comparison_trials import from_file
 from ...privacy.budget import Budget
 from ...releases.forecast.expected_answers import NORMS
-from ...releases.forecast.nearness import DEFAULT_SHARE, kernel_at, suggested_kernel
+from ...releases.forecast.kernel_choice import DEFAULT_SHARE, kernel_at, suggested_kernel
 from ...releases.forecast.recommendation import Closeness, Distances
 from ...sources import Upload, open_source
 from ...sources.public_tables import Sample, public_facts, sample, samples

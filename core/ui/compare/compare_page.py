@@ -35,8 +35,7 @@ from ...local.trust import Trust, of_density
 from ...releases.forecast.recommendation import Closeness
 from ...sketches.hashed.race import Race
 from ...sketches.registry import hashed
-from ..frame.charts import show
-from ..frame.marks import draw, main_action, missing_sentence, note, offer
+from ..frame.marks import draw, main_action, missing_sentence, note, offer, show
 from ..frame.session import Session
 from ..frame.visiting import turn
 from .compare_choices import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly

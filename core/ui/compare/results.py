@@ -26,9 +26,8 @@ from ...formatting.numbers import percent, size, taken, wait
 from ...lab.comparison_plan import METHODS, ErrorCurve, Method, Outcome, Step, Trial, curves
 from ...lab.comparison_trials import PublicData
 from ...lab.comparison_work import Bench, Results, Turns, bundled
-from ...runtime.threads import Attendance
-from ..frame.charts import show
-from ..frame.marks import choose_one, draw, note
+from ...runtime.environment import Attendance
+from ..frame.marks import choose_one, draw, note, show
 from .compare_choices import Chosen, marks, plainly
 from .subject import Subject
 

@@ -15,8 +15,7 @@ from ...figures.release_pictures import drawn, in_words, marked, picture_figure
 from ...figures.report.exploration import Centres, Density, table_of
 from ...formatting.numbers import THOUSANDS_FROM, listed, percent, plural, rounded, rounded_range, significant
 from ...releases.release import Release
-from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import note, refusals
+from ..frame.marks import for_screen, note, picture_config, refusals, show
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import say

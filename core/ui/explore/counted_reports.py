@@ -15,8 +15,7 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import percent, significant
 from ...local.local_answers import FoundRelease, LocalAnswers, SketchRelease
 from ...local.post_processing import POST, said_of
-from ..frame.charts import show
-from ..frame.marks import draw, note, offer, side
+from ..frame.marks import draw, note, offer, show, side
 from ..frame.session import Counted, Session
 
 FOUND = (

@@ -36,8 +36,7 @@ from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.share.shared_page import INSIDE_PLACE, inside_script, inside_style
 from ...formatting.numbers import listed
 from ...releases.release import Release
-from ..frame.charts import BARE, fit_stage, for_screen, on_a_phone, picture_config
-from ..frame.marks import note, side
+from ..frame.marks import BARE, fit_stage, for_screen, note, on_a_phone, picture_config, side
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import AskedPoint

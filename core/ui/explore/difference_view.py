@@ -39,8 +39,7 @@ from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import shortened
 from ...releases.comparison import Comparison
 from ...releases.release import Release
-from ..frame.charts import picture_config, show
-from ..frame.marks import choose_one, draw, note, refusals
+from ..frame.marks import choose_one, draw, note, picture_config, refusals, show
 from ..frame.session import Opened, Session
 from ..released.chosen_view import choices, choose_columns, drawable, of_same_population, part_of, question_of
 from ..released.public_answers import LEVEL, REMEMBERED

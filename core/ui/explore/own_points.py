@@ -27,8 +27,7 @@ from ...formatting.numbers import count, listed, plural, rounded_all, rounded_ra
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import Sample, beside, samples
-from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import Visibility, mark, note, refusals
+from ..frame.marks import Visibility, for_screen, mark, note, picture_config, refusals, show
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import LISTED, dropped_table, note_rest, tidy, worked_out

@@ -21,8 +21,7 @@ from ...figures.model_figures import (
     correlations_in_words,
 )
 from ...formatting.numbers import listed, percent, rounded, rounded_range, significant
-from ..frame.charts import show
-from ..frame.marks import note, refusals
+from ..frame.marks import note, refusals, show
 from ..frame.session import Opened
 from ..released.asked_points import say, state_of, value_field
 from ..released.chosen_view import sample_of_more

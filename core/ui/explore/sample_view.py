@@ -13,8 +13,7 @@ from ...errors import RequestError
 from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.report.exploration import Sampled
 from ...formatting.numbers import listed
-from ..frame.charts import for_screen, picture_config, show
-from ..frame.marks import Visibility, mark, note, refusals
+from ..frame.marks import Visibility, for_screen, mark, note, picture_config, refusals, show
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.chosen_view import choose_two, drawable

@@ -17,8 +17,7 @@ from ...formatting.numbers import count, listed, percent_within, rounded, rounde
 from ...releases.release import Release
 from ...sketches.answers import Answers
 from ...sources.public_tables import beside, told_apart
-from ..frame.charts import BARE, show
-from ..frame.marks import Visibility, mark, note, refusals
+from ..frame.marks import BARE, Visibility, mark, note, refusals, show
 from ..frame.session import Opened
 from ..released import public_answers
 from ..released.asked_points import EACH_DOT, LISTED, dropped_table, note_rest, say

@@ -15,7 +15,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ...formatting.escapes import in_html
-from ...runtime.threads import Attendance, FairLine
+from ...runtime.environment import Attendance, FairLine
 from ..serving.door import STRANGER, TOKEN_HEADER, Visitor, the_door
 from ..serving.settings import Role, may_open
 from .marks import draw

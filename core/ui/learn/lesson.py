@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...formatting.escapes import in_html
-from ..frame.charts import BARE, show
-from ..frame.marks import draw
+from ..frame.marks import BARE, draw, show
 
 # The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address.
 EPSILON = "epsilon"

@@ -12,8 +12,7 @@ from ...formatting.numbers import rounded, significant
 from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
 from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
 from ...releases.release import Release
-from ..frame.charts import BARE
-from ..frame.marks import Visibility, choose_one, draw, mark, note
+from ..frame.marks import BARE, Visibility, choose_one, draw, mark, note
 from .lesson import EPSILONS, advance, choose_epsilon, picture, play_button, playing, say, slide
 
 # Keys of the controls, and their names in the address.

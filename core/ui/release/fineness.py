@@ -32,7 +32,7 @@ from ...geometry.kernels import (
 from ...lab.live_pictures import SIZE, of_made_up
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
-from ...releases.forecast.nearness import (
+from ...releases.forecast.kernel_choice import (
     DEFAULT_SHARE,
     FACTORS,
     SHARES,
@@ -44,8 +44,7 @@ from ...releases.forecast.nearness import (
 )
 from ...releases.forecast.scales import Scales, chosen_scales, has_scales
 from ...sources.public_tables import Sample
-from ..frame.charts import show
-from ..frame.marks import note
+from ..frame.marks import note, show
 from ..frame.visiting import turn
 from ..released.chosen_view import drawable
 from .bought_first import can_find, finding_first, supposed

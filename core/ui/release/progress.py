@@ -16,8 +16,8 @@ from ...formatting.numbers import amount, left_in_words, significant, time_left
 from ...privacy.ledger.account import Account, price
 from ...releases.forecast.draft import Draft
 from ...releases.payment import facts_of
+from ...runtime.environment import Line
 from ...runtime.parameters import SEED_BITS
-from ...runtime.threads import Line
 from ..frame.marks import Visibility, main_action, mark, note, odds_sentence, rail
 from ..frame.visiting import attendance
 from ..serving.approvals import Request, State

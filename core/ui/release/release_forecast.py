@@ -57,8 +57,7 @@ from ...sketches.plan import plan
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
 from ...sources.source_opening import FILE_TYPES
-from ..frame.charts import show
-from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail
+from ..frame.marks import Visibility, budget_bar, draw, note, odds, rail, show
 from ..frame.visiting import turn
 from ..own_data.paying import EPSILONS, SLACK, set_epsilon
 from ..own_data.picking_records import DECLARED, is_own_file

@@ -35,8 +35,7 @@ from ...releases.release import Release
 from ...releases.release_store import public_name, question_in_words
 from ...releases.topping_up import ToppingUp
 from ...sources import Source
-from ..frame.charts import show
-from ..frame.marks import Visibility, facts, mark, note, odds, rail, refusals
+from ..frame.marks import Visibility, facts, mark, note, odds, rail, refusals, show
 from ..frame.navigation import CLASSIFY, EXPLORE, LEDGER
 from ..frame.session import Opened, Session
 from ..frame.visiting import stranger, visitor_now

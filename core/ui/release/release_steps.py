@@ -15,12 +15,11 @@ from ...lab.live_pictures import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
-from ...releases.forecast.nearness import radius_of
+from ...releases.forecast.kernel_choice import radius_of
 from ...releases.payment import unit_words
 from ...releases.seal import promised_with
 from ...sources.public_tables import Sample, sample
-from ..frame.charts import live_view
-from ..frame.marks import note, side
+from ..frame.marks import live_view, note, side
 from ..frame.session import OwnData, Session
 from ..own_data.paying import EXACT, SLACK, choose_epsilon, choose_payer, choose_slack
 from ..own_data.release_questions import choose_aim

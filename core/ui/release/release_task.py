@@ -26,8 +26,8 @@ from ...releases.purchase_plan import PurchasePlan
 from ...releases.release import Release
 from ...releases.seal import promised_with
 from ...releases.stages import Known
+from ...runtime.environment import Attendance, Line
 from ...runtime.faults import TOO_LITTLE
-from ...runtime.threads import Attendance, Line
 from ...sketches.adaptive import Adaptive
 
 if TYPE_CHECKING:

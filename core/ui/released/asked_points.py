@@ -35,8 +35,7 @@ from ...sketches.answers import Answers
 from ...sources import Upload, open_source
 from ...sources.public_tables import read_queries
 from ...sources.source_opening import FILE_TYPES
-from ..frame.charts import BARE, show
-from ..frame.marks import draw, note
+from ..frame.marks import BARE, draw, note, show
 from ..frame.session import Opened
 from .public_answers import answer, closeness
 

@@ -33,8 +33,7 @@ from ...models.linear_models import NO_BANDS, LinearModel, Model, NumberModel, l
 from ...models.onnx_export import to_onnx
 from ...sources import Upload, open_source
 from ...sources.source_opening import FILE_TYPES
-from ..frame.charts import show
-from ..frame.marks import Visibility, facts, note, offer, rail, refusals
+from ..frame.marks import Visibility, facts, note, offer, rail, refusals, show
 from .asked_points import MAX_MEGABYTES, say, value_field
 from .kept_files import MODEL, keep_opened
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from ...figures.answer_sentences import what_it_is, who_is_protected
-from ...figures.report.citation import bibtex, datacite, manifest_text
+from ...figures.share.described import bibtex, datacite, manifest_text
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import day, several
 from ...sources.public_tables import Sample, bundled_distances, bundled_releases

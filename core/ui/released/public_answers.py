@@ -34,7 +34,7 @@ from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, in
 from ...figures.share.shared_pictures import drawn_names
 from ...geometry.kernels import stationary
 from ...releases.release import Release
-from ...runtime.threads import one_thread
+from ...runtime.environment import one_thread
 from ...sketches.answers import Answers
 from ...sources.public_tables import ANSWERS
 from ..frame.session import Opened

@@ -40,7 +40,7 @@ from ...releases.forecast.recommendation import Closeness, recommend
 from ...releases.job import release
 from ...releases.release import Release, load
 from ...runtime.compiled_code import compiling_all, mark_of_all, remove_unused
-from ...runtime.threads import cores
+from ...runtime.environment import cores
 from ...sketches.classes import Classes
 from ...sketches.distances.ball import row_products
 from ...sketches.hashed.race import Race

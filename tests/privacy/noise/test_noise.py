@@ -22,7 +22,7 @@ from core.privacy.noise.noise import (
 )
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.vector_noise import RoundedL2Sampler
-from core.runtime import threads
+from core.runtime import environment
 from tests.depth import crossed, deep, draws
 from tests.privacy.noise.goodness_of_fit import FALSE_ALARM, independence_p_value, same_law_p_value
 
@@ -71,7 +71,7 @@ def test_no_two_calls_give_the_same_noise(distribution):
 def test_seeded_noise_repeats_whatever_the_number_of_processors(distribution, monkeypatch):
     size = 3 * CHUNK + 17
     first = SAMPLERS[distribution](size, Fraction(40), SeededSource(3))
-    monkeypatch.setattr(threads, "cores", lambda: 1)
+    monkeypatch.setattr(environment, "cores", lambda: 1)
     assert np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(3)))
     assert not np.array_equal(first, SAMPLERS[distribution](size, Fraction(40), SeededSource(4)))
 
@@ -195,7 +195,7 @@ def test_no_vector_is_cut_by_a_chunk(block, monkeypatch):
     sampler = RoundedL2Sampler(Fraction(1000), block)
     first, second = (sampler.draw(rows * block, source.stream()).values for _ in range(2))
     assert np.array_equal(drawn[: 2 * rows].ravel(), np.concatenate((first, second)))
-    monkeypatch.setattr(threads, "cores", lambda: 1)
+    monkeypatch.setattr(environment, "cores", lambda: 1)
     assert np.array_equal(drawn, rounded_l2((vectors, block), Fraction(1000), SeededSource(3)))
 
 

@@ -15,7 +15,7 @@ from core.privacy.budget import Budget
 from core.privacy.ledger.account import Account, Preview, left_of_total, price
 from core.privacy.ledger.ledger import Ledger
 from core.releases.forecast.draft import GROUP, Draft
-from core.releases.forecast.nearness import (
+from core.releases.forecast.kernel_choice import (
     FACTORS,
     FEW_DIMENSIONS,
     SHARES,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.geometry.distances.blocks import PLACES
-from core.geometry.distances.profiles import Power
-from core.geometry.distances.strategy import Strategy, fitted_strategy
+from core.geometry.distance_blocks import PLACES
+from core.geometry.distance_profiles import Power
+from core.geometry.distance_strategy import Strategy, fitted_strategy
 from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
 from core.privacy.noise.noise import add_noise

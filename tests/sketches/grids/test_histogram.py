@@ -181,7 +181,7 @@ def test_threads_change_nothing(monkeypatch):
     points = np.random.default_rng(0).uniform((-3, 0), (3, 10), (40_000, 2))
     sketch = Histogram(PLANE, Gaussian(1.0), (11, 7))
     whole = poured(sketch, points)
-    monkeypatch.setattr("core.runtime.threads.cores", lambda: 7)
+    monkeypatch.setattr("core.runtime.environment.cores", lambda: 7)
     assert (poured(sketch, points) == whole).all()
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from core.geometry.hashing.frequencies import Structured
+from core.geometry.frequencies import Structured
 
 
 def slow_phases(features, point) -> list[float]:

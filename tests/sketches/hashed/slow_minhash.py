@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.domain.item_sets import Sets
-from core.geometry.hashing.uniforms import PublicRandom
+from core.geometry.uniforms import PublicRandom
 from core.sketches.hashed.minhash import MinHash
 
 M32, M64 = 2**32 - 1, 2**64 - 1

@@ -10,7 +10,7 @@ from core.domain import Domain, Items, PrivacyUnit
 from core.domain.item_sets import Sets
 from core.errors import RequestError
 from core.geometry import kernels
-from core.geometry.hashing.min_hashing import shortened
+from core.geometry.min_hashing import shortened
 from core.privacy.budget import Budget, Neighbours
 from core.sketches.distances.directions import Directions
 from core.sketches.distances.distance import Distance

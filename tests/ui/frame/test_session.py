@@ -96,7 +96,7 @@ ANSWERS = (
     "released/public_answers.py",
     "explore/difference_view.py",
     "explore/density_view.py",
-    "explore/overview.py",
+    "explore/table_views.py",
 )
 """Files that ask released files, which are public, and share what these answer."""
 IDENTITIES = ("identity", "fingerprint")

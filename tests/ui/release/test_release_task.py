@@ -19,7 +19,7 @@ from core.releases.engine.building import TableBuilder
 from core.releases.release import load
 from core.releases.release_store import shelf_of
 from core.runtime import faults
-from core.runtime.threads import PATIENCE, Attendance, Line
+from core.runtime.environment import PATIENCE, Attendance, Line
 from core.sketches.hashed.race import Race
 from core.sketches.plan import plan
 from core.sources import open_source

@@ -10,7 +10,7 @@ from core.domain import Domain
 from core.geometry.kernels import Euclidean, Laplacian
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
-from core.releases.forecast.nearness import suggested_kernel
+from core.releases.forecast.kernel_choice import suggested_kernel
 from core.releases.release_store import Sandbox
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance

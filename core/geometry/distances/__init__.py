@@ -1,1 +1,0 @@
-"""Sums of distances along one coordinate: profiles, linear splines, and the strategies that release them."""

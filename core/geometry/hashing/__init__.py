@@ -1,1 +1,0 @@
-"""Locality-sensitive hash families: one family a file, collision probability = kernel."""
