@@ -213,7 +213,7 @@ def program_for(release: Release) -> str:
         f"PARAMETERS = {parameters}",
         "",
         f"sketch = sketch_from_parameters({literal(sketch.name)}, DOMAIN, PARAMETERS)",
-        f"budget = Budget({promise}, {literal(privacy.budget.value)})",
+        f"budget = Budget({promise}, {literal(privacy.neighbours.value)})",
         "made = release(sketch, RECORDS, budget, dataset=DATASET)",
         "made.save(OUT)",
         'print(f"Wrote {OUT}, about {made.records:,.0f} records.")',
