@@ -16,11 +16,10 @@ without a bias: cut slopes let less noise in, and what was cut off in one step i
 `preconditioned` has the steps, the ridge and the proof. As in the paper the matrix is bought once, and everything is
 around a bought centre, in units of a bought length, which the paper leaves to whoever prepares the data.
 
-**Sums of answers** y, whole numbers of at most U in size: Σ (U², U y, y²), from which come the number of records,
-their mean t and spread s; the search is for (y - t)/s. One record more or less moves them by L2² <= 3 U⁴ and L1 <= 3
-U². Of a replaced one the first does not move, and with d = |y - y'| and |y + y'| <= 2 U - d the others move by L2² =
-d² (U² + (y + y')²) <= d² (U² + (2U - d)²), which grows with d and is 4 U⁴ for the largest, 2 U; and by L1 <= 3 U², as
-y² lies between 0 and U². One that is left out, or comes in, moves what removing it does, which is less.
+**Sums of answers** y, whole numbers of at most U in size: Σ (U, y), from which come the number of records and a first
+mean. One record more or less moves them by L2² <= 2 U² and L1 <= 2 U; of a replaced one the first does not move, so L2²
+<= 4 U² and L1 <= 2 U. Around that mean are bought where the numbers lie and how far apart (`number_descent.located`),
+a better mean t and spread s; the search is for (y - t)/s.
 
 After the last step it is bought how far off the model is (`number_descent`).
 """
@@ -28,7 +27,7 @@ After the last step it is bought how far off the model is (`number_descent`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -54,7 +53,7 @@ from ..sources import Source
 from .linear_models import NumberModel
 from .method import NumberMethod
 from .model_file import BITS
-from .number_descent import FIT_SENSITIVITY, FIT_SHARE, bought_residual, sum_of_squares
+from .number_descent import FIT_SENSITIVITY, FIT_SHARE, bought_residual, located, near_the_middle, sum_of_squares
 from .preconditioned import MOST_COORDINATES, THEOREM, UNIT, Preconditioned, Start
 from .training_task import Task
 
@@ -168,7 +167,6 @@ def times(noise: NoiseScale, share: Fraction) -> NoiseScale:
 
 
 CLIP = 1.5
-AREA = UNIT**2
 
 
 @dataclass(frozen=True)
@@ -195,23 +193,24 @@ class Boosted(Preconditioned, NumberMethod):
 
     def answers_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """See the module for the proof."""
-        return Sensitivity(3 * AREA, (4 if neighbours is Neighbours.REPLACE_ONE else 3) * AREA**2)
+        return Sensitivity(2 * UNIT, (4 if neighbours is Neighbours.REPLACE_ONE else 2) * UNIT**2)
 
     def _answers(self, answers: np.ndarray) -> np.ndarray:
-        return np.array([len(answers) * AREA, int(answers.sum()) * UNIT, int((answers * answers).sum())], np.int64)
+        return np.array([len(answers) * UNIT, int(answers.sum())], np.int64)
 
-    def _start(self, noisy: np.ndarray, variance: float) -> Start:
-        said, deviation = noisy.astype(np.float64) / AREA, math.sqrt(variance) / AREA
-        records = max(float(said[0]), deviation, 1.0)
-        mean = min(1.0, max(-1.0, float(said[1]) / records))
-        square = max(float(said[2]) / records - mean**2, deviation / records, UNIT**-2)
-        return Start(records, np.array([mean]), min(1.0, math.sqrt(square)))
+    def _start(
+        self, answers: np.ndarray, of_answers: NoiseScale, judging: Sequence[NoiseScale], noise: NoiseSource
+    ) -> Start:
+        said = add_noise(self._answers(answers), of_answers, noise) / UNIT
+        records = max(float(said[0]), math.sqrt(of_answers.variance) / UNIT, 1.0)
+        mean, spread = located(answers, float(said[1]) / records, records, judging[:2], noise)
+        return Start(records, np.array([mean]), spread)
 
     def _slopes(self, scores: np.ndarray, answers: np.ndarray, start: Start) -> np.ndarray:
         return scores - (answers[:, None] / UNIT - start.scores) / start.spread
 
-    def judging(self) -> list[tuple[Sensitivity, Fraction]]:
-        return [(FIT_SENSITIVITY, FIT_SHARE)]
+    def judging(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
+        return [*near_the_middle(neighbours), (FIT_SENSITIVITY, FIT_SHARE)]
 
     def _judged(
         self,

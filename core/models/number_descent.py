@@ -1,7 +1,14 @@
-"""A number predicted by noisy gradient descent on the squared error: as `descent`, with two more tables bought.
+"""A number predicted by noisy gradient descent on the squared error: as `descent`, with four more tables bought.
 
-**Where the numbers lie.** With y between -1 and 1 in whole units u, the sums of y and of floor(y²/u) are bought. One
-record more or less moves them by L2² = 2u², a replaced one by 5u² at most, as y differs by 2u and the squares by u.
+**Where the numbers lie.** Bounds are often wide of them, and noise as long as the bounds would hide where and how far
+apart they are, and be in every step. So with y between -1 and 1 in whole units u there are bought, one by one,
+
+1.  the sum of y: u in L1 and L2 for one record more or less, 2u for a replaced one;
+2.  how many lie in each shell around that mean, each half as wide as the next: one count by 1, or two;
+3.  v = floor(u (y - c)/w) cut at ±u, w a few times as wide as the shells say that they lie apart: the sums of v and of
+    floor(v²/u). One record more or less moves them by L2² = 2u², a replaced one by 5u² at most, as v differs by 2u and
+    the squares by u.
+
 They say a middle and a length: a record's goal is its distance from that middle in those lengths, a whole number that
 is a function of the record and of what was bought alone. Its slope is the score less the goal, cut as in `descent`.
 
@@ -87,7 +94,12 @@ def bought_residual(exact: int, records: float, noise: NoiseScale, noise_source:
     return None if square <= math.sqrt(noise.variance) / DOUBT else math.sqrt(square / records) / RESIDUAL_UNIT
 
 
-GOALS_SHARE = Fraction(1, 100)
+MIDDLE_SHARE, SHELLS_SHARE, GOALS_SHARE = (Fraction(part, 100) for part in (2, 4, 3))
+SHELLS = 2.0 ** np.arange(-6, 2)  # How far they reach, of numbers between -1 and 1.
+SQUARE_INSIDE = 7 / 12  # The mean square of numbers that lie evenly between a half and 1.
+SEEN = 2.0  # Deviations of noise that are taken off a count, so that no shell far off is made by them.
+# How wide the sums are, in deviations; what their noise may be of a variance for them to be of all; or to be believed.
+WIDE, OF_ALL, SURE = 4.0, 0.05, 0.15
 # The least length of goals between -1 and 1, and the most standard deviations that a length is.
 SHORTEST, LONGEST = 1.0 / 64.0, 4.0
 
@@ -133,20 +145,19 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         return offsets(scores, goals, most)
 
     def _bought(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
+        moved = 2 * UNIT if neighbours is Neighbours.REPLACE_ONE else UNIT
         return [
-            (goals_sensitivity(neighbours), GOALS_SHARE),
+            (Sensitivity(moved, moved**2), MIDDLE_SHARE),
+            *near_the_middle(neighbours),
             (FIT_SENSITIVITY, FIT_SHARE),
         ]
 
     def _goals(
         self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
     ) -> tuple[Any, Goals]:
-        noisy = add_noise(goals_table(codes), bought[0], noise) / UNIT
-        doubt = math.sqrt(bought[0].variance) / UNIT / records
-        middle = float(np.clip(noisy[0] / records, -1.0, 1.0))
-        variance = max(float(noisy[1] / records) - middle**2, doubt, SHORTEST**2)
+        total = int(add_noise(np.array([codes.sum()], np.int64), bought[0], noise)[0])
+        middle, deviation = located(codes, total / UNIT / records, records, bought[1:3], noise)
         outweighed = self.longest_step(of_step, records, math.inf)
-        deviation = math.sqrt(min(variance, 1.0))
         length = deviation * min(LONGEST, max(1.0, outweighed))
         return whole_goals(codes, middle, length), Goals(middle, length, deviation, records)
 
@@ -160,7 +171,7 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         noise: NoiseSource,
     ) -> Goals:
         exact = self.squares(whole, goals, np.rint(weights), known.length / known.deviation)
-        off = bought_residual(exact, known.records, bought[1], noise)
+        off = bought_residual(exact, known.records, bought[3], noise)
         return known if off is None else replace(known, residual=known.deviation * off)
 
     def squares(self, whole: np.ndarray, goals: Any, weights: np.ndarray, lengths: float) -> int:
@@ -188,6 +199,49 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
         return self._model(found, budget, details, noise_source, residual=known.residual, of_mean=known.deviation)
 
 
+def near_the_middle(neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
+    """How far one record moves the tables that `located` buys, with their shares; see the module."""
+    moved = 2 if neighbours is Neighbours.REPLACE_ONE else 1
+    shells = Sensitivity(moved, moved, unit_shifts=True)
+    return [(shells, SHELLS_SHARE), (goals_sensitivity(neighbours), GOALS_SHARE)]
+
+
+def located(
+    numbers: np.ndarray, middle: float, records: float, noises: Sequence[NoiseScale], noise: NoiseSource
+) -> tuple[float, float]:
+    """The mean of numbers in units and their deviation, between -1 and 1, bought around a middle that was bought."""
+    centre = round(float(np.clip(middle, -1.0, 1.0)) * UNIT)
+    counts = add_noise(shell_counts(numbers, centre), noises[0], noise)
+    apart = apart_by(counts, noises[0].variance)
+    doubt = math.sqrt(noises[1].variance) / UNIT / records
+    of_all = SHELLS[-1] ** 2 * doubt < OF_ALL * apart**2
+    wide = round(UNIT * (SHELLS[-1] if of_all else min(SHELLS[-1], WIDE * apart)))
+    sums = add_noise(goals_table(around(numbers, centre, wide)), noises[1], noise) / UNIT / records
+    off, square = float(np.clip(sums[0], -1.0, 1.0)) * wide / UNIT, (wide / UNIT) ** 2
+    sure = square * doubt < SURE * apart**2
+    variance = square * float(sums[1]) - off**2 if sure else max(apart**2 - off**2, apart**2 / 4.0)
+    deviation = math.sqrt(min(max(variance, SHORTEST**2), 1.0))
+    return float(np.clip(centre / UNIT + off, -1.0, 1.0)), deviation
+
+
+def shell_counts(numbers: np.ndarray, centre: int) -> np.ndarray:
+    """How many numbers in units are how far from a centre, int64 (shells,), exact and private."""
+    places = np.searchsorted((SHELLS * UNIT).astype(np.int64), np.abs(numbers - centre))
+    return np.bincount(np.minimum(places, len(SHELLS) - 1), minlength=len(SHELLS)).astype(np.int64)
+
+
+def apart_by(noisy: np.ndarray, variance: float) -> float:
+    """How far numbers lie from the centre, root mean square: as half of them do, and as counts say that stand out."""
+    half = SHELLS[int(np.argmax(np.cumsum(noisy) >= noisy.sum() / 2.0))]
+    surely = np.maximum(noisy - SEEN * math.sqrt(variance), 0.0)
+    return math.sqrt(SQUARE_INSIDE * max(half**2, float(surely @ SHELLS**2) / max(1.0, float(noisy.sum()))))
+
+
+def around(numbers: np.ndarray, centre: int, wide: int) -> np.ndarray:
+    """How far numbers in units are from a centre, in units of a width, cut at 1, int64 (n,)."""
+    return np.clip((numbers - centre) * UNIT // wide, -UNIT, UNIT)
+
+
 def goals_sensitivity(neighbours: Neighbours) -> Sensitivity:
     """How far one record moves `goals_table`; see the module."""
     if neighbours is Neighbours.REPLACE_ONE:
@@ -196,7 +250,7 @@ def goals_sensitivity(neighbours: Neighbours) -> Sensitivity:
 
 
 def goals_table(numbers: np.ndarray) -> np.ndarray:
-    """The sums of numbers in units, and of their squares in units: int64 (2,), exact and private."""
+    """The sums of numbers in units, and of their squares in units, int64 (2,): exact, private."""
     return np.array([numbers.sum(), (numbers * numbers // UNIT).sum()], np.int64)
 
 
@@ -262,7 +316,7 @@ class CountDescent(NumberDescent):
         self, codes: np.ndarray, records: float, of_step: NoiseScale, bought: Sequence[NoiseScale], noise: NoiseSource
     ) -> tuple[Counted, Goals]:
         known = super()._goals(codes, records, of_step, bought, noise)[1]
-        doubt = math.sqrt(bought[0].variance) / UNIT / records
+        doubt = known.deviation * math.sqrt(bought[2].variance) / UNIT / records
         mean = min(SPAN, max(known.middle + 1.0, doubt, 1.0 / UNIT))
         whole = whole_goals(codes, -1.0, known.length)
         counted = Counted(whole, SPAN / known.length, math.log(mean / SPAN), known.length / mean)

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -147,8 +148,8 @@ class Preconditioned(GaussianTables):
     def answers_sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         """How far one record moves the sums of what is predicted."""
 
-    def judging(self) -> list[tuple[Sensitivity, Fraction]]:
-        """A table that is bought after the last step, if any, with its share."""
+    def judging(self, neighbours: Neighbours) -> list[tuple[Sensitivity, Fraction]]:
+        """What is bought beside all that, if anything, with its shares."""
         return []
 
     @abstractmethod
@@ -156,8 +157,10 @@ class Preconditioned(GaussianTables):
         """Those sums, exact and private, int64."""
 
     @abstractmethod
-    def _start(self, noisy: np.ndarray, variance: float) -> Start:
-        """What they say with their noise of that variance."""
+    def _start(
+        self, answers: np.ndarray, of_answers: NoiseScale, judging: Sequence[NoiseScale], noise: NoiseSource
+    ) -> Start:
+        """What they say with noise, and what else is bought of answers; it was paid for."""
 
     @abstractmethod
     def _slopes(self, scores: np.ndarray, answers: np.ndarray, start: Start) -> np.ndarray:
@@ -181,7 +184,7 @@ class Preconditioned(GaussianTables):
             (ladder_sensitivity(among), LENGTH_SHARE),
             (self.matrix_sensitivity(among), MATRIX_SHARE),
         ]
-        judged = self.judging()
+        judged = self.judging(among)
         left = (1 - sum((share for _, share in (*bought, *judged)), Fraction(0))) / self.steps
         tables = [*bought, *[(self.slope_sensitivity(among), left)] * self.steps, *judged]
         return [(moved.scaled(self.domain.unit.records), share) for moved, share in tables]
@@ -196,7 +199,7 @@ class Preconditioned(GaussianTables):
     ) -> Found:
         """Everything drawn and learnt; it was paid for."""
         of_answers, of_centre, of_lengths, of_matrix, of_step = plan[:5]
-        start = self._start(add_noise(self._answers(answers), of_answers, noise_source), of_answers.variance)
+        start = self._start(answers, of_answers, plan[4 + self.steps :], noise_source)
         scale = bought_scale(units, start.records, (of_centre, of_lengths), self.reach, UNIT, noise_source)
         records = standardised(units, scale, UNIT)
         shaping = self._shaping(records, of_matrix, noise_source)
@@ -309,8 +312,11 @@ class SecondOrder(Preconditioned, Method):
     def _answers(self, answers: np.ndarray) -> np.ndarray:
         return np.bincount(answers, minlength=len(self.categories)).astype(np.int64)
 
-    def _start(self, noisy: np.ndarray, variance: float) -> Start:
-        counts = np.maximum(noisy.astype(np.float64), max(1.0, float(variance) ** 0.5))
+    def _start(
+        self, answers: np.ndarray, of_answers: NoiseScale, judging: Sequence[NoiseScale], noise: NoiseSource
+    ) -> Start:
+        noisy = add_noise(self._answers(answers), of_answers, noise)
+        counts = np.maximum(noisy.astype(np.float64), max(1.0, float(of_answers.variance) ** 0.5))
         levels = np.log(counts / counts.sum())
         return Start(float(counts.sum()), levels[1:] - levels[:1] if self.rows == 1 else levels)
 

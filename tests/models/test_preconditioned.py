@@ -14,7 +14,7 @@ from core.domain import Vector
 from core.errors import RequestError
 from core.models import preconditioned as module
 from core.models import standard_scale
-from core.models.preconditioned import LONGEST_SQUARED, UNIT, SecondOrder, products_of
+from core.models.preconditioned import LONGEST_SQUARED, UNIT, SecondOrder, Start, products_of
 from core.models.standard_scale import FARTHEST, FRONT, Scale, standardised
 from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
@@ -43,7 +43,7 @@ def test_no_record_moves_a_table_further_than_declared(one, other, bought, weigh
     """Of answers, of the matrix and of a step, at any coefficients and whatever was bought; also a replaced record."""
     task, scale = SecondOrder(THREE, "kind", clip=0.3), Scale(np.array(bought[:2]), bought[2])
     upper, at, tables = np.triu_indices(3), np.array(weights, float).reshape(3, 3), []
-    start = task._start(np.array([5, 3, 2]), 1.0)
+    start = Start(10.0, np.log([0.5, 0.3, 0.2]))
     for place in (one, other):
         records, codes = corner(*place, scale)
         step = task.step_table(records, codes, start, at, task.most(records))
@@ -73,7 +73,7 @@ def test_sums_are_those_of_single_records_in_any_order(monkeypatch):
     task, scale = SecondOrder(THREE, "kind"), Scale(np.array([1234, -777]), 5000)
     records, codes = records_of(task, three(50), scale)
     weights = np.random.default_rng(1).integers(-(1 << 27), 1 << 27, (3, 3)).astype(float)
-    most, start = task.most(records), task._start(np.array([20, 20, 10]), 1.0)
+    most, start = task.most(records), Start(50.0, np.log([0.4, 0.4, 0.2]))
     for order in (np.arange(50), np.random.default_rng(2).permutation(50)):
         some, told = records[order], codes[order]
         alone = [
