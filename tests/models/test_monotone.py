@@ -87,7 +87,7 @@ def test_directions_help_where_noise_is_and_the_truth_has_them():
         model = trainer.fit(open_source(frame), little, noise_source=SeededSource(run))
         for one in (model, monotone(model, directions_of(Task(GROWTH, "z"), {"x": 1, "y": -1}))):
             off.append(float(np.mean((one.numbers(pd.DataFrame(asked)[["x", "y"]]) - asked["z"]) ** 2)))
-    assert (np.array(off[1::2]) < 1.01 * np.array(off[::2])).all() and np.mean(off[1::2]) < 0.95 * np.mean(off[::2])
+    assert (np.array(off[1::2]) < 1.01 * np.array(off[::2])).all() and np.mean(off[1::2]) < 0.97 * np.mean(off[::2])
 
 
 def test_a_model_says_what_was_declared_and_its_file_is_read_back():
