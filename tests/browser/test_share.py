@@ -1,12 +1,14 @@
 """The shared page in Chromium, opened from disk with the network off: its answers are the release's own."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from scipy.special import ndtri
 
-from core import Budget, Domain, release
+from core import Budget, Domain, load, release
 from core.domain import Categorical, Cyclic, Numeric
 from core.figures.share.shared_page import share_html
 from core.geometry import kernels
@@ -17,6 +19,7 @@ from core.sketches.grids.grid_axes import Axis
 from core.sketches.grids.histogram import Histogram
 from core.sketches.grids.splines import POINTS_A_CELL, coefficients, fitting_points
 from core.sketches.tables.tables import Tables
+from tests.known_releases.make import FOLDER as KNOWN
 from tests.releases_for_tests import small_release
 
 HOSTILE = '</script><b>"'
@@ -26,6 +29,19 @@ ASK = f"""places => places.map(place => {{
   const found = {DECODER}.ask(at, at, 0, 1);
   return [found.estimate, found.low, found.high];
 }})"""
+
+
+LAYERS = """() => {
+  const [{ canvas }, drawn, own] = [frostglass.explorer.chart, [], CanvasRenderingContext2D.prototype.drawImage];
+  CanvasRenderingContext2D.prototype.drawImage = function (image, ...at) {
+    drawn.push(image.width === canvas.width && image.height === canvas.height);
+    return own.call(this, image, ...at);
+  };
+  dispatchEvent(new Event("beforeprint"));
+  CanvasRenderingContext2D.prototype.drawImage = own;
+  dispatchEvent(new Event("afterprint"));
+  return [...new Set(drawn)];
+}"""
 
 
 @pytest.fixture
@@ -120,8 +136,10 @@ def test_a_grid_is_asked_as_in_python_without_a_network(page, tmp_path):
     everyone = page.evaluate(f"{DECODER}.box({{}})")
     assert abs(everyone["estimate"] - made.counters.sum() / made.sketch.scale) < 1e-6
 
+    # Paper gets a map that is smoothed already: what is drawn right on the canvas came out as squares.
+    assert page.evaluate(LAYERS) == [True] and "close by" in page.inner_text("#answer")
+
     # What people see and take along.
-    assert "close by" in page.inner_text("#answer")
     page.focus("#picture")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowUp")
@@ -182,6 +200,22 @@ def table_made(records: int = 2_000, epsilon: float = 4):
 
 
 SHARES = "[...frostglass.overview.cards[{}].found.est]"
+
+
+@pytest.mark.deep
+def test_bars_of_coefficients_are_of_what_a_column_makes_over_its_range(page, tmp_path):
+    """Bars of one unit each hid pay, the only column that surely counts, beside a category."""
+    show(page, load(KNOWN / "products-1.npz"), tmp_path)
+    first = page.get_by_role("region", name="Coefficients of age").locator("tbody tr").first
+    assert first.locator("th").inner_text() == "pay"
+    assert first.locator("path.solid").evaluate("one => one.getBBox().width") > 40
+
+
+@pytest.mark.deep
+def test_of_two_answers_that_noise_leaves_open_none_is_said_to_be_given_most(page, tmp_path):
+    show(page, load(KNOWN / "counted-1.npz"), tmp_path)
+    card = page.locator(".card", has=page.get_by_role("heading", name="city"))
+    assert re.match(r"No answer stands out: none is above \d+%", card.locator(".says").inner_text())
 
 
 def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one_is_highest(page, tmp_path):

@@ -171,23 +171,27 @@ export class Chart {
     }
     const [x, right] = rect[0].map((end) => this.toPixels(end, "x"));
     const [bottom, y] = rect[1].map((end) => this.toPixels(end, "y"));
-    pen.imageSmoothingEnabled = this.decoder.exact && this.across.kind !== "category" && this.up.kind !== "category";
-    pen.drawImage(this.shown.image, x, y, right - x, bottom - y);
-    if (turned || low === null || !low.some((value) => value <= 0)) return;
+    // In a layer of its own, as paper gets what is drawn right on a canvas as squares that nothing smooths.
+    const layered = (image, smooth, hatch = null) => {
+      const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
+      const own = layer.getContext("2d");
+      own.imageSmoothingEnabled = smooth;
+      own.setTransform(scale, 0, 0, scale, 0, 0);
+      own.drawImage(image, x, y, right - x, bottom - y);
+      own.setTransform(1, 0, 0, 1, 0, 0);
+      if (hatch) {
+        own.globalCompositeOperation = "source-in";
+        own.fillStyle = hatching(own, hatch, scale);
+        own.fillRect(0, 0, layer.width, layer.height);
+      }
+      pen.save();
+      pen.setTransform(1, 0, 0, 1, 0, 0);
+      pen.drawImage(layer, 0, 0);
+      pen.restore();
+    };
+    layered(this.shown.image, this.decoder.exact && this.across.kind !== "category" && this.up.kind !== "category");
     // Where the interval reaches zero nobody knows whether there is anyone, or a difference.
-    const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
-    const hatch = layer.getContext("2d");
-    hatch.imageSmoothingEnabled = false;
-    hatch.setTransform(scale, 0, 0, scale, 0, 0);
-    hatch.drawImage(this.shown.mask, x, y, right - x, bottom - y);
-    hatch.globalCompositeOperation = "source-in";
-    hatch.setTransform(1, 0, 0, 1, 0, 0);
-    hatch.fillStyle = hatching(hatch, this.colours.hatch, scale);
-    hatch.fillRect(0, 0, layer.width, layer.height);
-    pen.save();
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.drawImage(layer, 0, 0);
-    pen.restore();
+    if (!turned && low?.some((value) => value <= 0)) layered(this.shown.mask, false, this.colours.hatch);
   }
 
   /** Coasts and borders, or other lines in degrees, where a longitude and a latitude are drawn. */

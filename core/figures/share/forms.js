@@ -5,15 +5,20 @@ import { drawing, rectangle, tenth } from "./pictures.js";
 import { dot } from "../../../readers/javascript/arrays.js";
 import { Between } from "../../../readers/javascript/models.js";
 
-/** Bars to either side of zero, with intervals where they are known, as a table that is read without seeing it too. */
-const coefficientTable = (rows, name, most = 60) => {
-  const sorted = [...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, most);
-  const furthest = Math.max(1e-300, ...sorted.flatMap(([, ...numbers]) => numbers.map((one) => Math.abs(one ?? 0))));
+/**
+ * Bars to either side of zero, with intervals where they are known, as a table that is read without seeing it too. Bars
+ * are as long as what a column makes over its `spans`, so that columns of different units are beside each other fairly.
+ */
+const coefficientTable = (rows, name, spans = {}, most = 60) => {
+  const spanOf = (column) => (Object.hasOwn(spans, column) ? spans[column] : 1);
+  const sorted = [...rows].sort((a, b) => Math.abs(b[1]) * spanOf(b[0]) - Math.abs(a[1]) * spanOf(a[0])).slice(0, most);
+  const furthest = Math.max(1e-300, ...sorted.flatMap(([column, ...numbers]) => numbers.map((one) => Math.abs(one ?? 0) * spanOf(column))));
   const known = sorted.some(([, , low]) => low !== null);
   const heads = ["Column", element("span", { class: "unseen" }, "As a bar"), "Estimate", ...(known ? ["Very likely between"] : [])];
   const region = plainTable(`Coefficients of ${name}`, heads, sorted.map(([column, estimate, low, high]) => {
     const error = low === null ? Infinity : (high - low) / 3.92;
-    return [column, stroke(estimate / furthest, low === null ? null : [low / furthest, high / furthest]),
+    const [at, from, to] = [estimate, low, high].map((one) => (one * spanOf(column)) / furthest);
+    return [column, stroke(at, low === null ? null : [from, to]),
       Number.isFinite(error) ? rounded(estimate, error) : significant(estimate, 3), ...(known ? [roundedRange(low, high, error).join(" to ")] : [])];
   }));
   if (rows.length > most) region.append(element("p", { class: "note" }, `The ${most} largest of ${rows.length}.`));
@@ -88,6 +93,9 @@ export const byRegression = (weights, between, { low, high }, values) => {
 /** Whether a form can ask for every column. */
 const hasFields = ({ columns }, ...without) => !columns.some(({ kind }) => kind === "vector" || without.includes(kind));
 
+/** How far it is from the lowest to the highest value of each column of numbers. */
+const spansOf = ({ columns }) => Object.fromEntries(columns.filter((one) => !one.categories && !one.finest && one.high > one.low).map(({ name, low, high }) => [name, high - low]));
+
 /** Of a trained model what carries each class (`facts`), and a form that it answers. */
 export const modelView = (facts, model) => {
   const said = element("p", { class: "odds", role: "status" });
@@ -137,11 +145,11 @@ export const regressionsView = ({ targets }, asked) => {
       }), said);
     }
     if (curves.length) parts.push(element("h2", {}, "Curves"), ...curvePictures(curves, link === "count" ? "the logarithm of what is expected" : "what is predicted"));
-    if (rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(rows, name));
+    if (rows.length) parts.push(element("h2", {}, "Coefficients"), coefficientTable(rows, name, spansOf(within)));
     view.replaceChildren(...parts,
       element("p", { class: "note" }, link === "count"
         ? "Each is for one of the column's own unit, and of a logarithm: 0.1 makes what is predicted a tenth larger."
-        : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only."));
+        : "Each is for one of the column's own unit, with the interval that the noise leaves; it holds for these records only. Bars say what it makes from the column's lowest value to its highest."));
   };
   show(0);
   return targets.length < 2 ? [view] : [element("div", { class: "fields" }, selectOf("Predict", targets.map(({ name }) => name), 0, show, "target")), view];

@@ -95,7 +95,8 @@ class Card {
     if (found.low && !told(found.low[most])) return "The noise hides what is most frequent.";
     // Whoever may be ahead as well, as far as the noise lets it be seen, is named with the one that seems to be.
     const rivals = Array.from(found.est, (_, i) => i).filter((i) => i !== most && i !== axis.missing && found.low && found.high[i] > found.low[most]);
-    if (axis.kind === "category" && rivals.length > 2) return `No answer stands out: none is above ${significant(100 * found.high[most], 2)}%.`;
+    const open = rivals.length > 2 || rivals.length + 1 === axis.cells - Number(axis.missing >= 0);
+    if (axis.kind === "category" && open) return `No answer stands out: none is above ${significant(100 * found.high[most], 2)}%.`;
     const name = [most, ...(axis.kind === "category" ? rivals : [])].map((i) => stretchWords(axis, i, i)).join(" or ");
     const lead = axis.kind !== "category" ? `Most in ${name}: ${shareDigits(found, most)}` : found.est[most] > 0.5 ? `Most are ${name}: ${shareDigits(found, most)}` : `Most often ${name}: ${shareDigits(found, most)}`;
     return kind === "everyone" ? `${lead}.` : `${lead}; of everyone ${shareDigits(everyone, most)}.`;

@@ -115,6 +115,11 @@ COUNTS = (
     "Shares say how many of all {counted} are in a cell. Lines across bars and what stands in brackets hold the exact "
     "number in 95 of 100 cases. What cannot be told from none is hatched up to where it very likely ends."
 )
+SUMS = (
+    "A coefficient says by how much what is predicted of {counted} changes with a column, all others staying as they "
+    "are. Intervals hold what these records would give without noise in 95 of 100 cases: where one has zero in it, the "
+    "noise alone may make its coefficient."
+)
 PARTS = (
     "The release answers several questions about the same records under one promise; each has its own share of the "
     "budget, and so its own noise. Bands and intervals hold the exact answer in 95 of 100 cases unless said otherwise."
@@ -131,8 +136,10 @@ CLOSENESS = (
 )
 
 
-def reading_html(label: PrivacyLabel, counts: bool) -> Iterator[str]:
-    words = COUNTS if counts else PARTS if label.parts else DISTANCE if label.asked == "Distance" else CLOSENESS
+def reading_html(label: PrivacyLabel, asked_for: str) -> Iterator[str]:
+    """How the answers of a page are read, by what its file is asked for."""
+    of_places = PARTS if label.parts else DISTANCE if label.asked == "Distance" else CLOSENESS
+    words = {"tables": COUNTS, "products": SUMS}.get(asked_for, of_places)
     yield (
         "<section aria-labelledby='reading'><h2 id='reading'>How to read it</h2>"
         f"<p>{in_html(words.format(counted=label.counted))}</p><p>Everything here was computed from the released file "

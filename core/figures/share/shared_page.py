@@ -280,7 +280,8 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
         facts = (
             f"<details open><summary>All that the file says of itself</summary><ul class='facts'>{said}</ul></details>"
         )
-        return Shared(heading, sentences[1], () if file.warnings else (_odds(odds),), file.warnings, (facts,))
+        line = sentences[1].removesuffix(" ".join(file.warnings)).strip()  # what they say stands below it
+        return Shared(heading, line, () if file.warnings else (_odds(odds),), file.warnings, (facts,))
     if isinstance(file, LocalAnswers):
         guess = 1.0 / (1.0 + math.exp(-float(file.epsilon)))
         line = f"{file.people:,} local reports · counted {day(file.created)} · ε = {significant(file.epsilon, 4)} each"
@@ -298,7 +299,7 @@ def words_of(file: PublicFile, data: bytes, name: str) -> Shared:
     )
     line = one_line(label).partition(" · ")[2]  # the heading says what it is of
     promise = tuple(promise_html(label)) if label.private else ()
-    facts = (*label_html(label), *reading_html(label, _is_table(file)))
+    facts = (*label_html(label), *reading_html(label, file.sketch.asked_for))
     heading, whom = short_title(file, name), title_of(label).partition(": a differentially")[0]
     line = " · ".join(part for part in (whom, *line.split(" · ")[1:]) if part)
     return Shared(heading, line, promise, () if label.private else (TAUGHT,), facts, papers)

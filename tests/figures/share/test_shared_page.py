@@ -227,6 +227,22 @@ def test_bands_of_coefficients_and_curves_are_said_to_hold_for_the_records_only(
     assert script().count("these records only") == 3  # of regressions, of classes, and of curves
 
 
+def test_sums_of_products_are_read_as_coefficients_and_not_as_people_close_by():
+    data = (KNOWN / "products-1.npz").read_bytes()
+    html = share_html(load(data), data, "products-1.npz")
+    assert "A coefficient says by how much" in html and "close by" not in html.partition("How to read it")[2][:800]
+
+
+def test_a_warning_about_a_model_stands_by_itself_and_not_in_the_line_above_it():
+    data = (KNOWN / "permutation-1.model.json").read_bytes()
+    model = read_public(data)
+    html = share_html(model, data, "permutation-1.model.json")
+    line = re.search(r"<p class='made'>(.*?)</p>", html)[1]
+    assert model.warnings and all(
+        words not in line and f"<p class='warning'>{words}" in html for words in model.warnings
+    )
+
+
 def test_the_script_is_one_that_a_browser_can_run(tmp_path):
     """Two modules of the reader had constants of one name, and no page opened."""
     path = tmp_path / "page.cjs"
