@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from core.privacy.zcdp import largest_rho
+from core.privacy.calibration import largest_rho
 
 GROUPS = ("sex", "marital_status", "education")
 NUMBERS = {"age": (17, 90), "hours_per_week": (1, 99)}

@@ -12,8 +12,7 @@ from core.ui.explore.density_view import density_view
 from core.ui.explore.difference_view import COMPARE, difference_view
 from core.ui.explore.own_points import anomalies_view, points_view
 from core.ui.explore.picture_layers import follow_old_address, modes_view
-from core.ui.explore.regression_view import axes_view, regression_view, together_view
-from core.ui.explore.sample_view import sample_view
+from core.ui.explore.population_views import axes_view, regression_view, sample_view, together_view
 from core.ui.explore.sets_view import one_set_view, sets_view
 from core.ui.explore.table_views import ask_view, overview_view
 from core.ui.frame.marks import choose_one, note, released_live_view, sample_of

@@ -22,7 +22,7 @@ from core.lab.comparison_trials import PublicData, of_points, released, run_tria
 from core.local.oracle_choice import outlooks, recommended
 from core.local.post_processing import norm_sub, processed
 from core.models.training_task import Task
-from core.privacy.zcdp import largest_rho
+from core.privacy.calibration import largest_rho
 from core.releases.forecast.recommendation import Closeness, Distances
 from core.sources import open_source
 

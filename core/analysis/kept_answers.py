@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .centres import Centre
-from .decision_map import DecisionMap
+from .classification import DecisionMap
 from .density import Curve, Heatmap, Pairs, Volume
 from .modes import Mode
 from .sampling import Sample

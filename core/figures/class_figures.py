@@ -12,8 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.ndimage import distance_transform_edt
 
-from ..analysis.classification import DONT_KNOW, TRAINED, Confusion
-from ..analysis.decision_map import DecisionMap
+from ..analysis.classification import DONT_KNOW, TRAINED, Confusion, DecisionMap
 from ..domain import Domain
 from ..formatting.escapes import in_plotly
 from ..formatting.numbers import percent, shortened

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..analysis.decision_map import DecisionMap
+from ..analysis.classification import DecisionMap
 from ..analysis.density import Heatmap, Volume
 from ..domain import Column, Domain
 from ..formatting.escapes import in_plotly

@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..analysis.centres import nearest_place
-from ..analysis.decision_map import decision_map
+from ..analysis.classification import decision_map
 from ..analysis.density import Curve, Heatmap, Pairs, marginal_grid, marginal_line
 from ..domain import Categorical, Column, Dates, Domain, Numeric, Ordered, Scalar, Vector
 from ..errors import RequestError

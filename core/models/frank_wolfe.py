@@ -28,10 +28,10 @@ import numpy as np
 
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Neighbours
+from ..privacy.calibration import largest_rho
 from ..privacy.choosing.selection import select
 from ..privacy.composition import Selections
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.zcdp import largest_rho
 from ..runtime.parameters import Number, Whole, parameter
 from ..sketches.adaptive import price_of
 from .linear_models import LinearModel

@@ -25,8 +25,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..analysis.answerable import Box
-from ..analysis.classification import TRAINED, Confusion, Rate, counted
-from ..analysis.decision_map import DecisionMap, map_axes, map_grid
+from ..analysis.classification import TRAINED, Confusion, DecisionMap, Rate, counted, map_axes, map_grid
 from ..errors import RequestError
 from ..formatting.numbers import listed
 from ..releases.release import Release

@@ -55,13 +55,12 @@ import numpy as np
 from ..errors import RequestError
 from ..privacy.accounting import Alone, Cost
 from ..privacy.budget import Budget, Neighbours, Sensitivity
-from ..privacy.calibration import NoiseScale, gaussian_scale, round_up
+from ..privacy.calibration import NoiseScale, best_order, gaussian_scale, largest_rho, round_up
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import NormalVector
 from ..privacy.replay.solved_laws import PosteriorDraw
 from ..privacy.replay.tape import drawn
-from ..privacy.zcdp import best_order, largest_rho
 from ..runtime.parameters import Number, Resolved, parameter
 from .amp import one_step
 from .certified_logistic import Solver

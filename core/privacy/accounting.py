@@ -50,7 +50,7 @@ from functools import cached_property
 from typing import Any
 
 from .budget import Budget, Sensitivity, decimal_below, decimal_text, exact_decimal
-from .calibration import NoiseScale
+from .calibration import NoiseScale, best_order, largest_rho
 from .composition import (
     Alone,
     Event,
@@ -68,7 +68,6 @@ from .composition import (
     total_rho,
 )
 from .integer_shifts import GaussianTable, continuous_noises, gaussian_delta
-from .zcdp import best_order, largest_rho
 
 __all__ = [
     "Alone",

@@ -22,9 +22,8 @@ import numpy as np
 import scipy
 
 from .budget import DELTA_PLACES, Sensitivity, exact_decimal
-from .calibration import NoiseScale, parse_fraction
+from .calibration import NoiseScale, largest_rho, parse_fraction, zcdp_epsilon
 from .integer_shifts import Continuous, GaussianTable, continuous_noises, gaussian_delta, gaussian_tables_delta
-from .zcdp import largest_rho, zcdp_epsilon
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -26,9 +26,8 @@ from .budget import (
     decimal_text,
     exact_decimal,
 )
-from .calibration import NoiseScale, parse_fraction, weighed
+from .calibration import NoiseScale, largest_rho, parse_fraction, weighed
 from .composition import Event, Gaussian, event_of, gaussian_keeps, keeps_promise, pure_sum, total_rho
-from .zcdp import largest_rho
 
 PURE_THEOREM = (
     "Every counter has independent discrete Laplace noise of scale L1 sensitivity / epsilon "

@@ -39,9 +39,8 @@ from typing import TypeVar
 from ..errors import RequestError
 from .accounting import Cost
 from .budget import Budget, Sensitivity, decimal_below
-from .calibration import NoiseScale, calibrate_shares, pure_scale
+from .calibration import NoiseScale, calibrate_shares, largest_rho, pure_scale
 from .composition import keeps_promise
-from .zcdp import largest_rho
 
 SHARE_STEPS = 1_000_000  # Of a budget that is shared out in proportion to real numbers.
 SPLITS = 128  # Of epsilon between pure and Gaussian noise; a finer one would change the noise by less than a hundredth.

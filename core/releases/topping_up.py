@@ -36,12 +36,11 @@ from ..errors import RequestError
 from ..formatting.numbers import significant
 from ..privacy.accounting import rounded_up
 from ..privacy.budget import Budget, Neighbours, Number, decimal_text
-from ..privacy.calibration import NoiseScale, round_up, weighed
+from ..privacy.calibration import NoiseScale, largest_rho, round_up, weighed
 from ..privacy.composition import event_of, pure_sum, total_rho
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.noise import is_private
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.zcdp import largest_rho
 from ..runtime.environment import SOFTWARE
 from ..sketches.linear import LinearSketch
 from ..sketches.plan import Planned, planned_for

@@ -30,12 +30,11 @@ import numpy as np
 from ..geometry.kernels import Kernel, of_coordinates
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget, Neighbours, Sensitivity
-from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
+from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale, largest_rho
 from ..privacy.composition import Event, Selections, event_of
 from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
-from ..privacy.zcdp import largest_rho
-from .capabilities import Capabilities, check_circles, check_points
+from .answers import Capabilities, check_circles, check_points
 from .linear import LinearSketch, kernel_sums
 
 # Fills any linear sketch of the private records: its exact table, int64, in one more reading of the source.

@@ -26,8 +26,7 @@ from ..geometry.kernels import Bandwidth, Kernel, of_coordinates
 from ..privacy.budget import Budget, Neighbours, Sensitivity
 from ..privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
 from ..runtime.counter_tables import Counters
-from .answers import Answers
-from .capabilities import Capabilities, check_circles, check_points
+from .answers import Answers, Capabilities, check_circles, check_points
 
 MAX_COUNTERS = 1 << 28  # Of a table that is read as an array: 2 GiB in memory.
 

@@ -10,8 +10,16 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from ..analysis.classification import DONT_KNOW, Classification, Confusion, Rate, classify, confusion_of, label_codes
-from ..analysis.decision_map import DecisionMap
+from ..analysis.classification import (
+    DONT_KNOW,
+    Classification,
+    Confusion,
+    DecisionMap,
+    Rate,
+    classify,
+    confusion_of,
+    label_codes,
+)
 from ..errors import RequestError
 from ..figures.answer_sentences import NEARLY, RULES, asked_domain, decision_sentence, drowned_sentence, rules
 from ..figures.class_figures import (

@@ -8,8 +8,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from ..analysis.classification import Classification, Rate, classify, label_codes
-from ..analysis.decision_map import DecisionMap
+from ..analysis.classification import Classification, DecisionMap, Rate, classify, label_codes
 from ..domain import Domain
 from ..figures.class_figures import decision_figure, decision_in_words, probability_figure, probability_in_words
 from ..figures.figure_axes import View

@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.analysis.classification import Classification, confusion_of
-from core.analysis.decision_map import DecisionMap
+from core.analysis.classification import Classification, DecisionMap, confusion_of
 from core.domain import Domain
 from core.figures.class_figures import (
     CLASS_COLOURS,

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.analysis.decision_map import DecisionMap
+from core.analysis.classification import DecisionMap
 from core.analysis.density import Heatmap, Volume
 from core.domain import Categorical, Dates, Domain, Numeric
 from core.figures.figure_axes import Axis

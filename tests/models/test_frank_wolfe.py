@@ -13,8 +13,8 @@ from core.models import frank_wolfe as module
 from core.models.frank_wolfe import UNIT, FrankWolfe, corner_scores
 from core.models.standard_scale import RESIDUAL_UNIT
 from core.privacy.budget import Neighbours
+from core.privacy.calibration import largest_rho
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.sources import open_source
 from tests.models.test_amp import PLANE, plane
 from tests.models.test_descent import THREE, three

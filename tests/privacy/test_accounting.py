@@ -31,10 +31,9 @@ from core.privacy.accounting import (
     spent,
 )
 from core.privacy.budget import Sensitivity
-from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian
+from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, largest_rho, zcdp_epsilon
 from core.privacy.composition import Failure, event_of, keeps_promise
 from core.privacy.integer_shifts import gaussian_tables_delta
-from core.privacy.zcdp import largest_rho, zcdp_epsilon
 from tests.depth import deep
 
 MILLIONTH = Decimal("0.000001")

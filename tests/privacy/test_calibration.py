@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from core.privacy.accounting import Cost, admits
 from core.privacy.budget import Sensitivity
-from core.privacy.calibration import NoiseScale, calibrate, calibrate_gaussian, calibrate_shares, parse_fraction
+from core.privacy.calibration import (
+    NoiseScale,
+    calibrate,
+    calibrate_gaussian,
+    calibrate_shares,
+    largest_rho,
+    parse_fraction,
+    zcdp_delta,
+)
 from core.privacy.integer_shifts import GaussianTable, gaussian_tables_delta, unit_shift_delta
-from core.privacy.zcdp import largest_rho, zcdp_delta
 from tests.depth import draws
 
 MILLIONTH = Fraction(1, 10**6)

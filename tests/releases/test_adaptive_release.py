@@ -11,13 +11,12 @@ from core.domain import Domain, PrivacyUnit
 from core.errors import BudgetError, RequestError
 from core.lab.published.grid_cells import Marginals
 from core.privacy.budget import Budget, Neighbours, Sensitivity
-from core.privacy.calibration import NoiseScale
+from core.privacy.calibration import NoiseScale, largest_rho
 from core.privacy.choosing.selection import select
 from core.privacy.composition import Selections, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import Adaptive, Outcome, noisy_count, share_budget

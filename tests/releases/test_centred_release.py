@@ -13,10 +13,10 @@ from core.errors import RequestError
 from core.geometry.kernels import Euclidean
 from core.geometry.projection import OrthogonalProjection
 from core.privacy.budget import Budget, Neighbours
+from core.privacy.calibration import largest_rho
 from core.privacy.composition import keeps_promise, total_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.bounds_and_centre import CentrePurchase, CentreStage
 from core.releases.job import Job
 from core.releases.job import release as plain_release

@@ -11,10 +11,9 @@ from core import Budget, Domain
 from core.domain import PrivacyUnit
 from core.privacy.accounting import Cost, Gaussian, PureParts
 from core.privacy.budget import Sensitivity
-from core.privacy.calibration import calibrate
+from core.privacy.calibration import calibrate, largest_rho
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.stages import MOST, UNIT, Count, Known, Pairs, Spread

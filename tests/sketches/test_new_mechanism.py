@@ -22,7 +22,7 @@ from core.lab.comparison_plan import METHODS
 from core.privacy.noise.randomness import SeededSource
 from core.sketches import registry
 from core.sketches.adaptive import Adaptive
-from core.sketches.capabilities import Capabilities
+from core.sketches.answers import Capabilities
 from core.sketches.linear import LinearSketch
 from core.ui.compare.compare_choices import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)

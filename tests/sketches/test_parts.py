@@ -31,11 +31,11 @@ from core import (
 from core.lab.published.mwem import MWEM
 from core.privacy.accounting import epsilon_spent
 from core.privacy.budget import Neighbours, Sensitivity
+from core.privacy.calibration import largest_rho
 from core.privacy.composition import Gaussian as GaussianNoise
 from core.privacy.composition import PureParts, event_of, keeps_promise, pure_sum, total_rho
 from core.privacy.integer_shifts import gaussian_delta, gaussian_tables_delta
 from core.privacy.shared_promise import Wanted, calibrate_joint
-from core.privacy.zcdp import largest_rho
 from core.sketches import mechanism_audit as auditing
 from core.sketches.mechanism_audit import audit_sketch
 from core.sketches.part import Part, words_for

@@ -9,7 +9,7 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.sources import open_source, row_groups
+from core.sources import open_source, parquet
 
 TEXTS, NUMBERS = Domain((Categorical("t", ("a", "b")),)), Domain((Vector("v", 500, 0, 1),))
 
@@ -27,14 +27,14 @@ def read(path, domain, rows=65_536):
 
 def test_a_long_text_that_every_row_points_to_is_refused(tmp_path):
     path = repeated(tmp_path / "t.parquet", "a" * 1_000_000, 3_000)
-    with pytest.raises(RequestError, match=r"would grow from 1,000,001 bytes to 1,500,001,500 when they are read"):
+    with pytest.raises(RequestError, match=r"would grow from 1,000,001 bytes to 1,500,001,500 when read"):
         read(path, TEXTS)
 
 
 def test_long_texts_are_spelt_out_in_pieces(tmp_path, monkeypatch):
     path = repeated(tmp_path / "t.parquet", "a" * 1_000, 400)
     (whole,) = read(path, TEXTS)
-    monkeypatch.setattr(row_groups, "DECODED_BYTES", 20_000)
+    monkeypatch.setattr(parquet, "DECODED_BYTES", 20_000)
     pieces = read(path, TEXTS)
     assert max(map(len, pieces)) == 20
     assert pa.Table.from_batches(pieces).column("t").to_pylist() == whole.column("t").to_pylist()
@@ -42,7 +42,7 @@ def test_long_texts_are_spelt_out_in_pieces(tmp_path, monkeypatch):
 
 
 def test_a_file_that_says_that_it_grows_beyond_measure_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_groups, "MOST_DECODED", 1 << 20)
+    monkeypatch.setattr(parquet, "MOST_DECODED", 1 << 20)
     for name, values, domain in (
         ("text", ["x" * 100_000] * 30, TEXTS),
         ("lists", [[0.0] * 500] * 800, NUMBERS),
@@ -55,7 +55,7 @@ def test_a_file_that_says_that_it_grows_beyond_measure_is_refused_unread(tmp_pat
 
 
 def test_long_lists_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_groups, "DECODED_BYTES", 60_000)
+    monkeypatch.setattr(parquet, "DECODED_BYTES", 60_000)
     pq.write_table(pa.table({"v": [[0.5] * 500] * 45}), tmp_path / "v.parquet")
     pieces = read(str(tmp_path / "v.parquet"), NUMBERS)
     assert [len(piece) for piece in pieces] == [10, 10, 10, 10, 5]

@@ -9,7 +9,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 
-from core.analysis import decision_map
+from core.analysis import classification
 from core.analysis.answerable import READS
 from core.lab.comparison_work import Bench
 from core.releases.forecast import one_trial, trial
@@ -101,4 +101,4 @@ def no_comparison_beside_tests(monkeypatch):
 @pytest.fixture(autouse=True)
 def answers_are_quick(few_places, monkeypatch):
     """How good synthetic records and maps of groups are, is tested in tests/analysis."""
-    monkeypatch.setattr(decision_map, "READS", READS if DEEP else READS / 25)
+    monkeypatch.setattr(classification, "READS", READS if DEEP else READS / 25)

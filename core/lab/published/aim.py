@@ -34,12 +34,11 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...privacy.calibration import gaussian_scale
+from ...privacy.calibration import gaussian_scale, largest_rho
 from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.zcdp import largest_rho
 from ...runtime.parameters import Resolved, Seed, parameter
 from ...sketches.adaptive import LARGEST_TOTAL, SCALE, AdaptivePlan, Outcome, Read, pair_score, price_of
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice

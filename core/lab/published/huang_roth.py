@@ -47,12 +47,11 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost, PureParts
 from ...privacy.budget import Budget, Neighbours
-from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale
+from ...privacy.calibration import NoiseScale, calibrate, gaussian_scale, largest_rho
 from ...privacy.choosing.selection import SparseVector
 from ...privacy.composition import Event, event_of
 from ...privacy.noise.noise import add_noise
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.zcdp import largest_rho
 from ...runtime.parameters import Choice, Number, Resolved, Whole, parameter
 from ...sketches.adaptive import Adaptive, AdaptivePlan, Outcome, Read, less_noisy, noisy_count
 from ...sketches.mechanism_spec import MechanismSpec, PrivateChoice, only_l1

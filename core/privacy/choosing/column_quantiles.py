@@ -56,9 +56,9 @@ from ...errors import RequestError
 from ...runtime.parameters import check_number
 from ..accounting import Cost
 from ..budget import EACH_RECORD, Budget, Neighbours, Number, PrivacyUnit, exact_decimal
+from ..calibration import largest_rho
 from ..composition import Selections
 from ..noise.randomness import Source
-from ..zcdp import largest_rho
 from .selection import select, select_jointly
 
 CANDIDATES = 1 << 20  # Parts of a column in all, at most.

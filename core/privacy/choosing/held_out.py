@@ -47,10 +47,10 @@ from scipy.special import log_ndtr
 from ...errors import RequestError
 from ..accounting import Cost
 from ..budget import EACH_RECORD, Budget, Neighbours, PrivacyUnit
+from ..calibration import largest_rho
 from ..composition import Alone, Event, Gaussian, PureParts
 from ..noise.randomness import Source, SystemSource
 from ..replay.tape import tossed
-from ..zcdp import largest_rho
 from .selection import noisy_max
 
 HALVINGS = 3  # A record is held out with probability 2^-3, three fair bits, or less:

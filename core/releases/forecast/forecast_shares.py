@@ -25,7 +25,7 @@ from typing import Any
 
 from ...errors import RequestError
 from ...privacy.budget import EPSILON_PLACES, Budget
-from ...privacy.zcdp import largest_rho, zcdp_epsilon
+from ...privacy.calibration import largest_rho, zcdp_epsilon
 from ...sketches.linear import LinearSketch
 from ...sketches.part import LARGEST_RATIO, Part
 from ...sketches.parts import Parts

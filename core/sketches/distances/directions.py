@@ -29,7 +29,7 @@ from ...domain import Domain, Vector
 from ...errors import RequestError
 from ...geometry.projection import Projection, projection_from_dict, projection_kind
 from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...privacy.zcdp import largest_rho
+from ...privacy.calibration import largest_rho
 from ...runtime.compiled_code import njit
 from ...runtime.environment import over_ranges
 from ...runtime.parameters import Described, Number, Several, parameter

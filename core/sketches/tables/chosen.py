@@ -48,11 +48,10 @@ from ...errors import RequestError
 from ...formatting.numbers import count
 from ...privacy.accounting import Cost
 from ...privacy.budget import Budget, Neighbours, Sensitivity
-from ...privacy.calibration import NoiseScale, gaussian_scale
+from ...privacy.calibration import NoiseScale, gaussian_scale, largest_rho
 from ...privacy.choosing.selection import select
 from ...privacy.composition import Gaussian, Selections
 from ...privacy.noise.randomness import Source as NoiseSource
-from ...privacy.zcdp import largest_rho
 from ...runtime.parameters import Resolved, Several, Whole, parameter
 from ..adaptive import (
     Adaptive,
@@ -62,7 +61,7 @@ from ..adaptive import (
     price_of,
     score_sensitivity,
 )
-from ..capabilities import check_points
+from ..answers import check_points
 from ..linear import LinearSketch
 from ..mechanism_spec import MechanismSpec, PrivateChoice, PublicInputs
 from .best_guess import BestGuess

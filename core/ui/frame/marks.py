@@ -26,7 +26,7 @@ from ...figures.report.meaning import counted
 from ...figures.traces import hidden_by_noise
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import left_in_words, percent, rounded, rounded_down, significant
-from ...lab.live_pictures import EPSILONS, bundled_live_picture, has_live_picture
+from ...lab.release_lessons import EPSILONS, bundled_live_picture, has_live_picture
 from ...releases.release import Release
 from ...sources.public_tables import Sample, sample, samples
 from .session import Opened

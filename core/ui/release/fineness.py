@@ -29,7 +29,7 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
-from ...lab.live_pictures import SIZE, of_made_up
+from ...lab.release_lessons import SIZE, of_made_up
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft
 from ...releases.forecast.kernel_choice import (

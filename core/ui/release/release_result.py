@@ -12,8 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ...analysis.answerable import map_size
-from ...analysis.classification import classify_points
-from ...analysis.decision_map import DecisionMap, decision_map
+from ...analysis.classification import DecisionMap, classify_points, decision_map
 from ...analysis.density import Curve, Heatmap, grid, line, marginal_grid, marginal_line
 from ...analysis.other_columns import FEWEST_PLACES, densest_place
 from ...analysis.product_sums import correlations

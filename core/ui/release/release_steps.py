@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ...errors import RequestError
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import rounded_down
-from ...lab.live_pictures import has_live_picture
+from ...lab.release_lessons import has_live_picture
 from ...privacy.budget import Budget
 from ...privacy.ledger.ledger import Ledger
 from ...releases.forecast.draft import Draft

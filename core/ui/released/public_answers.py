@@ -17,8 +17,7 @@ from ...analysis import density
 from ...analysis.anomalies import synthetic_population
 from ...analysis.answerable import READS, Box, map_size, places_along
 from ...analysis.centres import Centre, find_centres, nearest_place
-from ...analysis.classification import Classification, classify
-from ...analysis.decision_map import DecisionMap, decision_map
+from ...analysis.classification import Classification, DecisionMap, classify, decision_map
 from ...analysis.densest_cells import Intersection, intersect_partitions
 from ...analysis.density import Volume, marginal_volume
 from ...analysis.kept_answers import Kept

@@ -30,7 +30,7 @@ from ...domain import Categorical, Column, Domain, Items, Vector
 from ...figures.density_figures import Marks, density_figure
 from ...figures.forecast_figures import error_figure
 from ...geometry.kernels import Euclidean, Gaussian, Jaccard
-from ...lab.live_pictures import bundled_live_picture, has_live_picture
+from ...lab.release_lessons import bundled_live_picture, has_live_picture
 from ...local import survey as local_reports
 from ...privacy.budget import Budget
 from ...privacy.noise import noise

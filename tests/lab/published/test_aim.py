@@ -19,8 +19,8 @@ from core.lab.published.markov_model import MeasuredCliques
 from core.lab.published.synthetic_records import POINTS
 from core.privacy.attacks import audit
 from core.privacy.budget import Budget, Neighbours
+from core.privacy.calibration import largest_rho
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.adaptive import SCALE

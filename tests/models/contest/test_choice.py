@@ -27,10 +27,10 @@ from core.models.linear_models import LinearModel, load_model
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
 from core.privacy.budget import PrivacyUnit
+from core.privacy.calibration import largest_rho
 from core.privacy.composition import Gaussian, PureParts
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.payment import LedgerAccount
 from core.releases.release import Release
 from core.sources import open_source

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core import Budget, Categorical, Classes, Distance, Domain, Histogram, Numeric, Race, RequestError, kernels
-from core.privacy.zcdp import largest_rho
+from core.privacy.calibration import largest_rho
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.forecast_shares import budget_of_share, forecast_parts, settle
 from core.sketches.part import Part

@@ -11,7 +11,7 @@ from core.domain.round_columns import position
 from core.errors import RequestError
 from core.figures.bandwidth_figures import smoothing_figure, smoothing_in_words
 from core.geometry.kernels import Gaussian
-from core.lab.live_pictures import HEAPS, of_made_up
+from core.lab.release_lessons import HEAPS, of_made_up
 from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness, recommend
 from core.releases.forecast.scales import Way, chosen_scales, has_scales, in_unit, risks

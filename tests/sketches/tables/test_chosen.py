@@ -13,10 +13,10 @@ from core.errors import BudgetError, RequestError
 from core.figures.report.label import privacy_label
 from core.figures.report.meaning import choice
 from core.privacy.budget import Budget, Neighbours
+from core.privacy.calibration import largest_rho
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
-from core.privacy.zcdp import largest_rho
 from core.releases.bounds_and_centre import BoundsPurchase, private_bounds
 from core.releases.job import release
 from core.releases.release import load

@@ -20,7 +20,7 @@ from core.sketches.hashed.race import Race
 from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from core.sources.public_tables import bundled_groups
-from core.ui.explore.sample_view import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
+from core.ui.explore.population_views import ALONE, SHARP, SMOOTH, TOGETHER, kinds_of
 from core.ui.frame.session import KEY, Opened
 from core.ui.released.chosen_view import ONE, drawable, of_same_population, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview

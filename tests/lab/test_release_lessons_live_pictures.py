@@ -10,7 +10,7 @@ import pytest
 from core.errors import RequestError
 from core.figures.map_layers import film_figure
 from core.figures.traces import hidden_by_noise
-from core.lab.live_pictures import EPSILONS, SIZE, has_live_picture, live_picture
+from core.lab.release_lessons import EPSILONS, SIZE, has_live_picture, live_picture
 from core.sources.public_tables import sample, samples
 
 

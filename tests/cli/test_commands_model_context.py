@@ -8,7 +8,7 @@ import pytest
 
 from core import RequestError, load
 from core.analysis.sql import ask_sql
-from core.cli.model_context import MOST_ROWS, rows, server_of
+from core.cli.commands import MOST_ROWS, rows, server_of
 from core.figures.share.gallery import entries_of
 from tests.known_releases.make import FOLDER as KNOWN
 from tests.known_releases.make import queries_of

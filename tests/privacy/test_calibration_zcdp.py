@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from core.privacy.calibration import largest_rho, zcdp_delta, zcdp_epsilon
 from core.privacy.integer_shifts import gaussian_delta
-from core.privacy.zcdp import largest_rho, zcdp_delta, zcdp_epsilon
 
 
 def slow_delta(epsilon, rho):

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.classification import classify
-from core.analysis.decision_map import decision_map
+from core.analysis.classification import classify, decision_map
 from core.errors import RequestError
 from tests.analysis.labelled import exact_classes, labelled, sealed
 
