@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Context
 from fractions import Fraction
 from functools import cached_property
 
@@ -25,6 +26,9 @@ THEOREM = (
     "exp(-rate times length), rounded to a grid (Chaudhuri, Monteleoni, Sarwate 2011, Theorem 9)."
 )
 LARGEST_COEFFICIENT = 1 << 62
+LENGTHS = (1 << UNIT_BITS) ** 2  # The largest squared length, in units.
+CURVATURE_OF_LOSS = Fraction(1, 4)  # c: the largest second derivative of log(1 + e^-z).
+DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
@@ -164,3 +168,46 @@ def _checked_rows(rows: object) -> tuple[tuple[int, ...], ...]:
     if not all(type(value) is int and abs(value) <= LARGEST_COEFFICIENT for row in rows for value in row):
         raise RequestError("The coefficients of a logistic regression are whole numbers of 63 bits at most.")
     return tuple(tuple(row) for row in rows)
+
+
+def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndarray:
+    """Records as vectors of length 1 at most, in units of 2^-30: int64 (n, d + 1).
+
+    The offset from the centre, no longer than the radius, becomes 0.8 of a unit long at most; a constant 0.6 in the
+    last place carries the intercept. Entries are cut toward zero, and as long as the exact sum of squares exceeds what
+    is allowed, every entry moves one unit toward zero.
+
+    Parameters
+    ----------
+    points : np.ndarray
+        float64 (n, d); each record's vector is a function of that record alone, bit for bit.
+    """
+    offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
+    # In the order of the coordinates, as sums along an axis may depend on the records beside.
+    squares = np.zeros(len(points))
+    for offset in offsets:
+        with np.errstate(over="ignore"):  # a record that is too far off for a float loses its features
+            squares += (offset / radius) ** 2
+    factor = FEATURE_SHARE / np.maximum(np.sqrt(squares), 1.0) / radius
+    units = np.empty((len(points), len(offsets) + 1), np.int64)
+    for place, offset in enumerate(offsets):
+        units[:, place] = np.clip(offset * factor, -FEATURE_SHARE, FEATURE_SHARE)
+    units[:, -1] = CONSTANT_SHARE
+    while (long := np.flatnonzero((units * units).sum(axis=1) > LENGTHS)).size:
+        units[long, :-1] -= np.sign(units[long, :-1])
+    return units
+
+
+def published_constants(epsilon: Fraction, curvature: Fraction) -> Perturbation:
+    """Noise and curvature by the paper's Algorithm 2, the rate rounded down and the curvature up."""
+    ratio = DECIMALS.divide(*(1 + CURVATURE_OF_LOSS / curvature).as_integer_ratio())
+    left = epsilon - 2 * Fraction(DECIMALS.ln(ratio)) - Fraction(1, 10**40)
+    if left > 0:
+        return Perturbation(_down(left / 2), curvature)
+    power = Fraction(DECIMALS.exp(DECIMALS.divide(*(epsilon / 4).as_integer_ratio()))) - Fraction(1, 10**40)
+    return Perturbation(_down(epsilon / 4), -_down(-CURVATURE_OF_LOSS / (power - 1)))
+
+
+def _down(value: Fraction) -> Fraction:
+    """Rounded down to thirty decimal places."""
+    return Fraction(math.floor(value * 10**30), 10**30)

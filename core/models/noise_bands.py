@@ -256,12 +256,16 @@ class Spread:
         parts = [(weights[one.block.own], one.spread) for one in self.columns]
         return math.sqrt(sum(float(part @ spread @ part) for part, spread in parts))
 
-    def _noises(self, length: float, ridge: float, variance: float) -> list[np.ndarray]:
+    def score(self, weights: np.ndarray) -> float:
+        """What (1, coordinates) of the mean of all records come to."""
+        return float(weights[0]) + sum(float(weights[one.block.own] @ one.means) for one in self.columns)
+
+    def _noises(self, length: float, ridge: float, variance: float, curved: float = 1.0) -> list[np.ndarray]:
         """Covariances of the coefficients of a minimiser, as of `quieted`."""
         found = []
         for one in self.columns:
             same = np.eye(len(one.means))
-            inverse = np.linalg.inv(CURVATURE / 4.0 * self.records / length**2 * one.spread + ridge * same)
+            inverse = np.linalg.inv(curved * CURVATURE / 4.0 * self.records / length**2 * one.spread + ridge * same)
             found.append(variance * inverse @ (same + np.outer(one.means, one.means)) @ inverse)
         return found
 
@@ -271,7 +275,9 @@ class Spread:
         noise = sum(float(np.sum(one * known.spread)) for one, known in noises)
         return max(0.0, 1.0 - LONGER * noise / max(self.deviation(weights) ** 2, LITTLE))
 
-    def quieted(self, weights: np.ndarray, length: float, ridge: float, variance: float) -> np.ndarray:
+    def quieted(
+        self, weights: np.ndarray, length: float, ridge: float, variance: float, curved: float = 1.0
+    ) -> np.ndarray:
         """Coefficients without what noise alone explains, float64 (d + 1,); see the module.
 
         Parameters
@@ -280,8 +286,10 @@ class Spread:
             A minimiser, of (1, coordinates) divided by `length`.
         ridge, variance : float
             Of the squared coefficients in what was minimised; and of each entry of b.
+        curved : float
+            How much the loss curves beside a quarter.
         """
-        noises, unsure = self._noises(length, ridge, variance), [one.unsure for one in self.columns]
+        noises, unsure = self._noises(length, ridge, variance, curved), [one.unsure for one in self.columns]
         found = without_noise([one.block for one in self.columns], weights, noises, unsure)
         found[0] += sum(float(one.means @ (weights - found)[one.block.own]) for one in self.columns)
         return found

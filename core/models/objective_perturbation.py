@@ -54,6 +54,9 @@ as the middle is concave in q and falls from q = 0 on where k >= c/r. Taking a r
 
     add_remove: 2r + (1 - c)/k;    replace_one: 4r + (1 - c)/k;    m records a person: m times that.
 
+Where numbers have curves, counts of the records in cells of each column are bought with `CELLS_SHARE` of epsilon, by
+which bends that noise alone explains are taken out of the minimiser (`noise_bands`); the rest is the ε above.
+
 A tenth (`VOLUME`) of epsilon goes to the determinant, which says k, and the rest to r. Noise is that of 2 records a
 class, however many there are; problems that share epsilon have K/ε each.
 """
@@ -63,18 +66,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Context
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from ..domain import Categorical, Cyclic, Domain
 from ..errors import RequestError
 from ..privacy.accounting import Cost, PureParts
-from ..privacy.budget import Budget, Neighbours
+from ..privacy.budget import Budget, Neighbours, Sensitivity
+from ..privacy.calibration import NoiseScale, pure_scale
+from ..privacy.composition import event_of
+from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..privacy.noise.vector_noise import L2Vector
 from ..privacy.replay.solved_laws import PerturbedMinimum, PerturbedSoftmax
@@ -84,21 +90,21 @@ from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
+from .least_squares import times
 from .linear_models import LinearModel
-from .logistic_model import CONSTANT_SHARE, FEATURE_SHARE, THEOREM, LogisticModel, Perturbation
+from .logistic_model import THEOREM, LogisticModel, Perturbation, published_constants, vectors_of
 from .method import Fitted, Method, signed_problems
+from .noise_bands import Spread, cells_sensitivity, in_cells
 from .training_task import Task
 
 CONSTANTS = ("sharp", "published")
-CURVATURE_OF_LOSS = Fraction(1, 4)  # c: the largest second derivative of log(1 + e^-z).
 MAX_RECORDS = 1 << 40
 MAX_NUMBERS = 1 << 27  # Records times coordinates that are held in memory, as they are all needed at every step.
 MAX_COORDINATES = 2_000
 REGULARISATION = Number("The regularisation", 1e-9, 1e9, "as zero would leave no promise")
 RADIUS = Number("The radius of the features", 1e-100, 1e100)
+CELLS_SHARE = Fraction(1, 20)  # Of epsilon, for the counts that say which bends noise alone explains.
 VOLUME = Fraction(1, 10)  # Of epsilon, what goes to the determinant of several classes.
-LENGTHS = (1 << UNIT_BITS) ** 2  # The largest squared length, in units.
-DECIMALS = Context(prec=60)
 
 
 @dataclass(frozen=True)
@@ -268,49 +274,6 @@ def perturbed_minimiser(
     return drawn(law, vectors, solved, noise_source.private)
 
 
-def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndarray:
-    """Records as vectors of length 1 at most, in units of 2^-30: int64 (n, d + 1).
-
-    The offset from the centre, no longer than the radius, becomes 0.8 of a unit long at most; a constant 0.6 in the
-    last place carries the intercept. Entries are cut toward zero, and as long as the exact sum of squares exceeds what
-    is allowed, every entry moves one unit toward zero.
-
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d); each record's vector is a function of that record alone, bit for bit.
-    """
-    offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
-    # In the order of the coordinates, as sums along an axis may depend on the records beside.
-    squares = np.zeros(len(points))
-    for offset in offsets:
-        with np.errstate(over="ignore"):  # a record that is too far off for a float loses its features
-            squares += (offset / radius) ** 2
-    factor = FEATURE_SHARE / np.maximum(np.sqrt(squares), 1.0) / radius
-    units = np.empty((len(points), len(offsets) + 1), np.int64)
-    for place, offset in enumerate(offsets):
-        units[:, place] = np.clip(offset * factor, -FEATURE_SHARE, FEATURE_SHARE)
-    units[:, -1] = CONSTANT_SHARE
-    while (long := np.flatnonzero((units * units).sum(axis=1) > LENGTHS)).size:
-        units[long, :-1] -= np.sign(units[long, :-1])
-    return units
-
-
-def published_constants(epsilon: Fraction, curvature: Fraction) -> Perturbation:
-    """Noise and curvature by the paper's Algorithm 2, the rate rounded down and the curvature up."""
-    ratio = DECIMALS.divide(*(1 + CURVATURE_OF_LOSS / curvature).as_integer_ratio())
-    left = epsilon - 2 * Fraction(DECIMALS.ln(ratio)) - Fraction(1, 10**40)
-    if left > 0:
-        return Perturbation(_down(left / 2), curvature)
-    power = Fraction(DECIMALS.exp(DECIMALS.divide(*(epsilon / 4).as_integer_ratio()))) - Fraction(1, 10**40)
-    return Perturbation(_down(epsilon / 4), -_down(-CURVATURE_OF_LOSS / (power - 1)))
-
-
-def _down(value: Fraction) -> Fraction:
-    """Rounded down to thirty decimal places."""
-    return Fraction(math.floor(value * 10**30), 10**30)
-
-
 @dataclass(frozen=True)
 class PureLogistic(Method):
     """Objective perturbation with nothing to be tuned."""
@@ -324,12 +287,25 @@ class PureLogistic(Method):
 
     def cost(self, budget: Budget) -> Cost:
         """What a fit costs: all of epsilon, and nothing of delta."""
-        return Cost((PureParts(Fraction(budget.epsilon), 1),), budget.epsilon, budget.delta)
+        minimiser = PureParts(Fraction(budget.epsilon) * (1 - self.cells_share), 1)
+        counted = [event_of(*self.cells(budget))] if self.cells_share else []
+        return Cost((minimiser, *counted), budget.epsilon, budget.delta)
+
+    @property
+    def cells_share(self) -> Fraction:
+        """Of epsilon, for the counts that say which bends noise alone explains."""
+        return CELLS_SHARE if self.bent.any() else Fraction(0)
+
+    def cells(self, budget: Budget) -> tuple[Sensitivity, NoiseScale]:
+        """How far one person moves the counts of all cells, and their noise."""
+        moved = cells_sensitivity(self, budget.neighbours).scaled(self.domain.unit.records)
+        return moved, pure_scale(moved, Fraction(budget.epsilon) * CELLS_SHARE)
 
     def perturbation(self, budget: Budget) -> Perturbation:
         """r and k; see the module."""
         moves = 1 if budget.neighbours is Neighbours.ADD_REMOVE else 2
         epsilon, classes = Fraction(budget.epsilon) / self.domain.unit.records, len(self.categories)
+        epsilon *= 1 - self.cells_share
         if classes == 2:
             return Perturbation(epsilon / moves, moves / epsilon)
         return Perturbation(
@@ -347,24 +323,51 @@ class PureLogistic(Method):
     def for_records(self, budget: Budget, records: float) -> Self:
         return self.shortened()
 
-    def _planned(self, budget: Budget) -> Perturbation:
-        return self.perturbation(budget)
+    def _planned(self, budget: Budget) -> tuple[Perturbation, NoiseScale | None]:
+        cells = self.cells(budget)[1] if self.cells_share else None
+        check_drawable(*([cells] if cells else []))
+        return self.perturbation(budget), cells
 
-    def _beside(self, plan: Perturbation, share: Fraction) -> Perturbation:
-        return Perturbation(plan.rate / share, plan.curvature * share)
+    def _beside(
+        self, plan: tuple[Perturbation, NoiseScale | None], share: Fraction
+    ) -> tuple[Perturbation, NoiseScale | None]:
+        perturbation, cells = plan
+        shorter = Perturbation(perturbation.rate / share, perturbation.curvature * share)
+        return shorter, None if cells is None else times(cells, share)
 
     def _trained(
-        self, units: np.ndarray, codes: np.ndarray, budget: Budget, plan: Perturbation, noise_source: NoiseSource
+        self,
+        units: np.ndarray,
+        codes: np.ndarray,
+        budget: Budget,
+        plan: tuple[Perturbation, NoiseScale | None],
+        noise_source: NoiseSource,
     ) -> LinearModel:
+        perturbation, cells = plan
         vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
-            rows = [perturbed_minimiser(signed, plan.rate, plan.curvature, noise_source)]
+            rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]
         else:
-            rows = perturbed_softmax(vectors, codes, self.rows, plan, noise_source)
-        details = {"rate": str(plan.rate), "curvature": str(plan.curvature)}
+            rows = perturbed_softmax(vectors, codes, self.rows, perturbation, noise_source)
+        found = np.array(rows, np.int64)
+        details = {"rate": str(perturbation.rate), "curvature": str(perturbation.curvature)}
+        if cells is not None:
+            counts = add_noise(in_cells(self, units, READ_UNIT), cells, noise_source)
+            found = self._quieted(found, length, perturbation, Spread.of(self, counts, cells.variance))
+            details["noise"] = cells.describe()
         kind = "logistic" if self.rows == 1 else "multinomial"
-        return self._model(kind, 1.0 / length, np.array(rows, np.int64), budget, details, noise_source)
+        return self._model(kind, 1.0 / length, found, budget, details, noise_source)
+
+    def _quieted(self, rows: np.ndarray, length: float, noise: Perturbation, spread: Spread) -> np.ndarray:
+        """Coefficients without what noise alone explains, int64 (rows, m); see `noise_bands`."""
+        weights, (rate, ridge) = rows / float(1 << GRID_BITS), (float(noise.rate), float(noise.curvature))
+        scores = np.array([spread.score(row / length) for row in weights])
+        shares = expit(scores) if self.rows == 1 else softmax(scores)
+        variance = (weights.shape[1] + 1) / rate**2  # of an entry of b: |b|² is m (m + 1)/r² on average
+        curved = 4.0 * shares * (1.0 - shares)
+        quiet = [spread.quieted(row, length, ridge, variance, one) for row, one in zip(weights, curved, strict=True)]
+        return np.rint(np.array(quiet) * (1 << GRID_BITS)).astype(np.int64)
 
 
 def perturbed_softmax(

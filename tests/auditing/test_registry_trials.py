@@ -143,6 +143,10 @@ def scores_too_long(patch):
     patch.setattr(number_objective, "scores_of", lambda *told: 5 * scores(*told))
 
 
+def cells_of_classes_counted_too_often(patch):
+    patch.setattr(objective_perturbation, "in_cells", lambda *told: 40 * noise_bands.in_cells(*told))
+
+
 def posterior_too_sharp(patch):
     deviation = posterior.deviation
     patch.setattr(posterior, "deviation", lambda *told: deviation(*told) / 6)
@@ -167,6 +171,7 @@ FAULTS = [
     (scores_too_long, "objective", PURE, 0),
     (mean_moved_by_one, "mean", PURE, 0),
     (cells_counted_four_times, "objective", PURE, 0),
+    (cells_of_classes_counted_too_often, "objective", PURE, 3),
     (curvature_too_small, "amp", DELTA, 2),
     (solved_twice, "amp", DELTA, 2),
     (posterior_too_sharp, "ops", DELTA, 0),

@@ -15,23 +15,18 @@ from sklearn.linear_model import LogisticRegression
 from core import Budget, Domain, Ledger
 from core.domain import PrivacyUnit
 from core.errors import BudgetError, RequestError
+from core.models import logistic_model
 from core.models import objective_perturbation as module
 from core.models.certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
-from core.models.logistic_model import LogisticModel, Perturbation
-from core.models.objective_perturbation import (
-    LENGTHS,
-    ObjectivePerturbation,
-    PureLogistic,
-    published_constants,
-    vectors_of,
-)
+from core.models.logistic_model import LENGTHS, LogisticModel, Perturbation, published_constants, vectors_of
+from core.models.objective_perturbation import ObjectivePerturbation, PureLogistic
 from core.privacy.attacks import audit
 from core.privacy.budget import Neighbours
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.replay.solved_laws import PerturbedSoftmax
 from core.releases.payment import payer_of, spending
 from core.sources import open_source
-from tests.depth import draws
+from tests.depth import deep, draws
 
 LINE = Domain.of(x=(-2, 2), kind=["no", "yes"], missing="refuse")
 PLANE = Domain.of(x=(-4, 4), y=(0, 8), kind=["no", "yes"], missing="refuse")
@@ -186,7 +181,7 @@ def test_vectors_are_no_longer_than_one_and_depend_on_nothing_else(records, size
 
 def test_a_vector_that_rounding_left_too_long_is_shortened(monkeypatch):
     """Planted: features that may be a little longer than what the constant leaves."""
-    monkeypatch.setattr(module, "FEATURE_SHARE", module.FEATURE_SHARE + 500)
+    monkeypatch.setattr(logistic_model, "FEATURE_SHARE", logistic_model.FEATURE_SHARE + 500)
     units = vectors_of(np.random.default_rng(0).normal(0, 9, (50, 3)), np.zeros(3), 1.0)
     assert all(sum(int(value) ** 2 for value in row) <= LENGTHS for row in units.tolist())
 
@@ -401,11 +396,11 @@ def test_the_noise_of_every_class_has_the_law_it_should_have():
         vectors = module.in_unit_ball(units, made.longest(made.unit))[0] / 2.0**UNIT_BITS
         rows = model.rows * 2.0**-GRID_BITS
         shares = softmax(vectors @ rows.T, axis=1)
-        found.append((np.eye(3)[codes] - shares).T @ vectors - float(plan.curvature) * rows)
+        found.append((np.eye(3)[codes] - shares).T @ vectors - float(plan[0].curvature) * rows)
     lengths = np.linalg.norm(found, axis=2).ravel()
     apart = np.linalg.norm(np.array(found)[:, 0] - np.array(found)[:, 1], axis=1)
     assert np.median(apart) > np.median(lengths) / 2  # no class has the noise of another
-    assert stats.kstest(lengths, stats.gamma(3, scale=1 / float(plan.rate)).cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(lengths, stats.gamma(3, scale=1 / float(plan[0].rate)).cdf).pvalue > FALSE_ALARM
 
 
 def test_records_are_cut_at_a_usual_length_under_a_pure_promise_unless_somebody_says_one():
@@ -418,3 +413,25 @@ def test_records_are_cut_at_a_usual_length_under_a_pure_promise_unless_somebody_
     assert PureLogistic(many, "kind", 2.0).for_records(Budget(1), 1000).radius == 2.0
     one = PureLogistic(Domain.of(x=(-1, 1), kind=["no", "yes"]), "kind").for_records(Budget(1), 1000)
     assert one.radius > 0.95
+
+
+@pytest.mark.parametrize(("classes", "lost"), [(2, 0.009), deep(3, 0.02)])
+def test_curves_of_classes_under_a_pure_promise_lose_little_where_lines_are_the_truth(classes, lost):
+    """Nine knots a column lost 1.4 and 3.3 points of a straight truth at 8,000 records and ε = 1."""
+    random = np.random.default_rng(6)
+    domain = Domain.of(**{f"x{place}": (-1, 1) for place in range(8)}, kind=[str(place) for place in range(classes)])
+    x = random.uniform(-1, 1, (12_000, 8))
+    scores = np.column_stack((np.zeros(12_000), x @ (2.0 * random.normal(size=(8, classes - 1)))))
+    codes = (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
+    points, trainer = np.column_stack((x, np.eye(classes)[codes])), PureLogistic(domain, "kind", curves=3)
+    trainer, lines = (one.for_records(Budget(1), 8_000) for one in (trainer, PureLogistic(domain, "kind")))
+    found = []
+    for one in (trainer, lines):
+        records = one.encoded(points[:8_000], one.unit)
+        model = one._trained(*records, Budget(1), one._planned(Budget(1)), SeededSource(3))
+        found.append(one.score(model, points[8_000:]))
+    assert found[0] > found[1] - lost
+    first, _ = trainer.cost(Budget(1)).events
+    assert (
+        first.epsilon == Fraction(19, 20) and trainer.perturbation(Budget(1)).rate < lines.perturbation(Budget(1)).rate
+    )
