@@ -21,9 +21,10 @@ ROOT = Path(__file__).parents[1]
 
 @cache
 def _changed_rooms() -> frozenset[str]:
-    """Rooms with files that are not as the branch that one works from has them, or not as they were committed last.
+    """Rooms with files that are not as the branch that one works from has them.
 
-    A copy without its history has none: it is what somebody published.
+    Where no such branch is known, those that the last commit or somebody after it changed; a copy without a history has
+    none, as it is what somebody published.
     """
 
     def git(*arguments: str) -> list[str]:
@@ -31,7 +32,7 @@ def _changed_rooms() -> frozenset[str]:
         return told.stdout.splitlines() if told.returncode == 0 else []
 
     try:
-        before = "@{upstream}" if git("rev-parse", "@{upstream}") else "HEAD"
+        before = next((name for name in ("@{upstream}", "HEAD~1") if git("rev-parse", "--verify", name)), "HEAD")
         files = git("diff", "--name-only", before) + git("ls-files", "--others", "--exclude-standard")
     except FileNotFoundError:
         return frozenset()

@@ -28,6 +28,11 @@ def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkey
     (tmp_path / "tests/sources/test_new.py").write_text("new")
     (tmp_path / "docs/index.md").write_text("of no room")
     assert told() == {"privacy", "sources"}
+    _git(tmp_path, "commit", "--quiet", "--all", "--message", "one room")
+    assert told() == {"privacy", "sources"}, "nobody knows what was there before but the last commit"
+    _git(tmp_path, "branch", "published")
+    _git(tmp_path, "branch", "--set-upstream-to", "published")
+    assert told() == {"sources"}
 
 
 def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
