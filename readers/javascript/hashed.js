@@ -6,7 +6,7 @@ import { PublicRandom, chiLength, directions, groupSizes, groupedUniforms, onGri
 import { betaQuantile, gammaQuantile, normalQuantile, studentQuantile } from "./special.js";
 import { AskedAtPlaces, Domain } from "./columns.js";
 
-const MOST_CELLS = 2 ** 31, MOST_TERMS = 2 ** 27, MOST_KEYS = 1 << 12, GOLDEN = (Math.sqrt(5) - 1) / 2;
+const MOST_CELLS = 2 ** 31, MOST_TERMS = 2 ** 27, MOST_KEYS = 1 << 12, LISTED = 16, GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Numbers from 1 on, each once: parts of a kernel have randomness of their own. */
 const countingFrom = (first) => {
@@ -235,7 +235,8 @@ export class Race extends Grouped {
 
   groupEstimates(table, records, { count, coordinates }) {
     const sums = this.sumsOfGroups(count);
-    const work = { value: new Float64Array(count), inside: new Uint8Array(count), high: new Float64Array(count), low: new Float64Array(count) };
+    const varies = coordinates.map((along) => along.some((one) => one !== along[0]));
+    const work = { value: new Float64Array(count), at: new Int32Array(count), said: new Float64Array(LISTED * count), varies };
     let [g, end] = [0, this.sizes[0]];
     this.rowsOf.forEach((row, r) => {
       while (r >= end) end += this.sizes[++g];
@@ -245,42 +246,69 @@ export class Race extends Grouped {
   }
 
   /** Adds what one row says of every place; nothing where no record inside the bounds can be. */
-  addRow(row, counters, records, coordinates, { value, inside, high, low }, sum) {
-    const count = sum.length;
-    const background = records / this.width;
-    const gain = 1 / (1 - 1 / Math.max(this.width, 2));
-    const [hash] = row.hashes;
-    if (row.hashes.length === 1 && hash.keys && hash.cells < count) { // one cell a place, each looked up once
-      const said = Float64Array.from({ length: hash.cells }, (_, cell) => {
-        const [upper, lower] = [row.high + hash.keys[2 * cell], row.low + hash.keys[2 * cell + 1]];
-        if (!row.rehashed) return counters[lower];
-        return (counters[upperProduct((upper + Math.floor(lower / 2 ** 32)) >>> 0, this.width)] - background) * gain;
-      });
-      project(hash, coordinates, count, value);
-      for (let i = 0; i < count; i++) {
-        if (hash.side) sum[i] += said[Number(value[i] >= 1)];
-        else if (value[i] >= 0 && value[i] < hash.cells) sum[i] += said[Math.floor(value[i])];
-      }
+  addRow(row, counters, records, coordinates, { value, at, said, varies }, sum) {
+    const [count, { hashes, rehashed }] = [sum.length, row];
+    const [background, gain] = [records / this.width, 1 / (1 - 1 / Math.max(this.width, 2))];
+    const read = (high, low) => (rehashed ? (counters[upperProduct((high + Math.floor(low / 2 ** 32)) >>> 0, this.width)] - background) * gain : counters[low]);
+    const moving = hashes.filter((hash) => (hash.at ?? varies.map((_, k) => k)).some((k) => varies[k]));
+    if (hashes.some(({ keys }) => !keys) || moving.reduce((product, { cells }) => product * cells, 1) > said.length) {
+      this.addPlaces(row, read, coordinates, value, sum);
       return;
     }
-    inside.fill(1);
+    // Of all combinations of cells each is looked up once, as many places share them; some hashes say the same everywhere.
+    let [everyHigh, everyLow, stride] = [row.high, row.low, 1];
+    at.fill(0);
+    for (const hash of hashes) {
+      const { cells, keys, side } = hash;
+      const everywhere = !moving.includes(hash);
+      project(hash, coordinates, everywhere ? 1 : count, value);
+      if (everywhere) {
+        const cell = side ? Number(value[0] >= 1) : Math.floor(value[0]);
+        if (!(cell >= 0 && cell < cells)) return;
+        everyHigh += keys[2 * cell];
+        everyLow += keys[2 * cell + 1];
+        continue;
+      }
+      for (let i = 0; i < count; i++) {
+        const v = value[i];
+        const cell = side ? (v >= 1 ? 1 : 0) : v >= 0 && v < cells ? Math.floor(v) : -1;
+        at[i] = cell < 0 || at[i] < 0 ? -1 : at[i] + stride * cell;
+      }
+      stride *= cells;
+    }
+    said.fill(NaN, 0, stride);
+    for (let i = 0; i < count; i++) {
+      if (at[i] < 0) continue;
+      let found = said[at[i]];
+      if (found !== found) {
+        let [high, low, left] = [everyHigh, everyLow, at[i]];
+        for (const { keys, cells } of moving) {
+          high += keys[2 * (left % cells)];
+          low += keys[2 * (left % cells) + 1];
+          left = Math.floor(left / cells);
+        }
+        said[at[i]] = found = read(high, low);
+      }
+      sum[i] += found;
+    }
+  }
+
+  /** The same of more combinations of cells than are worth a list: each place by itself. */
+  addPlaces(row, read, coordinates, value, sum) {
+    const count = sum.length;
+    const inside = new Uint8Array(count).fill(1);
     // A key has 64 bits, in two halves whose sums floating point holds exactly; where cells do not share columns it is the column.
-    high.fill(row.high);
-    low.fill(row.low);
+    const [high, low] = [new Float64Array(count).fill(row.high), new Float64Array(count).fill(row.low)];
     for (const hash of row.hashes) {
       project(hash, coordinates, count, value);
-      const { keys } = hash;
       for (let i = 0; i < count; i++) {
-        let v = value[i];
-        if (hash.side) v = v >= 1 ? 1 : 0;
-        else {
-          if (hash.cells === MOST_CELLS) v -= Math.floor(v / MOST_CELLS) * MOST_CELLS;
-          if (!(v >= 0 && v < hash.cells)) {
-            inside[i] = 0;
-            continue;
-          }
+        let v = hash.side ? Number(value[i] >= 1) : value[i];
+        if (hash.cells === MOST_CELLS) v -= Math.floor(v / MOST_CELLS) * MOST_CELLS;
+        if (!(v >= 0 && v < hash.cells)) {
+          inside[i] = 0;
+          continue;
         }
-        const cell = Math.floor(v);
+        const [cell, { keys }] = [Math.floor(v), hash];
         if (keys) {
           high[i] += keys[2 * cell];
           low[i] += keys[2 * cell + 1];
@@ -290,11 +318,7 @@ export class Race extends Grouped {
         } else low[i] += hash.stride * cell;
       }
     }
-    for (let i = 0; i < count; i++) {
-      if (!inside[i]) continue;
-      if (!row.rehashed) sum[i] += counters[low[i]];
-      else sum[i] += (counters[upperProduct((high[i] + Math.floor(low[i] / 2 ** 32)) >>> 0, this.width)] - background) * gain;
-    }
+    for (let i = 0; i < count; i++) if (inside[i]) sum[i] += read(high[i], low[i]);
   }
 
   /** What each cell of a hash adds to the key of its row, worked out once where there are few. */

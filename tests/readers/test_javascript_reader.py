@@ -188,6 +188,8 @@ MAPPED = {
     "rehashed": (Race(PLANE, kernels.Euclidean(0.2), rows=12, width=16), 9, 50),
     "angle": (Race(PLANE, kernels.Angular(), rows=12, width=8), 9, 50),
     "hashes": (Race(PLANE, kernels.Laplacian(1.5), rows=12, width=64), 9, 7),
+    "power": (Race(PLANE, kernels.Euclidean(2.0, power=3), rows=12, width=64), 9, 50),
+    "a line and a place": (Race(PLANE, kernels.Laplacian(1.5), rows=12, width=64), 9, 1),
     "few places": (Features(PLANE, kernels.Gaussian(1.5), rows=40), 45, 60),
     "all places": (Features(PLANE, kernels.Laplacian(0.5), rows=40), 45, 7),
 }
@@ -202,11 +204,13 @@ def test_maps_are_those_of_python_at_once_and_in_strips(tmp_path):
         release.save(tmp_path / f"{name}.npz")
         x, y = np.linspace(-0.5, 9.0, across).tolist(), np.linspace(-3.0, 4.0, up).tolist()
         asked += [{"file": tmp_path / f"{name}.npz", "across": {"x": x, "y": strip}} for strip in (y, y[:3], y[3:])]
+        asked.append({"file": tmp_path / f"{name}.npz", "queries": {"x": x[3:4], "y": y[:1]}})
         expected.append(({"queries": {"x": x * up, "y": [one for one in y for _ in x]}}, release))
     found = ask(*asked)
     for place, (queries, release) in enumerate(expected):
-        whole, *parts = found[3 * place : 3 * place + 3]
+        whole, *parts, alone = found[4 * place : 4 * place + 4]
         compare(queries, whole, release)
+        compare(asked[4 * place + 3], alone, release)
         for name in ("estimate", "standardError"):
             joined = numbers(parts[0][name] + parts[1][name])
             np.testing.assert_allclose(joined, numbers(whole[name]), rtol=1e-9, atol=1e-9 * release.records)
