@@ -124,8 +124,8 @@ FACTORS = (
     "Its coefficients are of a logarithm: columns multiply what is expected, and one of 0.1 makes it a tenth larger."
 )
 NO_BANDS = (
-    "It has no bands: how far its noise moved a coefficient or a prediction depends on sums of the records that are not "
-    "released, or that noise hides."
+    "It has no bands: how far its noise moved a coefficient or a prediction depends on sums of the records that are "
+    "not released, or that noise hides."
 )
 
 
