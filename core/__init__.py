@@ -16,280 +16,163 @@ from typing import TYPE_CHECKING
 from .runtime.environment import VERSION as __version__
 
 if TYPE_CHECKING:
-    from .analysis.beyond_records import for_population
-    from .analysis.product_sums import components, correlations
-    from .analysis.regression import Regression, regression
-    from .analysis.sql import ask_sql
-    from .domain import (
-        Categorical,
-        ChosenWords,
-        Coordinate,
-        Cyclic,
-        Dates,
-        Domain,
-        Encoder,
-        Items,
-        Numeric,
-        Ordered,
-        PrivacyUnit,
-        Reading,
-        TextLength,
-        Vector,
-    )
-    from .domain.declarations import Declaration
-    from .domain.learned_encoders import encoder_of_pipeline, learned_encoder
-    from .errors import BudgetError, ReleaseFileError, RequestError
-    from .estimators import (
-        LocalFrequencies,
-        LocalFrequentTexts,
-        LocalKernelDensity,
-        LocalTextCounts,
-        PrivateCentroidClassifier,
-        PrivateChosenClassifier,
-        PrivateDistanceSum,
-        PrivateKernelClassifier,
-        PrivateKernelDensity,
-        PrivateLinearSVC,
-        PrivateLogisticRegression,
-        PrivatePCA,
-        PrivateRidge,
-    )
-    from .figures.share.passport import passport
-    from .geometry import kernels
-    from .local.local_release import LocalRelease, load_local
-    from .local.oracles.oracle import oracle
-    from .local.survey import Survey
-    from .models.from_tables import train_from
-    from .models.linear_models import LinearModel, NumberModel, load_model
-    from .models.training import train
-    from .privacy.budget import Budget, Neighbours
-    from .privacy.ledger.ledger import Ledger
-    from .releases.discovery import discover, release_after
-    from .releases.discovery_stage import Discovery
-    from .releases.forecast.budget_for import budget_for, epsilon_of_harm
-    from .releases.forecast.kernel_choice import recommend_encoder
-    from .releases.forecast.recommendation import Closeness, Distances, Recommendation, recommend
-    from .releases.found import Discovered
-    from .releases.going_on import go_on
-    from .releases.job import release
-    from .releases.private_quantiles import PrivateQuantile, private_quantiles
-    from .releases.release import Release, load
-    from .releases.rounds.convenor_steps import ask_to_unmask, put_round_together
-    from .releases.rounds.owner_steps import make_hello, make_share, unmask
-    from .releases.rounds.round_messages import OwnerKey
-    from .releases.rounds.round_plan import RoundPlan
-    from .releases.topping_up import top_up
-    from .sketches.classes import Classes
-    from .sketches.distances.directions import Directions
-    from .sketches.distances.distance import Distance
-    from .sketches.distances.moments import Moments
-    from .sketches.distances.projected_distance import ProjectedDistance
-    from .sketches.grids.histogram import Histogram
-    from .sketches.hashed.features import Features
-    from .sketches.hashed.minhash import MinHash
-    from .sketches.hashed.race import Race
-    from .sketches.living import Living
-    from .sketches.part import Part
-    from .sketches.parts import Parts
-    from .sketches.projected import Projected
-    from .sketches.sums_of_products import Products
-    from .sketches.tables.chosen import ChosenTables
-    from .sketches.tables.tables import Tables
+    from .analysis.beyond_records import for_population as for_population
+    from .analysis.product_sums import components as components
+    from .analysis.product_sums import correlations as correlations
+    from .analysis.regression import Regression as Regression
+    from .analysis.regression import regression as regression
+    from .analysis.sql import ask_sql as ask_sql
+    from .domain import Categorical as Categorical
+    from .domain import ChosenWords as ChosenWords
+    from .domain import Coordinate as Coordinate
+    from .domain import Cyclic as Cyclic
+    from .domain import Dates as Dates
+    from .domain import Domain as Domain
+    from .domain import Encoder as Encoder
+    from .domain import Items as Items
+    from .domain import Numeric as Numeric
+    from .domain import Ordered as Ordered
+    from .domain import PrivacyUnit as PrivacyUnit
+    from .domain import Reading as Reading
+    from .domain import TextLength as TextLength
+    from .domain import Vector as Vector
+    from .domain.declarations import Declaration as Declaration
+    from .domain.learned_encoders import encoder_of_pipeline as encoder_of_pipeline
+    from .domain.learned_encoders import learned_encoder as learned_encoder
+    from .errors import BudgetError as BudgetError
+    from .errors import ReleaseFileError as ReleaseFileError
+    from .errors import RequestError as RequestError
+    from .estimators import LocalFrequencies as LocalFrequencies
+    from .estimators import LocalFrequentTexts as LocalFrequentTexts
+    from .estimators import LocalKernelDensity as LocalKernelDensity
+    from .estimators import LocalTextCounts as LocalTextCounts
+    from .estimators import PrivateCentroidClassifier as PrivateCentroidClassifier
+    from .estimators import PrivateChosenClassifier as PrivateChosenClassifier
+    from .estimators import PrivateDistanceSum as PrivateDistanceSum
+    from .estimators import PrivateKernelClassifier as PrivateKernelClassifier
+    from .estimators import PrivateKernelDensity as PrivateKernelDensity
+    from .estimators import PrivateLinearSVC as PrivateLinearSVC
+    from .estimators import PrivateLogisticRegression as PrivateLogisticRegression
+    from .estimators import PrivatePCA as PrivatePCA
+    from .estimators import PrivateRidge as PrivateRidge
+    from .figures.share.passport import passport as passport
+    from .geometry import kernels as kernels
+    from .local.local_release import LocalRelease as LocalRelease
+    from .local.local_release import load_local as load_local
+    from .local.oracles.oracle import oracle as oracle
+    from .local.survey import Survey as Survey
+    from .models.from_tables import train_from as train_from
+    from .models.linear_models import LinearModel as LinearModel
+    from .models.linear_models import NumberModel as NumberModel
+    from .models.linear_models import load_model as load_model
+    from .models.training import train as train
+    from .privacy.budget import Budget as Budget
+    from .privacy.budget import Neighbours as Neighbours
+    from .privacy.ledger.ledger import Ledger as Ledger
+    from .releases.discovery import discover as discover
+    from .releases.discovery import release_after as release_after
+    from .releases.discovery_stage import Discovery as Discovery
+    from .releases.forecast.budget_for import budget_for as budget_for
+    from .releases.forecast.budget_for import epsilon_of_harm as epsilon_of_harm
+    from .releases.forecast.kernel_choice import recommend_encoder as recommend_encoder
+    from .releases.forecast.recommendation import Closeness as Closeness
+    from .releases.forecast.recommendation import Distances as Distances
+    from .releases.forecast.recommendation import Recommendation as Recommendation
+    from .releases.forecast.recommendation import recommend as recommend
+    from .releases.found import Discovered as Discovered
+    from .releases.going_on import go_on as go_on
+    from .releases.job import release as release
+    from .releases.private_quantiles import PrivateQuantile as PrivateQuantile
+    from .releases.private_quantiles import private_quantiles as private_quantiles
+    from .releases.release import Release as Release
+    from .releases.release import load as load
+    from .releases.rounds.convenor_steps import ask_to_unmask as ask_to_unmask
+    from .releases.rounds.convenor_steps import put_round_together as put_round_together
+    from .releases.rounds.owner_steps import make_hello as make_hello
+    from .releases.rounds.owner_steps import make_share as make_share
+    from .releases.rounds.owner_steps import unmask as unmask
+    from .releases.rounds.round_messages import OwnerKey as OwnerKey
+    from .releases.rounds.round_plan import RoundPlan as RoundPlan
+    from .releases.topping_up import top_up as top_up
+    from .sketches.classes import Classes as Classes
+    from .sketches.distances.directions import Directions as Directions
+    from .sketches.distances.distance import Distance as Distance
+    from .sketches.distances.moments import Moments as Moments
+    from .sketches.distances.projected_distance import ProjectedDistance as ProjectedDistance
+    from .sketches.grids.histogram import Histogram as Histogram
+    from .sketches.hashed.features import Features as Features
+    from .sketches.hashed.minhash import MinHash as MinHash
+    from .sketches.hashed.race import Race as Race
+    from .sketches.living import Living as Living
+    from .sketches.part import Part as Part
+    from .sketches.parts import Parts as Parts
+    from .sketches.projected import Projected as Projected
+    from .sketches.sums_of_products import Products as Products
+    from .sketches.tables.chosen import ChosenTables as ChosenTables
+    from .sketches.tables.tables import Tables as Tables
 
-_HOME = {
-    "Budget": ".privacy.budget",
-    "BudgetError": ".errors",
-    "Categorical": ".domain",
-    "ChosenWords": ".domain",
-    "Classes": ".sketches.classes",
-    "Closeness": ".releases.forecast.recommendation",
-    "Coordinate": ".domain",
-    "Cyclic": ".domain",
-    "Dates": ".domain",
-    "Declaration": ".domain.declarations",
-    "Directions": ".sketches.distances.directions",
-    "Discovered": ".releases.found",
-    "Discovery": ".releases.discovery_stage",
-    "Distance": ".sketches.distances.distance",
-    "Distances": ".releases.forecast.recommendation",
-    "Domain": ".domain",
-    "Encoder": ".domain",
-    "Features": ".sketches.hashed.features",
-    "Histogram": ".sketches.grids.histogram",
-    "Items": ".domain",
-    "LinearModel": ".models.linear_models",
-    "Ledger": ".privacy.ledger.ledger",
-    "LocalFrequencies": ".estimators",
-    "LocalFrequentTexts": ".estimators",
-    "LocalKernelDensity": ".estimators",
-    "LocalRelease": ".local.local_release",
-    "LocalTextCounts": ".estimators",
-    "MinHash": ".sketches.hashed.minhash",
-    "Moments": ".sketches.distances.moments",
-    "Neighbours": ".privacy.budget",
-    "NumberModel": ".models.linear_models",
-    "Numeric": ".domain",
-    "Ordered": ".domain",
-    "Part": ".sketches.part",
-    "Parts": ".sketches.parts",
-    "PrivacyUnit": ".domain",
-    "PrivateCentroidClassifier": ".estimators",
-    "PrivateChosenClassifier": ".estimators",
-    "PrivateDistanceSum": ".estimators",
-    "PrivateKernelClassifier": ".estimators",
-    "PrivateKernelDensity": ".estimators",
-    "PrivateLinearSVC": ".estimators",
-    "PrivateLogisticRegression": ".estimators",
-    "PrivatePCA": ".estimators",
-    "PrivateQuantile": ".releases.private_quantiles",
-    "PrivateRidge": ".estimators",
-    "Products": ".sketches.sums_of_products",
-    "Projected": ".sketches.projected",
-    "ProjectedDistance": ".sketches.distances.projected_distance",
-    "Race": ".sketches.hashed.race",
-    "Reading": ".domain",
-    "Recommendation": ".releases.forecast.recommendation",
-    "Regression": ".analysis.regression",
-    "Release": ".releases.release",
-    "ReleaseFileError": ".errors",
-    "RequestError": ".errors",
-    "Survey": ".local.survey",
-    "ChosenTables": ".sketches.tables.chosen",
-    "Tables": ".sketches.tables.tables",
-    "TextLength": ".domain",
-    "Vector": ".domain",
-    "ask_sql": ".analysis.sql",
-    "budget_for": ".releases.forecast.budget_for",
-    "components": ".analysis.product_sums",
-    "correlations": ".analysis.product_sums",
-    "discover": ".releases.discovery",
-    "encoder_of_pipeline": ".domain.learned_encoders",
-    "epsilon_of_harm": ".releases.forecast.budget_for",
-    "for_population": ".analysis.beyond_records",
-    "learned_encoder": ".domain.learned_encoders",
-    "load": ".releases.release",
-    "load_local": ".local.local_release",
-    "oracle": ".local.oracles.oracle",
-    "load_model": ".models.linear_models",
-    "passport": ".figures.share.passport",
-    "private_quantiles": ".releases.private_quantiles",
-    "recommend": ".releases.forecast.recommendation",
-    "recommend_encoder": ".releases.forecast.kernel_choice",
-    "regression": ".analysis.regression",
-    "release": ".releases.job",
-    "release_after": ".releases.discovery",
-    "Living": ".sketches.living",
-    "go_on": ".releases.going_on",
-    "OwnerKey": ".releases.rounds.round_messages",
-    "RoundPlan": ".releases.rounds.round_plan",
-    "top_up": ".releases.topping_up",
-    "make_hello": ".releases.rounds.owner_steps",
-    "make_share": ".releases.rounds.owner_steps",
-    "unmask": ".releases.rounds.owner_steps",
-    "ask_to_unmask": ".releases.rounds.convenor_steps",
-    "put_round_together": ".releases.rounds.convenor_steps",
-    "train": ".models.training",
-    "train_from": ".models.from_tables",
+_NAMES = {
+    ".analysis.beyond_records": "for_population",
+    ".analysis.product_sums": "components correlations",
+    ".analysis.regression": "Regression regression",
+    ".analysis.sql": "ask_sql",
+    ".domain": (
+        "Categorical ChosenWords Coordinate Cyclic Dates Domain Encoder Items Numeric Ordered PrivacyUnit Reading "
+        "TextLength Vector"
+    ),
+    ".domain.declarations": "Declaration",
+    ".domain.learned_encoders": "encoder_of_pipeline learned_encoder",
+    ".errors": "BudgetError ReleaseFileError RequestError",
+    ".estimators": (
+        "LocalFrequencies LocalFrequentTexts LocalKernelDensity LocalTextCounts PrivateCentroidClassifier "
+        "PrivateChosenClassifier PrivateDistanceSum PrivateKernelClassifier PrivateKernelDensity PrivateLinearSVC "
+        "PrivateLogisticRegression PrivatePCA PrivateRidge"
+    ),
+    ".figures.share.passport": "passport",
+    ".local.local_release": "LocalRelease load_local",
+    ".local.oracles.oracle": "oracle",
+    ".local.survey": "Survey",
+    ".models.from_tables": "train_from",
+    ".models.linear_models": "LinearModel NumberModel load_model",
+    ".models.training": "train",
+    ".privacy.budget": "Budget Neighbours",
+    ".privacy.ledger.ledger": "Ledger",
+    ".releases.discovery": "discover release_after",
+    ".releases.discovery_stage": "Discovery",
+    ".releases.forecast.budget_for": "budget_for epsilon_of_harm",
+    ".releases.forecast.kernel_choice": "recommend_encoder",
+    ".releases.forecast.recommendation": "Closeness Distances Recommendation recommend",
+    ".releases.found": "Discovered",
+    ".releases.going_on": "go_on",
+    ".releases.job": "release",
+    ".releases.private_quantiles": "PrivateQuantile private_quantiles",
+    ".releases.release": "Release load",
+    ".releases.rounds.convenor_steps": "ask_to_unmask put_round_together",
+    ".releases.rounds.owner_steps": "make_hello make_share unmask",
+    ".releases.rounds.round_messages": "OwnerKey",
+    ".releases.rounds.round_plan": "RoundPlan",
+    ".releases.topping_up": "top_up",
+    ".sketches.classes": "Classes",
+    ".sketches.distances.directions": "Directions",
+    ".sketches.distances.distance": "Distance",
+    ".sketches.distances.moments": "Moments",
+    ".sketches.distances.projected_distance": "ProjectedDistance",
+    ".sketches.grids.histogram": "Histogram",
+    ".sketches.hashed.features": "Features",
+    ".sketches.hashed.minhash": "MinHash",
+    ".sketches.hashed.race": "Race",
+    ".sketches.living": "Living",
+    ".sketches.part": "Part",
+    ".sketches.parts": "Parts",
+    ".sketches.projected": "Projected",
+    ".sketches.sums_of_products": "Products",
+    ".sketches.tables.chosen": "ChosenTables",
+    ".sketches.tables.tables": "Tables",
 }
-"""Module of every public name."""
+"""The public names of each module."""
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "Budget",
-    "BudgetError",
-    "Categorical",
-    "ChosenTables",
-    "ChosenWords",
-    "Classes",
-    "Closeness",
-    "Coordinate",
-    "Cyclic",
-    "Dates",
-    "Declaration",
-    "Directions",
-    "Discovered",
-    "Discovery",
-    "Distance",
-    "Distances",
-    "Domain",
-    "Encoder",
-    "Features",
-    "Histogram",
-    "Items",
-    "Ledger",
-    "LinearModel",
-    "Living",
-    "LocalFrequencies",
-    "LocalFrequentTexts",
-    "LocalKernelDensity",
-    "LocalRelease",
-    "LocalTextCounts",
-    "MinHash",
-    "Moments",
-    "Neighbours",
-    "NumberModel",
-    "Numeric",
-    "Ordered",
-    "OwnerKey",
-    "Part",
-    "Parts",
-    "PrivacyUnit",
-    "PrivateCentroidClassifier",
-    "PrivateChosenClassifier",
-    "PrivateDistanceSum",
-    "PrivateKernelClassifier",
-    "PrivateKernelDensity",
-    "PrivateLinearSVC",
-    "PrivateLogisticRegression",
-    "PrivatePCA",
-    "PrivateQuantile",
-    "PrivateRidge",
-    "Products",
-    "Projected",
-    "ProjectedDistance",
-    "Race",
-    "Reading",
-    "Recommendation",
-    "Regression",
-    "Release",
-    "ReleaseFileError",
-    "RequestError",
-    "RoundPlan",
-    "Survey",
-    "Tables",
-    "TextLength",
-    "Vector",
-    "__version__",
-    "ask_sql",
-    "ask_to_unmask",
-    "budget_for",
-    "components",
-    "correlations",
-    "discover",
-    "encoder_of_pipeline",
-    "epsilon_of_harm",
-    "for_population",
-    "go_on",
-    "kernels",
-    "learned_encoder",
-    "load",
-    "load_local",
-    "load_model",
-    "make_hello",
-    "make_share",
-    "oracle",
-    "passport",
-    "private_quantiles",
-    "put_round_together",
-    "recommend",
-    "recommend_encoder",
-    "regression",
-    "release",
-    "release_after",
-    "top_up",
-    "train",
-    "train_from",
-    "unmask",
-]
+__all__ = ["__version__", "kernels", *_HOME]
 
 
 def __getattr__(name: str) -> object:
