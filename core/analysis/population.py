@@ -92,10 +92,7 @@ def lattice_population(
 class Smoothing:
     """Kernel sums of weights on a lattice, at all its places.
 
-    Parameters
-    ----------
-    pitch : np.ndarray
-        How far apart they are, float64 (d,).
+    `pitch`: How far apart they are, float64 (d,).
     """
 
     def __init__(self, kernel: Kernel, shape: tuple[int, ...], pitch: np.ndarray) -> None:

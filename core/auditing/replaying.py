@@ -123,14 +123,8 @@ class _Made:
 class Recorded:
     """A release of one data set with its tape, to be made again of neighbours; a context, which removes its folder.
 
-    Parameters
-    ----------
-    release : Release
-        Makes it, through some door, and returns what is let out.
-    data : pd.DataFrame
-        Made-up records; what is found names no value of them.
-    promise : Promise
-        What it is held to.
+    `release`: Makes it, through some door, and returns what is let out. `data`: Made-up records; what is found names no
+    value of them. `promise`: What it is held to.
     """
 
     def __init__(self, release: Release, data: pd.DataFrame, promise: Promise) -> None:

@@ -181,17 +181,8 @@ def encoder_of_onnx(
     encoders have, Clip and LpNormalization. It is read and never run, so that images are the same bit for bit on every
     computer, which a library that runs networks does not promise. What it was trained on must be public.
 
-    Parameters
-    ----------
-    network : bytes
-        The contents of the file, which may be a stranger's.
-    reads, bounds, ball : Sequence[Numeric | Vector], tuple[float, float], bool
-        As of `encoder_of_pipeline`.
-
-    Raises
-    ------
-    RequestError
-        When it is no such chain, or the package is missing.
+    `network`: The contents of the file, which may be a stranger's. `reads`, `bounds`, `ball`: As of
+    `encoder_of_pipeline`. RequestError when it is no such chain, or the package is missing.
     """
     check_extra("onnx", "onnx", "Reading an ONNX network")
     import onnx

@@ -188,14 +188,8 @@ GAUSS_POINTS, GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(6)
 def pour_masses(values, low, length, cells, steps, masses):
     """Add each record's share of ``steps`` units to the two nodes beside it, in whole numbers.
 
-    Parameters
-    ----------
-    values : np.ndarray
-        float64 (n,), inside [low, low + length].
-    cells, steps : int
-        Of the grid, and places that are told apart in a cell, a power of two.
-    masses : np.ndarray
-        int64 (cells + 1,), changed in place; a record adds ``steps`` to it altogether.
+    `values`: float64 (n,), inside [low, low + length]. `cells`, `steps`: Of the grid, and places that are told apart in
+    a cell, a power of two. `masses`: int64 (cells + 1,), changed in place; a record adds ``steps`` to it altogether.
     """
     last = cells * steps
     for value in values:

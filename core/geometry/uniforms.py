@@ -40,12 +40,8 @@ MAX_SOBOL = 21_201  # Dimensions for which SciPy has direction numbers.
 class PublicRandom:
     """A stream of public random numbers that depends on a seed and a label alone.
 
-    Parameters
-    ----------
-    seed : int
-        The release's hash seed, 0 <= seed < 2**128.
-    label : int
-        Whole numbers that tell the streams of one release apart (which family, which group).
+    `seed`: The release's hash seed, 0 <= seed < 2**128. `label`: Whole numbers that tell the streams of one release
+    apart (which family, which group).
     """
 
     def __init__(self, seed: int, *label: int):

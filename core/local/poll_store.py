@@ -67,10 +67,7 @@ def check_poll(survey: Survey) -> None:
 class Polls:
     """The polls of a file.
 
-    Parameters
-    ----------
-    path : Path
-        Where the file is, or will be.
+    `path`: Where the file is, or will be.
     """
 
     def __init__(self, path: Path):

@@ -109,10 +109,7 @@ class Perturbed:
 class ApproximateMinima(Method):
     """Approximate minima perturbation of a logistic regression, without anything to be tuned.
 
-    Parameters
-    ----------
-    constants : str
-        "sharp" or "published"; see the module.
+    `constants`: "sharp" or "published"; see the module.
     """
 
     constants: str = parameter(Choice("The constants", CONSTANTS), "sharp")
@@ -191,10 +188,7 @@ class ApproximateMinima(Method):
 def near_minimiser(vectors: np.ndarray, plan: Perturbed, noise_source: NoiseSource) -> np.ndarray:
     """A place near the minimiser of the module's objective with a drawn b, noise on it, int64 (m,); it was paid for.
 
-    Parameters
-    ----------
-    vectors : np.ndarray
-        Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
+    `vectors`: Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
     """
     second = plan.second.parameter
     law = ApproximateMinimum(plan.deviation, plan.curvature, LARGEST_GRADIENT, second, 1 << UNIT_BITS, 1 << plan.bits)

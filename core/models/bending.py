@@ -83,10 +83,7 @@ def curved(numbers: np.ndarray, halvings: int) -> np.ndarray:
 def frequencies(waves: int, groups: Sequence[int]) -> np.ndarray:
     """The public frequencies of so many waves, turns a unit of each coordinate, float64 (waves, d).
 
-    Parameters
-    ----------
-    groups : Sequence[int]
-        Which coordinates are the categories of one column, by equal numbers above 0; 0 of numbers.
+    `groups`: Which coordinates are the categories of one column, by equal numbers above 0; 0 of numbers.
     """
     return _frequencies(waves, tuple(groups))
 
@@ -102,10 +99,7 @@ def _frequencies(waves: int, groups: tuple[int, ...]) -> np.ndarray:
 def waved(vectors: np.ndarray, waves: np.ndarray, square: float) -> np.ndarray:
     """Waves (W, d) of coordinates between -1 and 1 (n, d), float64 (n, 2W): cosines, then sines; see the module.
 
-    Parameters
-    ----------
-    square : float
-        B, the squared length of a corner of the bounds.
+    `square`: B, the squared length of a corner of the bounds.
     """
     turns = np.zeros((len(vectors), len(waves)))
     for column, speeds in zip(vectors.T, waves.T, strict=True):
@@ -138,15 +132,8 @@ def mean_waves(
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """What waves are on average where one column has a value and the others any; see the module.
 
-    Parameters
-    ----------
-    places : Sequence[np.ndarray]
-        Of each coordinate the values to tell of, float64 (k,); 1 of a category.
-
-    Returns
-    -------
-    tuple[list[np.ndarray], np.ndarray]
-        At each place of each coordinate, float64 (k, 2W); and over all values of all columns, float64 (2W,).
+    `places`: Of each coordinate the values to tell of, float64 (k,); 1 of a category. Returns at each place of each
+    coordinate, float64 (k, 2W); and over all values of all columns, float64 (2W,).
     """
     own = np.array([group or -1 - place for place, group in enumerate(groups)])
     _, column_of = np.unique(own, return_inverse=True)

@@ -83,14 +83,9 @@ def rounded_minimiser(
 ) -> list[int]:
     """Return the minimiser of J in multiples of 2^-`GRID_BITS`, rounded to nearest.
 
-    Parameters
-    ----------
-    vectors : np.ndarray
-        int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
-    linear : Bounds
-        Bounds of b, which get narrower from level to level without end.
-    offsets : np.ndarray | None
-        int64 (n,), o_i in units of 2^-`UNIT_BITS`, below 2^53 of them; None where all are 0.
+    `vectors`: int64 (n, m), u_i in units of 2^-`UNIT_BITS`, each of length 1 at most. `linear`: Bounds of b, which get
+    narrower from level to level without end. `offsets`: int64 (n,), o_i in units of 2^-`UNIT_BITS`, below 2^53 of them;
+    None where all are 0.
     """
     return rounded_by(_Logistic(vectors, curvature, offsets), curvature, linear)
 
@@ -109,10 +104,7 @@ def approximate_minimiser(
 ) -> list[Fraction]:
     """Return a place where the gradient of J is certainly no longer than `largest_gradient`, for the real b.
 
-    Parameters
-    ----------
-    largest_gradient : Fraction
-        Above 0; what is reached is checked, whatever the search did.
+    `largest_gradient`: Above 0; what is reached is checked, whatever the search did.
     """
     for place, length in _approaching(_Logistic(vectors, curvature), linear):
         if length <= largest_gradient:
@@ -321,10 +313,7 @@ Goal = Callable[[int], tuple[Sequence[Fraction], Fraction]]
 class Solver:
     """Solutions of H θ = g, H = products + ridge.
 
-    Parameters
-    ----------
-    products : np.ndarray
-        A sum of products of whole numbers, object (m, m).
+    `products`: A sum of products of whole numbers, object (m, m).
     """
 
     def __init__(self, products: np.ndarray, ridge: int):

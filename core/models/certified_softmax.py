@@ -58,14 +58,9 @@ LEAST_SHARE = 2.0**-30  # Of a step.
 def rounded_softmax(vectors: np.ndarray, codes: np.ndarray, classes: int, curvature: Fraction, linear: Bounds) -> list:
     """Return the minimiser of J in multiples of 2^-`GRID_BITS`, rounded to nearest, row by row.
 
-    Parameters
-    ----------
-    vectors : np.ndarray
-        int64 (n, m), x_i in units of 2^-`UNIT_BITS`, each of length 1 at most.
-    codes : np.ndarray
-        int64 (n,), their classes, from 0.
-    linear : Bounds
-        Bounds of all b_j, one after the other, which get narrower from level to level without end.
+    `vectors`: int64 (n, m), x_i in units of 2^-`UNIT_BITS`, each of length 1 at most. `codes`: int64 (n,), their
+    classes, from 0. `linear`: Bounds of all b_j, one after the other, which get narrower from level to level without
+    end.
     """
     return rounded_by(Softmax(vectors, codes, classes, curvature), curvature, linear)
 

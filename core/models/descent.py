@@ -81,12 +81,8 @@ THEOREM = (
 class Descent(GaussianTables, Trained[Model]):
     """Full-batch gradient descent with noise in every step, for any loss whose slopes are whole numbers.
 
-    Parameters
-    ----------
-    rate : float | None
-        Length of a step times the square of the bought length; None for the longest that the noise leaves room for.
-    clip : float
-        C, in bought lengths.
+    `rate`: Length of a step times the square of the bought length; None for the longest that the noise leaves room for.
+    `clip`: C, in bought lengths.
     """
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 10_000), USUAL_STEPS)
@@ -244,10 +240,7 @@ class Descent(GaussianTables, Trained[Model]):
         The noise of each step grows with the root of their number, and shortens all of them by as much; where they
         would be long all the same, more of them get further.
 
-        Parameters
-        ----------
-        records : float
-            About how many there are.
+        `records`: About how many there are.
         """
         if budget.pure:
             return self
@@ -286,10 +279,8 @@ def scores_of(whole: np.ndarray, weights: np.ndarray) -> np.ndarray:
 class NoisyDescent(Descent[LinearModel], Method):
     """Classes by full-batch gradient descent with noise in every step.
 
-    Parameters
-    ----------
-    loss : str
-        "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the rest.
+    `loss`: "logistic" (multinomial for more than two classes), or "svm", Huber's smooth hinge, each class against the
+    rest.
     """
 
     loss: str = parameter(Choice("The loss", LOSSES), "logistic")

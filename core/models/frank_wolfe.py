@@ -50,12 +50,8 @@ THEOREM = (
 class FrankWolfe(Method):
     """Sparse logistic regression: as many coordinates as there are steps, at most.
 
-    Parameters
-    ----------
-    steps : int
-        T, how many corners are chosen.
-    ball : float
-        C, how large coefficients of coordinates between -1 and 1 may be together.
+    `steps`: T, how many corners are chosen. `ball`: C, how large coefficients of coordinates between -1 and 1 may be
+    together.
     """
 
     steps: int = parameter(Whole("The number of steps", 1, 1_000), 10)
@@ -115,12 +111,8 @@ class FrankWolfe(Method):
 def corner_scores(signed: np.ndarray, place: np.ndarray) -> np.ndarray:
     """How fast the loss falls toward each corner, first the positive ones: int64 (2 m,), exact and private.
 
-    Parameters
-    ----------
-    signed : np.ndarray
-        Records in whole units times their class, 1 or -1, float64 (n, m).
-    place : np.ndarray
-        Whole coefficients, float64 (m,).
+    `signed`: Records in whole units times their class, 1 or -1, float64 (n, m). `place`: Whole coefficients, float64
+    (m,).
     """
     positive, free = np.ones(len(signed), np.int64), np.full(len(signed), RESIDUAL_UNIT**2)
     slopes = sums_of_slopes(

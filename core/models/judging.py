@@ -132,12 +132,7 @@ def judge_classes(model: LinearModel, tested: Tested, level: float = 0.95) -> Cl
 def reliability(shares: np.ndarray, truth: np.ndarray, level: float = 0.95) -> Reliability:
     """Answers in bins of a tenth of how likely they are called.
 
-    Parameters
-    ----------
-    shares : np.ndarray
-        Probabilities, float64 (n, K).
-    truth : np.ndarray
-        The places of the true classes, int64 (n,).
+    `shares`: Probabilities, float64 (n, K). `truth`: The places of the true classes, int64 (n,).
     """
     answers = shares.argmax(axis=1)
     likely = shares[np.arange(len(shares)), answers]
@@ -177,10 +172,7 @@ LARGEST_STRETCH = 5.0  # Of the logarithm of the factor.
 def calibrated(model: LinearModel, tested: Tested) -> LinearModel:
     """The model with probabilities as a public test file has them.
 
-    Parameters
-    ----------
-    tested : Tested
-        Public records, by `read_test`.
+    `tested`: Public records, by `read_test`.
     """
     factor, shifts = _fitted(model, tested.scores, tested.truth)
     scale = model.scale * factor
@@ -233,21 +225,9 @@ def model_map(
 
     A model says nothing of how far its noise decides, so each of its answers stands as certain.
 
-    Parameters
-    ----------
-    x, y : str
-        Columns of numbers or categories.
-    held : Mapping[str, object] | None
-        A value for every other column.
-    resolution : int
-        Cells along a column of numbers.
-    classes : Sequence[str] | None
-        The order of the classes; None for the model's own.
-
-    Raises
-    ------
-    RequestError
-        When a column cannot be drawn, or another one has no value.
+    `x`, `y`: Columns of numbers or categories. `held`: A value for every other column. `resolution`: Cells along a
+    column of numbers. `classes`: The order of the classes; None for the model's own. RequestError when a column cannot
+    be drawn, or another one has no value.
     """
     box, classes = Box.of(model.task.encoding), tuple(classes or model.categories)
     missing = [name for name in box.columns if name not in {x, y, *(held or {})}]

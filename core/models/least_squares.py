@@ -67,10 +67,8 @@ SUMS_THEOREM = (
 class FromProducts(NumberMethod):
     """A number by regression on noisy sums of products.
 
-    Parameters
-    ----------
-    domain, label, radius : Domain, str, float | None
-        As of `Task`; records are never shortened, so the radius is that of a corner of the bounds.
+    `domain`, `label`, `radius`: As of `Task`; records are never shortened, so the radius is that of a corner of the
+    bounds.
     """
 
     name: ClassVar[str] = "products"
@@ -173,10 +171,7 @@ CLIP = 1.5
 class Boosted(Preconditioned, NumberMethod):
     """Boosted least squares: the number that a column has, from all others.
 
-    Parameters
-    ----------
-    domain, label, radius, steps, clip : Domain, str, float | None, int, float | None
-        As of `Preconditioned`; scores are in spreads of what is predicted.
+    `domain`, `label`, `radius`, `steps`, `clip`: As of `Preconditioned`; scores are in spreads of what is predicted.
     """
 
     name: ClassVar[str] = "boosted"

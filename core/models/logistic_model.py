@@ -177,10 +177,7 @@ def vectors_of(points: np.ndarray, centre: np.ndarray, radius: float) -> np.ndar
     last place carries the intercept. Entries are cut toward zero, and as long as the exact sum of squares exceeds what
     is allowed, every entry moves one unit toward zero.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d); each record's vector is a function of that record alone, bit for bit.
+    `points`: float64 (n, d); each record's vector is a function of that record alone, bit for bit.
     """
     offsets = [column - middle for column, middle in zip(points.T, centre, strict=True)]
     # In the order of the coordinates, as sums along an axis may depend on the records beside.

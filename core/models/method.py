@@ -79,17 +79,9 @@ class Fitted(ABC, Generic[Model]):
     ) -> Model:
         """Read the records, spend the budget, draw the noise and train.
 
-        Parameters
-        ----------
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-        noise_source : NoiseSource | None
-            None in any real fit; a seeded source makes a model that is marked as not private.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the request or the data cannot be used, or from ``spend``; nothing was released.
+        `spend`: Writes the cost to a ledger, durably, or raises; called before any noise exists. `noise_source`: None
+        in any real fit; a seeded source makes a model that is marked as not private. RequestError or BudgetError when
+        the request or the data cannot be used, or from ``spend``; nothing was released.
         """
         cost, plan = self.cost(budget), self._planned(budget)
         units, codes = self._read(source)
@@ -216,16 +208,9 @@ class Trained(Task, Fitted[Model]):
         Its noise is shorter than the promise asks of these records. So it is marked as not private whatever the source
         of noise was: its card names no promise, and it is written for teaching alone.
 
-        Parameters
-        ----------
-        units, codes : np.ndarray, np.ndarray
-            The public records, as `_read` gives them.
-        budget : Budget
-            The promise that is rehearsed.
-        share : Fraction
-            How many public records there are for each one that they stand for.
-        noise_source : NoiseSource
-            A seeded one, or the system's where many must be independent.
+        `units`, `codes`: The public records, as `_read` gives them. `budget`: The promise that is rehearsed. `share`:
+        How many public records there are for each one that they stand for. `noise_source`: A seeded one, or the
+        system's where many must be independent.
         """
         plan = self._beside(self._planned(budget), share)
         return self._never_private(self._trained(units, codes, budget, plan, noise_source))

@@ -38,15 +38,8 @@ Declared = Mapping[str, int] | Sequence[int] | None  # As scikit-learn takes `mo
 def directions_of(task: Task, declared: Declared) -> tuple[int, ...]:
     """Of each coordinate before any bends, 1 where it only raises what is predicted, -1 where it lowers it; () of none.
 
-    Parameters
-    ----------
-    declared : Mapping[str, int] | Sequence[int] | None
-        Columns with 1, -1 or 0; or one of these for each feature, in their order.
-
-    Raises
-    ------
-    RequestError
-        When that cannot be declared of such a column or model.
+    `declared`: Columns with 1, -1 or 0; or one of these for each feature, in their order. RequestError when that cannot
+    be declared of such a column or model.
     """
     columns = [column for column in task.features.columns for _ in range(column.width)]
     if declared is None:
@@ -85,10 +78,7 @@ def directions_of(task: Task, declared: Declared) -> tuple[int, ...]:
 def monotone(model: Model, directions: Sequence[int]) -> Model:
     """The model with curves that go where they were declared to go, for records of any length.
 
-    Parameters
-    ----------
-    directions : Sequence[int]
-        See `directions_of`.
+    `directions`: See `directions_of`.
     """
     if not any(directions):
         return model
@@ -109,10 +99,7 @@ def monotone(model: Model, directions: Sequence[int]) -> Model:
 def _risen(weights: np.ndarray, sign: int) -> tuple[int, np.ndarray]:
     """The nearest curve that rises, or falls for a sign of -1: its constant and its weights, in whole units.
 
-    Parameters
-    ----------
-    weights : np.ndarray
-        Of a number and its tents (`bending.curved`), int64 (2^halvings,).
+    `weights`: Of a number and its tents (`bending.curved`), int64 (2^halvings,).
     """
     halvings = len(weights).bit_length() - 1
     basis = curved(knots(halvings), halvings)

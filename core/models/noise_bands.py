@@ -82,20 +82,10 @@ class Trace:
     ) -> np.ndarray | None:
         """Deviations that noise gives the mean of every term of a task, float64 (rows, terms).
 
-        Parameters
-        ----------
-        natural : float
-            What a coefficient of 1 in here is of coordinates between -1 and 1.
-        moves : np.ndarray | float
-            What the noise of one step moves coefficients by: a deviation for each alike, or the columns of a matrix
-            whose product with its transpose is their covariance, (d, k).
-        momentum : float
-            The share of each step that the next one goes on with.
-
-        Returns
-        -------
-        np.ndarray | None
-            None where the steps were too few to tell, or too much to keep.
+        `natural`: What a coefficient of 1 in here is of coordinates between -1 and 1. `moves`: What the noise of one
+        step moves coefficients by: a deviation for each alike, or the columns of a matrix whose product with its
+        transpose is their covariance, (d, k). `momentum`: The share of each step that the next one goes on with.
+        Returns none where the steps were too few to tell, or too much to keep.
         """
         if not self._kept:
             return None
@@ -280,14 +270,8 @@ class Spread:
     ) -> np.ndarray:
         """Coefficients without what noise alone explains, float64 (d + 1,); see the module.
 
-        Parameters
-        ----------
-        weights : np.ndarray
-            A minimiser, of (1, coordinates) divided by `length`.
-        ridge, variance : float
-            Of the squared coefficients in what was minimised; and of each entry of b.
-        curved : float
-            How much the loss curves beside a quarter.
+        `weights`: A minimiser, of (1, coordinates) divided by `length`. `ridge`, `variance`: Of the squared
+        coefficients in what was minimised; and of each entry of b. `curved`: How much the loss curves beside a quarter.
         """
         noises, unsure = self._noises(length, ridge, variance, curved), [one.unsure for one in self.columns]
         found = without_noise([one.block for one in self.columns], weights, noises, unsure)

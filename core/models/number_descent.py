@@ -85,10 +85,7 @@ def sum_of_squares(off: np.ndarray) -> int:
 def bought_residual(exact: int, records: float, noise: NoiseScale, noise_source: NoiseSource) -> float | None:
     """Root of the mean squared residual in standard deviations, as bought; None where noise hides it.
 
-    Parameters
-    ----------
-    records : float
-        How many there are, as far as is known.
+    `records`: How many there are, as far as is known.
     """
     square = float(add_noise(np.array([exact], np.int64), noise, noise_source)[0])
     return None if square <= math.sqrt(noise.variance) / DOUBT else math.sqrt(square / records) / RESIDUAL_UNIT
@@ -177,12 +174,8 @@ class NumberDescent(Descent[NumberModel], NumberMethod):
     def squares(self, whole: np.ndarray, goals: Any, weights: np.ndarray, lengths: float) -> int:
         """The sum of squared residuals at whole coefficients, in units of deviations, exact and private.
 
-        Parameters
-        ----------
-        whole, goals, weights : np.ndarray, Any, np.ndarray
-            Standardised records, their goals, and whole coefficients.
-        lengths : float
-            How many standard deviations a length is.
+        `whole`, `goals`, `weights`: Standardised records, their goals, and whole coefficients. `lengths`: How many
+        standard deviations a length is.
         """
         scores = scores_of(whole, weights)[:, 0]
         return sum_of_squares((scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)) * lengths)
@@ -285,10 +278,8 @@ class Counted:
 class CountDescent(NumberDescent):
     """Counts by full-batch gradient descent on Poisson's loss, with noise in every step.
 
-    Parameters
-    ----------
-    domain, label, radius, steps, rate, clip : Domain, str, float | None, int, float | None, float
-        As of `NumberDescent`; what is predicted must be a number from 0 on.
+    `domain`, `label`, `radius`, `steps`, `rate`, `clip`: As of `NumberDescent`; what is predicted must be a number from
+    0 on.
     """
 
     name: ClassVar[str] = "poisson"

@@ -88,12 +88,8 @@ THEOREM = (
 class PureFit(NumberMethod):
     """A number by objective perturbation, with nothing to be tuned.
 
-    Parameters
-    ----------
-    beside : Fraction
-        Share of epsilon of the second fit of one coordinate; the first has half as much more.
-    about : float | None
-        How many records there are, as is public or was bought; None where counts of cells have to say it.
+    `beside`: Share of epsilon of the second fit of one coordinate; the first has half as much more. `about`: How many
+    records there are, as is public or was bought; None where counts of cells have to say it.
     """
 
     beside: Fraction = field(default=USUAL_SHARE, kw_only=True)
@@ -202,10 +198,7 @@ def scores_of(units: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def perturbed_fit(vectors: np.ndarray, offsets: np.ndarray, rate: Fraction, noise_source: NoiseSource) -> list[int]:
     """The minimiser of the module's objective with a drawn b, in multiples of 2^-`GRID_BITS`; it was paid for.
 
-    Parameters
-    ----------
-    vectors, offsets : np.ndarray
-        x_i and o_i in units of 2^-`UNIT_BITS`, int64 (n, m) and (n,); private.
+    `vectors`, `offsets`: x_i and o_i in units of 2^-`UNIT_BITS`, int64 (n, m) and (n,); private.
     """
     law = PerturbedFit(rate, 1 / rate, 1 << UNIT_BITS, 1 << GRID_BITS)
     halves = [Fraction(sum(column), 2 << UNIT_BITS) for column in vectors.T.tolist()]

@@ -260,10 +260,7 @@ def perturbed_minimiser(
 ) -> list[int]:
     """The minimiser of the module's objective with a drawn b, in multiples of 2^-`GRID_BITS`; it was paid for.
 
-    Parameters
-    ----------
-    vectors : np.ndarray
-        Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
+    `vectors`: Records times their labels in units of 2^-`UNIT_BITS`, int64 (n, m); private.
     """
     law = PerturbedMinimum(rate, curvature, 1 << UNIT_BITS, 1 << GRID_BITS)
 
@@ -375,10 +372,7 @@ def perturbed_softmax(
 ) -> list[list[int]]:
     """The rows of the module's minimiser for several classes, in multiples of 2^-`GRID_BITS`; it was paid for.
 
-    Parameters
-    ----------
-    vectors, codes : np.ndarray, np.ndarray
-        Records in units of 2^-`UNIT_BITS`, int64 (n, m), and their classes, int64 (n,); private.
+    `vectors`, `codes`: Records in units of 2^-`UNIT_BITS`, int64 (n, m), and their classes, int64 (n,); private.
     """
     law = PerturbedSoftmax(plan.rate, plan.curvature, 1 << UNIT_BITS, 1 << GRID_BITS, classes)
     size = vectors.shape[1]

@@ -96,14 +96,8 @@ class Plan:
 class PermutationSGD(Method):
     """Stochastic gradient descent with noise on its result.
 
-    Parameters
-    ----------
-    schedule : str
-        "convex", with steps alike, or "strongly convex", with shorter and shorter ones.
-    passes, batch : int
-        k, and how many records a batch has at least.
-    deviation : float
-        Of the noise in each coefficient.
+    `schedule`: "convex", with steps alike, or "strongly convex", with shorter and shorter ones. `passes`, `batch`: k,
+    and how many records a batch has at least. `deviation`: Of the noise in each coefficient.
     """
 
     schedule: str = parameter(Choice("The schedule", SCHEDULES), "convex")

@@ -99,10 +99,7 @@ class Draw:
 class PosteriorSample(NumberMethod):
     """One posterior sample (OPS): the ridge is public.
 
-    Parameters
-    ----------
-    strength : float
-        λ + l in multiples of αB²: what is bought for less noise with more ridge.
+    `strength`: λ + l in multiples of αB²: what is bought for less noise with more ridge.
     """
 
     strength: Resolved[float] = parameter(Number("The strength of the ridge", 2.0, 1e4), USUAL_STRENGTH)

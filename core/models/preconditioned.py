@@ -110,12 +110,8 @@ class Found:
 class Preconditioned(GaussianTables):
     """What boosted regression and second-order classification share.
 
-    Parameters
-    ----------
-    steps : int
-        How many; the second half's mean is released.
-    clip : float | None
-        C, in lengths of the records times scores; None for what the method takes.
+    `steps`: How many; the second half's mean is released. `clip`: C, in lengths of the records times scores; None for
+    what the method takes.
     """
 
     steps: Resolved[int] = parameter(Whole("The number of steps", 1, 1_000), USUAL_STEPS)

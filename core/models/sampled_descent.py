@@ -123,19 +123,8 @@ def least_factor(
 ) -> float:
     """The least share of a step's variance, of those tried, that keeps the promise together with what is bought.
 
-    Parameters
-    ----------
-    moved, noise : Sensitivity, NoiseScale
-        Of a step on all records.
-    bought : tuple[tuple[Sensitivity, NoiseScale], ...]
-        Tables of all records.
-    epsilon, delta : float
-        What one record more or less may lose.
-
-    Raises
-    ------
-    RequestError
-        When no noise is enough.
+    `moved`, `noise`: Of a step on all records. `bought`: Tables of all records. `epsilon`, `delta`: What one record
+    more or less may lose. RequestError when no noise is enough.
     """
 
     from dp_accounting import NeighboringRelation, PoissonSampledDpEvent  # a second to load, for this method alone

@@ -76,16 +76,8 @@ def bought_scale(
 ) -> Scale:
     """Draw the noise of both tables, the second in view of the first; they were paid for.
 
-    Parameters
-    ----------
-    units : np.ndarray
-        Records as `Task.gather` gives them, int64 (n, d + 1).
-    records : float
-        How many there are, public or bought.
-    noises : tuple[NoiseScale, NoiseScale]
-        Of the centre and of the lengths.
-    radius, unit : float, int
-        The longest that features are, and what 1 counts.
+    `units`: Records as `Task.gather` gives them, int64 (n, d + 1). `records`: How many there are, public or bought.
+    `noises`: Of the centre and of the lengths. `radius`, `unit`: The longest that features are, and what 1 counts.
     """
     of_centre, of_lengths = noises
     noisy = add_noise(units[:, 1:].sum(axis=0), of_centre, noise_source).astype(np.float64)
@@ -158,14 +150,9 @@ RESIDUALS_AT_ONCE = 1 << 14
 def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray) -> np.ndarray:
     """Slopes of the loss, whole numbers of 2^-12, cut toward zero, float64 (n, rows).
 
-    Parameters
-    ----------
-    scores : np.ndarray
-        float64 (n, rows): log odds or margins of the second class where there is one row, otherwise of each class.
-    codes : np.ndarray
-        The records' classes, int64 (n,).
-    most : np.ndarray
-        The largest squared length of each record's residuals in their units, int64 (n,).
+    `scores`: float64 (n, rows): log odds or margins of the second class where there is one row, otherwise of each
+    class. `codes`: The records' classes, int64 (n,). `most`: The largest squared length of each record's residuals in
+    their units, int64 (n,).
     """
     return cut(slopes_of(scores, codes, loss), most)
 
@@ -173,10 +160,7 @@ def residuals(scores: np.ndarray, codes: np.ndarray, loss: str, most: np.ndarray
 def offsets(scores: np.ndarray, goals: np.ndarray, most: np.ndarray) -> np.ndarray:
     """Slopes of half the squared error, as `residuals` has them: scores less what they should be.
 
-    Parameters
-    ----------
-    goals : np.ndarray
-        Whole numbers of 2^-12, int64 (n,).
+    `goals`: Whole numbers of 2^-12, int64 (n,).
     """
     return cut(scores - np.ldexp(goals.astype(np.float64), -RESIDUAL_BITS)[:, None], most)
 
@@ -199,16 +183,9 @@ def sums_of_slopes(
 ) -> np.ndarray:
     """The exact sum of residuals times records, int64 (rows, m), at whole coefficients.
 
-    Parameters
-    ----------
-    units : np.ndarray
-        Records in whole units, float64 (n, m).
-    weights : np.ndarray
-        Whole multiples of a unit of the scores, float64 (rows, m).
-    unit : float
-        What a record of length 1 and a coefficient of 1 together count; scores are divided by it.
-    said : Callable[[np.ndarray, slice], np.ndarray]
-        Whole residuals of some records, from their scores and their places.
+    `units`: Records in whole units, float64 (n, m). `weights`: Whole multiples of a unit of the scores, float64 (rows,
+    m). `unit`: What a record of length 1 and a coefficient of 1 together count; scores are divided by it. `said`: Whole
+    residuals of some records, from their scores and their places.
     """
     table = np.zeros(weights.shape)
     for start in range(0, len(units), RESIDUALS_AT_ONCE):

@@ -343,17 +343,8 @@ def train_by(
 ) -> LinearModel | NumberModel:
     """Refuse what can be refused, buy what the plan buys, train, and promise what all of it cost together.
 
-    Parameters
-    ----------
-    payer : LedgerAccount | None
-        Who pays; nobody where adding up is left to the caller.
-    say : Callable[[Chosen], object]
-        Told what will be trained, before anything is spent on it.
-
-    Raises
-    ------
-    RequestError, BudgetError
-        When something is refused; nothing was spent, or it is said what was.
+    `payer`: Who pays; nobody where adding up is left to the caller. `say`: Told what will be trained, before anything
+    is spent on it. RequestError or BudgetError when something is refused; nothing was spent, or it is said what was.
     """
     expected = plan.ordinary(plan.known)
     if payer is not None:

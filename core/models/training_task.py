@@ -356,15 +356,8 @@ class Task(Validated):
 
         That is the places of their classes, or units of their numbers between -1 and 1.
 
-        Parameters
-        ----------
-        unit : int
-            What 1 counts; units are cut toward zero, and those of features together are no longer than radius · unit.
-
-        Raises
-        ------
-        RequestError
-            When the records cannot be read, or are too many to be held.
+        `unit`: What 1 counts; units are cut toward zero, and those of features together are no longer than radius ·
+        unit. RequestError when the records cannot be read, or are too many to be held.
         """
         before, parts, codes, held = source.fingerprint(), [], [], 0
         for batch in source.batches(self.domain):

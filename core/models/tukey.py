@@ -66,12 +66,8 @@ THEOREM = (
 class DeepFit(NumberMethod):
     """A number by the exponential mechanism among fits to parts of the records.
 
-    Parameters
-    ----------
-    doublings : int | None
-        The binary logarithm of m; None for as many as dimensions and budget ask for.
-    most : float
-        The largest coefficient of coordinates between -1 and 1 that can be released.
+    `doublings`: The binary logarithm of m; None for as many as dimensions and budget ask for. `most`: The largest
+    coefficient of coordinates between -1 and 1 that can be released.
     """
 
     doublings: int | None = parameter(Whole("The doublings of parts", 2, 16), None)
@@ -140,12 +136,8 @@ class DeepFit(NumberMethod):
 def grid_fits(units: np.ndarray, codes: np.ndarray, places: np.ndarray, parts: int, most: int) -> np.ndarray:
     """Coefficients of a ridge regression of every part on the grid, int64 (parts, d + 1); see the module.
 
-    Parameters
-    ----------
-    units, codes : np.ndarray
-        Whole records, int64 (n, d + 1), and what is predicted, int64 (n,).
-    places : np.ndarray
-        Which part each record goes to, int64 (n,).
+    `units`, `codes`: Whole records, int64 (n, d + 1), and what is predicted, int64 (n,). `places`: Which part each
+    record goes to, int64 (n,).
     """
     size = units.shape[1]
     sums = np.zeros((parts, size, size + 1))
@@ -177,10 +169,7 @@ def boxes(fits: np.ndarray, most: int) -> list[list[tuple[int, int]]]:
 def deep_point(nested: Sequence[Sequence[tuple[int, int]]], worth: Fraction, stream: Stream) -> list[int]:
     """A point of the outermost box with probability proportional to e^(worth · depth), exact.
 
-    Parameters
-    ----------
-    stream : Stream
-        Where the random bits come from.
+    `stream`: Where the random bits come from.
     """
     sizes = [math.prod(high - low + 1 for low, high in box) for box in nested]
     alone = [size - inner for size, inner in zip(sizes, [*sizes[1:], 0], strict=True)]

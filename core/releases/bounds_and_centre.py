@@ -220,10 +220,7 @@ class GridCounts:
 
     A record that misses one of the values is left out of all of them, so one record moves one cell of each grid.
 
-    Parameters
-    ----------
-    grids : Mapping[str, Grid]
-        A generous public range for each column, by name.
+    `grids`: A generous public range for each column, by name.
 
     Attributes
     ----------

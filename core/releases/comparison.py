@@ -110,12 +110,8 @@ class Banded:
 class Comparison(Generic[Asked]):
     """What two releases differ by: the first less the second.
 
-    Parameters
-    ----------
-    first, second : Asked
-        Of the same question to the same columns.
-    shares : bool
-        Whether numbers of records are compared as shares of all records, and distances as averages; otherwise sums.
+    `first`, `second`: Of the same question to the same columns. `shares`: Whether numbers of records are compared as
+    shares of all records, and distances as averages; otherwise sums.
     """
 
     first: Asked

@@ -194,12 +194,8 @@ def plan_after(
 ) -> PurchasePlan[Kind | TablePlan]:
     """The plan of a release of what is found out first, in one entry of the ledger: for whoever drives it.
 
-    Parameters
-    ----------
-    made : Callable[[Known], Kind | TablePlan]
-        What is released of `Known.found`; `kind_after` makes it of a sketch.
-    ordinary : Callable[[Known], Kind | TablePlan] | None
-        The same for prices beforehand, of columns that might be found; None is the same.
+    `made`: What is released of `Known.found`; `kind_after` makes it of a sketch. `ordinary`: The same for prices
+    beforehand, of columns that might be found; None is the same.
     """
     return PurchasePlan([discovery], Known(discovery.budget, 1.0), made, ordinary)
 

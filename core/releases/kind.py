@@ -210,12 +210,8 @@ class Plain:
 class TablePlan(PurchasePlan[Plain]):
     """A stage and the table that follows it, whose noise is fixed with that of the stage: one entry pays for both.
 
-    Parameters
-    ----------
-    stage : Stage
-        Offers the table beforehand, and draws it as it is in view of what was learnt.
-    budget : Budget
-        The promise of both together.
+    `stage`: Offers the table beforehand, and draws it as it is in view of what was learnt. `budget`: The promise of
+    both together.
     """
 
     def __init__(self, stage: Stage, budget: Budget) -> None:

@@ -66,16 +66,10 @@ class Settled(Generic[Made]):
 class PurchasePlan(Generic[Made]):
     """What a release buys, and what is made of it: a public value, the same for any records.
 
-    Parameters
-    ----------
-    stages : Sequence[Stage]
-        In the order in which they are bought; none where everything is known.
-    known : Known
-        What is known from public knowledge, and the promise of everything together.
-    made : Callable[[Known], Made]
-        What is released in view of all that is known, with what is left; RequestError where there is no such thing.
-    ordinary : Callable[[Known], Made] | None
-        What is priced beforehand, and made where the total does not admit the price of the other; None is the same.
+    `stages`: In the order in which they are bought; none where everything is known. `known`: What is known from public
+    knowledge, and the promise of everything together. `made`: What is released in view of all that is known, with what
+    is left; RequestError where there is no such thing. `ordinary`: What is priced beforehand, and made where the total
+    does not admit the price of the other; None is the same.
     """
 
     def __init__(
@@ -142,14 +136,8 @@ class PurchasePlan(Generic[Made]):
 class Purchasing(Generic[Made]):
     """One run of a plan, driven as a `Job` is: iterate to read for the first stage, at no cost, then `finish`.
 
-    Parameters
-    ----------
-    plan : PurchasePlan[Made]
-        What is bought.
-    payer : LedgerAccount | None
-        Who pays; nobody where adding up is left to the caller.
-    secure : Callable[[Any], object]
-        Finds room for a table that is about to be paid for together with what is bought before it.
+    `plan`: What is bought. `payer`: Who pays; nobody where adding up is left to the caller. `secure`: Finds room for a
+    table that is about to be paid for together with what is bought before it.
     """
 
     def __init__(

@@ -186,10 +186,7 @@ class Entry:
 class Shelf:
     """The releases of one ledger; its folder exists from the first one on.
 
-    Parameters
-    ----------
-    folder : Path
-        Where they are.
+    `folder`: Where they are.
     """
 
     def __init__(self, folder: Path):
@@ -391,10 +388,7 @@ ENDING = ".samples"  # Stands behind the name of the ledger of its owner; only f
 class Sandbox:
     """A ledger with its shelf that can be emptied.
 
-    Parameters
-    ----------
-    place : Path
-        Its file, which exists from the first use on.
+    `place`: Its file, which exists from the first use on.
     """
 
     def __init__(self, place: Path):

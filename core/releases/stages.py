@@ -297,10 +297,7 @@ def _deviation(offer: Offer, paired: float) -> float:
 class Pairs:
     """The two records of every bucket that drew least.
 
-    Parameters
-    ----------
-    buckets, dimensions : int
-        How many there are, and how long a record is.
+    `buckets`, `dimensions`: How many there are, and how long a record is.
     """
 
     def __init__(self, buckets: int, dimensions: int) -> None:

@@ -136,10 +136,7 @@ class Archive:
     ReleaseFileError when the file is not an archive of such arrays; nothing but its directory and headers has been
     read.
 
-    Parameters
-    ----------
-    names : Collection[str]
-        Arrays that may be inside.
+    `names`: Arrays that may be inside.
     """
 
     def __init__(self, file: BinaryIO, names: Collection[str]):

@@ -245,12 +245,8 @@ PATIENCE = 120.0
 class Attendance:
     """Looks whether somebody is there, and remembers since when they are not.
 
-    Parameters
-    ----------
-    look : Callable[[], bool]
-        Whether their browser is connected now; it may be asked from any thread.
-    clock : Callable[[], float]
-        Seconds on a clock that never goes back.
+    `look`: Whether their browser is connected now; it may be asked from any thread. `clock`: Seconds on a clock that
+    never goes back.
     """
 
     def __init__(self, look: Callable[[], bool], clock: Callable[[], float] = monotonic):

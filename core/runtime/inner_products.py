@@ -140,18 +140,10 @@ _several_rows, _one_row = _chains(_ROWS), _chains(1)
 def inner_products(points, start, length, coefficients, first, rows, panel, sums):
     """Continue sums[r, i] by the chain of row r and record start + i, for all rows and i < length.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (d, n), C order, d >= 1.
-    start, length : int
-        The records, at most as many as the panel has columns.
-    coefficients : np.ndarray
-        float64, flat; row r begins at first + r d.
-    panel : np.ndarray
-        float64 (at most DEPTH, `records_at_once`), C order, to be written over.
-    sums : np.ndarray
-        float64 (at least rows, as many columns), C order; offsets when it comes, and beyond the length anything.
+    `points`: float64 (d, n), C order, d >= 1. `start`, `length`: The records, at most as many as the panel has columns.
+    `coefficients`: float64, flat; row r begins at first + r d. `panel`: float64 (at most DEPTH, `records_at_once`), C
+    order, to be written over. `sums`: float64 (at least rows, as many columns), C order; offsets when it comes, and
+    beyond the length anything.
     """
     d = points.shape[0]
     depth = panel.shape[0]

@@ -317,14 +317,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     A class is listed where it says a `name` of its own and is not abstract, and says otherwise by `listed = False`;
     ``rank`` is its place, small ones first. Files are imported when somebody asks for the first time.
 
-    Parameters
-    ----------
-    package : str
-        Where the files are, each directly inside, or the one file that has all of them.
-    kind : type
-        What all of them are.
-    what : str
-        What one of them is called where another name is refused.
+    `package`: Where the files are, each directly inside, or the one file that has all of them. `kind`: What all of them
+    are. `what`: What one of them is called where another name is refused.
     """
 
     def __init__(self, package: str, kind: type[T], what: str) -> None:

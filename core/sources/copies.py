@@ -298,14 +298,8 @@ class _Joined(io.RawIOBase):
 class Foreign:
     """Copies of spreadsheets, or of the files of statistics packages, which a process of its own reads.
 
-    Parameters
-    ----------
-    kind : str
-        "sheet", or a key of `foreign_reader.READERS`.
-    sheet : str
-        The sheet to read, "" for the first and "*" for all of them under one header.
-    first : int
-        In which row, of those that are not empty, the names stand.
+    `kind`: "sheet", or a key of `foreign_reader.READERS`. `sheet`: The sheet to read, "" for the first and "*" for all
+    of them under one header. `first`: In which row, of those that are not empty, the names stand.
     """
 
     label: str

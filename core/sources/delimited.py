@@ -54,17 +54,8 @@ def is_looked_at(column: Column) -> TypeGuard[LookedAt]:
 def check_first(columns: Sequence[LookedAt], first: pa.Table, no_value: tuple[str, ...]) -> None:
     """Refuse columns of numbers or dates of which none of the first values is one: all of them at once.
 
-    Parameters
-    ----------
-    first : pa.Table
-        The first values of each, as they are written.
-    no_value : tuple[str, ...]
-        Texts that stand for no value in any column.
-
-    Raises
-    ------
-    RequestError
-        A sentence for each column that says what can be done, and repeats no value.
+    `first`: The first values of each, as they are written. `no_value`: Texts that stand for no value in any column.
+    RequestError: A sentence for each column that says what can be done, and repeats no value.
     """
     texts = {column.name: pc.cast(first.column(column.field).combine_chunks(), pa.large_string()) for column in columns}
     if refused := [words for column in columns if (words := _refusal(column, texts[column.name], no_value))]:

@@ -30,10 +30,7 @@ from .source import BATCH_ROWS, ColumnInfo, Location, Part, Paths, Source, colum
 class ArrowSource(Source):
     """Records that can be read any number of times as Arrow batches.
 
-    Parameters
-    ----------
-    read : Reads
-        Gives the batches of some columns, from the beginning at every call.
+    `read`: Gives the batches of some columns, from the beginning at every call.
     """
 
     def __init__(self, label: str, schema: pa.Schema, read: Reads, total: int | None = None) -> None:
@@ -226,15 +223,8 @@ class Drawn(ArrowSource):
     def of(cls, source: Source, domain: Domain, most: int) -> Drawn:
         """Read a source once.
 
-        Parameters
-        ----------
-        most : int
-            Numbers that are held in memory; RequestError where there are more.
-
-        Raises
-        ------
-        RequestError
-            As `Source.batches` does, and when the records are too many to be held.
+        `most`: Numbers that are held in memory; RequestError where there are more. RequestError: As `Source.batches`
+        does, and when the records are too many to be held.
         """
         before, parts, held = source.fingerprint(), [], 0
         for batch in source.batches(domain):

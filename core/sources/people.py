@@ -321,17 +321,8 @@ def order_of(batches: Iterable[pa.Array]) -> Order | None:
 def cut_between_sets(ids: Iterable[pa.Array], apart: int) -> list[int]:
     """Rows at which sets of whole numbers begin, at least so many apart, the first row and the number of rows included.
 
-    Parameters
-    ----------
-    ids : Iterable[pa.Array]
-        The ids of all rows, in their order, at most ``apart`` at a time.
-    apart : int
-        Rows between two cuts.
-
-    Returns
-    -------
-    list[int]
-        The cuts in ascending order; empty where the ids do not ascend or one is missing.
+    `ids`: The ids of all rows, in their order, at most ``apart`` at a time. `apart`: Rows between two cuts. Returns the
+    cuts in ascending order; empty where the ids do not ascend or one is missing.
     """
     cuts, place = [0], 0
     last: pa.Array | None = None
@@ -369,10 +360,7 @@ def ascends_by_length(ids: pa.Array) -> bool:
 def gather(pairs: Iterable[Pair], order: Order | None, label: str) -> Iterator[Lists]:
     """Ids, each once, and the lists of their items, from rows in which equal ids stand together.
 
-    Parameters
-    ----------
-    order : Order | None
-        In which their ids ascend, to be looked at on the way; None where they were sorted.
+    `order`: In which their ids ascend, to be looked at on the way; None where they were sorted.
     """
     whose: pa.Array | None = None  # the id of the last set, which may go on
     held: list[pa.Array] = []  # its items

@@ -36,21 +36,9 @@ WIDEST = 1e100  # Bounds that leave every number where it is while the public fi
 def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
     """What a public file says about the columns that it shares with the private one.
 
-    Parameters
-    ----------
-    names : Sequence[str]
-        Columns of the private data that need bounds or categories.
-
-    Returns
-    -------
-    dict[str, Column]
-        A numeric column with the least and greatest number found, or a categorical one with every text found, by name;
-        columns that are absent, constant or of another kind are left out.
-
-    Raises
-    ------
-    RequestError
-        When no column is shared, or the file cannot be read.
+    `names`: Columns of the private data that need bounds or categories. Returns a numeric column with the least and
+    greatest number found, or a categorical one with every text found, by name; columns that are absent, constant or of
+    another kind are left out. RequestError when no column is shared, or the file cannot be read.
     """
     kinds = {column.name: column.kind for column in source.columns if column.name in names}
     shared = [name for name in names if kinds.get(name) in ("number", "text")]
@@ -67,22 +55,9 @@ def public_facts(source: Source, names: Sequence[str]) -> dict[str, Column]:
 def public_table(source: Source, domain: Domain) -> pa.Table:
     """A domain's columns of a public file, in an order that says nothing and is always the same: files may be sorted.
 
-    Parameters
-    ----------
-    source : Source
-        The public file; further columns are not read.
-    domain : Domain
-        Of the private records.
-
-    Returns
-    -------
-    pa.Table
-        At most `MOST_RECORDS` records, drawn from all.
-
-    Raises
-    ------
-    RequestError
-        When a column is absent or of another kind, or there are no records.
+    `source`: The public file; further columns are not read. `domain`: Of the private records. Returns at most
+    `MOST_RECORDS` records, drawn from all. RequestError when a column is absent or of another kind, or there are no
+    records.
     """
     present = {column.name for column in source.columns}
     absent = [name for name in domain.fields if name not in present]

@@ -178,12 +178,8 @@ FromPaths = Callable[[Sequence[str]], str]  # From the paths of the opened files
 class QueriedSource(Source):
     """Records that a DuckDB table expression names.
 
-    Parameters
-    ----------
-    table : FromPaths
-        Makes the table expression from their paths.
-    setup : Callable[[Sequence[str]], list[str]] | None
-        Makes from the paths the statements that come before (attaching a database, loading an extension).
+    `table`: Makes the table expression from their paths. `setup`: Makes from the paths the statements that come before
+    (attaching a database, loading an extension).
     """
 
     def __init__(self, location: Location, table: FromPaths, setup: Callable[[Sequence[str]], list[str]] | None = None):

@@ -83,20 +83,9 @@ class Source(ABC):
         random (see `core.sources.people`), in an order that means nothing. When the domain's sets are gathered, a
         record is a set: the list of all items of one id (see `core.sources.people`).
 
-        Parameters
-        ----------
-        domain : Domain
-            Says which columns, and who one person is.
-        rows : int
-            Most records in a batch.
-        start : int
-            Records to pass over, as they were read before; only where `keeps_order`.
-
-        Raises
-        ------
-        RequestError
-            When a column is absent, the source is damaged, or a value cannot be what the domain says; while the
-            batches are drawn, too, as nothing is read before.
+        `domain`: Says which columns, and who one person is. `rows`: Most records in a batch. `start`: Records to pass
+        over, as they were read before; only where `keeps_order`. RequestError when a column is absent, the source is
+        damaged, or a value cannot be what the domain says; while the batches are drawn, too, as nothing is read before.
         """
         domain = domain.read
         self.check_columns(domain)

@@ -55,10 +55,7 @@ STAGES = (
 class Joining:
     """Taking part in one round, in a thread.
 
-    Parameters
-    ----------
-    begin : Callable[[], Participant]
-        Reads the records, and is ready to call.
+    `begin`: Reads the records, and is ready to call.
     """
 
     def __init__(self, begin: Callable[[], Participant]):

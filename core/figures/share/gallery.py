@@ -71,19 +71,9 @@ def publish(
 ) -> tuple[Path, ...]:
     """Write a gallery of all released files of a folder into another one; what is there is replaced file by file.
 
-    Parameters
-    ----------
-    folder : Path
-        Whose files that end in .npz or .json are all public ones; subfolders are not looked into.
-    out : Path
-        Where to; not the folder itself.
-    title, curator, licence : str
-        The heading, and what passports say that no file knows.
-
-    Raises
-    ------
-    RequestError
-        When a file is none that may be public, or nothing can be written; before anything is.
+    `folder`: Whose files that end in .npz or .json are all public ones; subfolders are not looked into. `out`: Where
+    to; not the folder itself. `title`, `curator`, `licence`: The heading, and what passports say that no file knows.
+    RequestError when a file is none that may be public, or nothing can be written; before anything is.
     """
     entries = list(entries_of(folder))
     if out.resolve() == folder.resolve():

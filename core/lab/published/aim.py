@@ -115,14 +115,8 @@ class AIM(ChoosesPairs):
 class _Rounds:
     """What was measured so far, and what is left of the budget.
 
-    Parameters
-    ----------
-    mechanism, plan : AIM, AdaptivePlan
-        With what it was paid for.
-    exact : dict[tuple[int, ...], np.ndarray]
-        Private counts of all candidates.
-    noise_source : NoiseSource | None
-        As for `Adaptive.run`.
+    `mechanism`, `plan`: With what it was paid for. `exact`: Private counts of all candidates. `noise_source`: As for
+    `Adaptive.run`.
     """
 
     def __init__(

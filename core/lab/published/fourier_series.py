@@ -111,12 +111,8 @@ ENOUGH = 1.01  # Of sizes whose expected squared errors are that close to the le
 class FunctionalNoise(WaveSketch):
     """Kernel sums plus a Gaussian process, as its coefficients in the covariance's eigenbasis.
 
-    Parameters
-    ----------
-    domain, kernel, highest : Domain, Kernel, int | None
-        As in `WaveSketch`; more frequencies only take away bias.
-    period : tuple[float, ...] | None
-        As in `WaveSketch`.
+    `domain`, `kernel`, `highest`: As in `WaveSketch`; more frequencies only take away bias. `period`: As in
+    `WaveSketch`.
     """
 
     # Phi, for eigenvalues of functions on the box that is one unit long and wide, as in the paper; None leaves the

@@ -137,15 +137,8 @@ class Choice:
     ) -> File:
         """Read the records once, spend the budget, make everything and keep the best.
 
-        Parameters
-        ----------
-        spend : Callable[[Cost], object] | None
-            Writes the cost to a ledger, durably, or raises; called before any noise exists.
-
-        Raises
-        ------
-        RequestError, BudgetError
-            When the data cannot be used, or from ``spend``; nothing was released.
+        `spend`: Writes the cost to a ledger, durably, or raises; called before any noise exists. RequestError or
+        BudgetError when the data cannot be used, or from ``spend``; nothing was released.
         """
         settled, held = self._contest, self._held
         held.drawn = source if isinstance(source, Drawn) else readable(source, self.domain)
@@ -247,16 +240,10 @@ def choose_classifier(
 ) -> File:
     """Find what suits a column of classes: count, plan, read, pay, make, and keep the best.
 
-    Parameters
-    ----------
-    source, domain, label, budget : Source, Domain, str, Budget
-        The private records, the public facts about them, the column of classes, and the promise of everything.
-    payer : Payer | None
-        Who pays; nobody where adding up is left to the caller.
-    records : float | None
-        How many there are at least, as anybody may know; a count is bought first where nobody says it.
-    say : Callable[[Choice], object]
-        Told what will be made, before anything is spent on it.
+    `source`, `domain`, `label`, `budget`: The private records, the public facts about them, the column of classes, and
+    the promise of everything. `payer`: Who pays; nobody where adding up is left to the caller. `records`: How many
+    there are at least, as anybody may know; a count is bought first where nobody says it. `say`: Told what will be
+    made, before anything is spent on it.
     """
     Task(domain, label).check_classes()
     stages: list[Stage] = [Count(domain)] if records is None else []

@@ -67,19 +67,9 @@ class Contest(Generic[Kept]):
     ) -> tuple[Way[Kept], list[str]]:
         """Make everything and keep the winner; whoever calls it has paid.
 
-        Parameters
-        ----------
-        records : int
-            How many there are, each of another person.
-        noise_source : NoiseSource | None
-            Of coins and choice; None in any real run.
-        contents : Callable[[], Sequence[object]] | None
-            What is in each record; asked for by an audit alone, which finds the equal record of a neighbour by it.
-
-        Returns
-        -------
-        tuple[Way, list[str]]
-            The winner, and the titles of all ways.
+        `records`: How many there are, each of another person. `noise_source`: Of coins and choice; None in any real
+        run. `contents`: What is in each record; asked for by an audit alone, which finds the equal record of a
+        neighbour by it. Returns the winner, and the titles of all ways.
         """
         if self.plan is None:
             ways = self.makers[0](np.ones(records, bool))
@@ -104,23 +94,10 @@ def contest(
 ) -> Contest[Kept]:
     """Share a promise among contestants, and price the choice with them.
 
-    Parameters
-    ----------
-    budget : Budget
-        The promise of everything together.
-    records : float
-        About how many there are, from public knowledge.
-    unit : PrivacyUnit
-        Who is hidden, with one record each.
-    apart : bool
-        Whether one contestant alone is chosen among its rules of decision too, on records held out.
-    beside : Sequence[Way]
-        Ways that are made of no record, functions of public facts alone; with any of them records are held out.
-
-    Raises
-    ------
-    RequestError
-        When there is no such contest.
+    `budget`: The promise of everything together. `records`: About how many there are, from public knowledge. `unit`:
+    Who is hidden, with one record each. `apart`: Whether one contestant alone is chosen among its rules of decision
+    too, on records held out. `beside`: Ways that are made of no record, functions of public facts alone; with any of
+    them records are held out. RequestError when there is no such contest.
     """
     if not contestants:
         raise RequestError("There is nothing to choose from; name one classifier at least.")

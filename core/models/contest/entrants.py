@@ -162,13 +162,9 @@ class OfTables(Entrant):
 class KernelSums(OfTables):
     """The class whose records are densest around a place.
 
-    Parameters
-    ----------
-    share : float | None
-        The bandwidth, in shares of how far two records are typically apart; None for a grid whose bandwidth is chosen
-        when it is read, of up to three columns of numbers.
-    spread : float
-        Standard deviation of a column, in shares of its bounds.
+    `share`: The bandwidth, in shares of how far two records are typically apart; None for a grid whose bandwidth is
+    chosen when it is read, of up to three columns of numbers. `spread`: Standard deviation of a column, in shares of
+    its bounds.
     """
 
     share: float | None = None
@@ -206,11 +202,8 @@ class KernelSums(OfTables):
 class NearestMeans(OfTables):
     """The class whose mean is nearest.
 
-    Parameters
-    ----------
-    share : float
-        How long records may be, of the distance from the middle of the bounds to a corner; longer ones are shortened to
-        it, which leaves them their direction.
+    `share`: How long records may be, of the distance from the middle of the bounds to a corner; longer ones are
+    shortened to it, which leaves them their direction.
     """
 
     share: float = 1.0
@@ -318,10 +311,8 @@ def rules_for(file: File) -> tuple[str | None, ...]:
 def said(file: File, points: np.ndarray) -> tuple[np.ndarray, ...]:
     """The places of the classes that a file says of records by each of `rules_for`, int64 (n,) each.
 
-    Parameters
-    ----------
-    points : np.ndarray
-        float64 (n, d), encoded by the file's own domain, their class among the coordinates, which is not looked at.
+    `points`: float64 (n, d), encoded by the file's own domain, their class among the coordinates, which is not looked
+    at.
     """
     if isinstance(file, LinearModel):
         scores = file.decision_points(points[:, ~file.task.places])

@@ -77,14 +77,8 @@ class Shape:
 def labelled_populations(domain: Domain, label: str, spread: float | None = None) -> tuple[np.ndarray, ...]:
     """Public random points of every shape, float64 (REFERENCE_POINTS, d) each, encoded as the domain says.
 
-    Parameters
-    ----------
-    domain : Domain
-        The public facts about the records, the class among them.
-    label : str
-        The column of classes.
-    spread : float | None
-        Standard deviation of a column in shares of its bounds, where that is known: then all shapes have it.
+    `domain`: The public facts about the records, the class among them. `label`: The column of classes. `spread`:
+    Standard deviation of a column in shares of its bounds, where that is known: then all shapes have it.
     """
     return _populations(domain, label, None if spread is None else float(f"{spread:.3g}"))
 
@@ -211,22 +205,9 @@ class Prospect:
 def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread: float | None = None) -> Prospect:
     """The entrants to make under a promise, from public facts alone.
 
-    Parameters
-    ----------
-    entrants : Sequence[Entrant]
-        Of one column of classes.
-    budget : Budget
-        The promise of everything together.
-    records : float
-        How many there are, from public knowledge or from a count that was bought.
-
-    spread : float | None
-        How far columns are spread, where that is known; see `core.releases.stages`.
-
-    Raises
-    ------
-    RequestError
-        When none can be made under such a promise.
+    `entrants`: Of one column of classes. `budget`: The promise of everything together. `records`: How many there are,
+    from public knowledge or from a count that was bought. `spread`: How far columns are spread, where that is known;
+    see `core.releases.stages`. RequestError when none can be made under such a promise.
     """
     alone = _alone(entrants, budget, records, spread)
     means = {one: float(np.mean(learnt)) for one, learnt in alone.items()}
@@ -255,10 +236,7 @@ def prospect(entrants: Sequence[Entrant], budget: Budget, records: float, spread
 def class_kernel(domain: Domain, label: str, budget: Budget, records: float, spread: float | None) -> Gaussian:
     """The kernel whose sums tell classes of made-up records apart best by themselves, of more columns than a grid has.
 
-    Parameters
-    ----------
-    domain, label : Domain, str
-        The public facts about the records, and the column of their classes.
+    `domain`, `label`: The public facts about the records, and the column of their classes.
     """
     best = next(iter(_alone(kernels_of(domain, label, spread), budget, records, spread)))
     return kernel_apart(domain.without(label), cast(KernelSums, best).spread, cast(KernelSums, best).share or USUAL)

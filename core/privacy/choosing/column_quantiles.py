@@ -75,12 +75,8 @@ Counts = npt.NDArray[np.int64]
 class Places:
     """Where a quantile of a column may lie, from public facts alone.
 
-    Parameters
-    ----------
-    low, high : float
-        Public bounds, which hold every value.
-    step : float | None
-        The column has the values low, low + step, … alone, such as whole numbers; None where any number may be.
+    `low`, `high`: Public bounds, which hold every value. `step`: The column has the values low, low + step, … alone,
+    such as whole numbers; None where any number may be.
     """
 
     low: float

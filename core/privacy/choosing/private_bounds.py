@@ -39,17 +39,10 @@ CERTAINTY = 4.0
 class Grid:
     """A public partition of a generous range into cells.
 
-    Parameters
-    ----------
-    low, high : float
-        A range that surely holds every value; what lies outside counts in the outermost cells.
-    cells : int
-        Number of cells. More are finer, and let more noise into a quantile.
-    spacing : str
-        "linear": cells of equal width; "log": equal up to about ``unit`` from zero, then wider in proportion to the
-        distance from zero, for ranges that span orders of magnitude.
-    unit : float
-        For "log" only, a size below which differences do not matter.
+    `low`, `high`: A range that surely holds every value; what lies outside counts in the outermost cells. `cells`:
+    Number of cells. More are finer, and let more noise into a quantile. `spacing`: "linear": cells of equal width;
+    "log": equal up to about ``unit`` from zero, then wider in proportion to the distance from zero, for ranges that
+    span orders of magnitude. `unit`: For "log" only, a size below which differences do not matter.
     """
 
     low: float

@@ -264,16 +264,9 @@ def question_share(findings: int, monotone: bool = False) -> Fraction:
 class SparseVector:
     """Comparisons with thresholds, until as many as were paid for came out above.
 
-    Parameters
-    ----------
-    sensitivity : int
-        Δ: how far one person can move any f, a whole number.
-    epsilon : Fraction
-        The price of everything; `events.PureParts` is what it does to privacy.
-    findings : int
-        c: how often "above" may be said.
-    monotone : bool
-        Whether one person moves all f the same way.
+    `sensitivity`: Δ: how far one person can move any f, a whole number. `epsilon`: The price of everything;
+    `events.PureParts` is what it does to privacy. `findings`: c: how often "above" may be said. `monotone`: Whether one
+    person moves all f the same way.
     """
 
     def __init__(

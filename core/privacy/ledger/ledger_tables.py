@@ -75,10 +75,7 @@ STATE = sa.select(BOOK.c.version, LOG_BOOK.c.lines, LOG_BOOK.c.head, ENDS.c.numb
 class LogTables:
     """The log's tables, by an open connection.
 
-    Parameters
-    ----------
-    connection : sa.Connection
-        With a transaction that writes, where they are to be created.
+    `connection`: With a transaction that writes, where they are to be created.
     """
 
     def __init__(self, connection: sa.Connection) -> None:

@@ -66,10 +66,7 @@ class Line:
 class Log:
     """The log in a ledger's place.
 
-    Parameters
-    ----------
-    store : Store
-        The ledger's.
+    `store`: The ledger's.
     """
 
     def __init__(self, store: Store) -> None:

@@ -52,10 +52,7 @@ class Witness(Protocol):
 class FileWitness:
     """A file of one line an end, such as on a disk of another computer.
 
-    Parameters
-    ----------
-    path : Path
-        Its place; it is made where there is none, in a folder that is there.
+    `path`: Its place; it is made where there is none, in a folder that is there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,10 +86,7 @@ class FileWitness:
 class DatabaseWitness:
     """A table in PostgreSQL, on which the one who writes needs to be allowed no more than INSERT and SELECT.
 
-    Parameters
-    ----------
-    address : str
-        ``postgresql://…``, of another server than the ledger's.
+    `address`: ``postgresql://…``, of another server than the ledger's.
     """
 
     def __init__(self, address: str) -> None:

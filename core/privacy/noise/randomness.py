@@ -50,10 +50,7 @@ class Source(Protocol):
 class CipherStream:
     """The AES-256-CTR key stream of one key.
 
-    Parameters
-    ----------
-    key : bytes
-        32 bytes, used for this one stream and never again.
+    `key`: 32 bytes, used for this one stream and never again.
     """
 
     def __init__(self, key: bytes):
@@ -90,10 +87,7 @@ class SystemSource:
 class SeededSource:
     """Streams that anyone can repeat from a seed, for tests and teaching alone; what they make is not private.
 
-    Parameters
-    ----------
-    seed : int
-        Any whole number. The n-th stream of equal seeds is the same on every machine.
+    `seed`: Any whole number. The n-th stream of equal seeds is the same on every machine.
     """
 
     private = False

@@ -306,16 +306,8 @@ def _round(
 class L2Vector:
     """A draw of noise, of which digits are tossed on demand.
 
-    Parameters
-    ----------
-    scale : Fraction
-        b, above 0.
-    size : int
-        m, the number of entries.
-    stream : Stream
-        Where digits come from, now and later.
-    places : int
-        Digits after the point that every normal number starts with.
+    `scale`: b, above 0. `size`: m, the number of entries. `stream`: Where digits come from, now and later. `places`:
+    Digits after the point that every normal number starts with.
     """
 
     def __init__(self, scale: Fraction, size: int, stream: Stream, places: int = PLACES):
@@ -342,14 +334,7 @@ class L2Vector:
 class NormalVector:
     """A draw of noise, of which digits are tossed on demand.
 
-    Parameters
-    ----------
-    deviation : Fraction
-        σ, above 0.
-    size : int
-        The number of entries.
-    stream : Stream
-        Where digits come from, now and later.
+    `deviation`: σ, above 0. `size`: The number of entries. `stream`: Where digits come from, now and later.
     """
 
     def __init__(self, deviation: Fraction, size: int, stream: Stream):

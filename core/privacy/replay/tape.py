@@ -66,10 +66,7 @@ class Tossed:
 class Tape:
     """What was drawn, in order.
 
-    Parameters
-    ----------
-    forced : Tape | None
-        An earlier tape whose outcomes are given to every draw; None draws them.
+    `forced`: An earlier tape whose outcomes are given to every draw; None draws them.
 
     Attributes
     ----------

@@ -63,12 +63,8 @@ class ExactTable:
 
     TypeError when noise cannot be written over such a table.
 
-    Parameters
-    ----------
-    table : np.ndarray
-        Of the sketch's shape and `counter_type`, in C order and writable.
-    records : int | np.ndarray
-        Records that were kept, of the sketch's `count_shape`; those left out by the domain's rules are not counted.
+    `table`: Of the sketch's shape and `counter_type`, in C order and writable. `records`: Records that were kept, of
+    the sketch's `count_shape`; those left out by the domain's rules are not counted.
     """
 
     def __init__(self, table: np.ndarray, records: int | np.ndarray):
@@ -137,10 +133,7 @@ class TableBuilder:
     on a thread of their own, ahead of those that are added; what was not yielded is not in the table. Stopping early
     (closing the iterator) ends that thread and leaves nothing behind: no budget is spent before the noise is drawn.
 
-    Parameters
-    ----------
-    begun : Begun | None
-        Where an earlier building of the same sketch and source stood; it goes on from there.
+    `begun`: Where an earlier building of the same sketch and source stood; it goes on from there.
 
     Examples
     --------
@@ -226,14 +219,8 @@ class Pace:
 
     One thread marks, and any may ask.
 
-    Parameters
-    ----------
-    total : int | None
-        Rows that there are, or None where nobody knows; then no time left is ever given.
-    clock : Callable[[], float]
-        Seconds on a clock that never goes back.
-    rows : int
-        Rows that were read before, by an earlier reading that this one continues.
+    `total`: Rows that there are, or None where nobody knows; then no time left is ever given. `clock`: Seconds on a
+    clock that never goes back. `rows`: Rows that were read before, by an earlier reading that this one continues.
     """
 
     def __init__(self, total: int | None = None, clock: Callable[[], float] = monotonic, rows: int = 0):

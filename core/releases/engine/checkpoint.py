@@ -70,10 +70,7 @@ class Checkpoint:
 class Checkpoints:
     """A folder of checkpoints that only its owner may enter; it exists while there is one.
 
-    Parameters
-    ----------
-    folder : Path
-        Its path.
+    `folder`: Its path.
     """
 
     def __init__(self, folder: Path):

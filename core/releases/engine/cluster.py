@@ -91,14 +91,9 @@ class ClusterBuilding:
     Iterate to do the work; each step yields the number of rows read so far, and comes several times a second whether or
     not there is news, so that a caller can stop at any time. Stopping early leaves nothing behind.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Any mechanism that a release file may name.
-    source : Source
-        One whose records can be divided; workers open its files by the same paths.
-    address : str | None
-        Of the scheduler, as Dask writes it; None for processes on this machine, made for this building alone.
+    `sketch`: Any mechanism that a release file may name. `source`: One whose records can be divided; workers open its
+    files by the same paths. `address`: Of the scheduler, as Dask writes it; None for processes on this machine, made
+    for this building alone.
     """
 
     def __init__(self, sketch: LinearSketch, source: Source, address: str | None = None):

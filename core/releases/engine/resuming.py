@@ -138,12 +138,7 @@ class ResumableBuilding:
 
     RequestError when the release that the checkpoint was for was paid already.
 
-    Parameters
-    ----------
-    keeping : Keeping
-        Where the state is written and what it is compared with.
-    say : Callable[[str], object]
-        Tells the owner what happens.
+    `keeping`: Where the state is written and what it is compared with. `say`: Tells the owner what happens.
 
     Attributes
     ----------

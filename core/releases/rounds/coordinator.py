@@ -61,16 +61,9 @@ class Stage(StrEnum):
 class Coordinator:
     """The coordinator of one round.
 
-    Parameters
-    ----------
-    plan : RoundPlan
-        Of the round.
-    folder : Path
-        Where it keeps everything; the same one again after a crash.
-    wait : float
-        Seconds that others are waited for, once as many messages as the plan needs are there.
-    key : OwnerKey | None
-        The convenor's, where shares are encrypted for it; without it the shares are left for `combine sum`.
+    `plan`: Of the round. `folder`: Where it keeps everything; the same one again after a crash. `wait`: Seconds that
+    others are waited for, once as many messages as the plan needs are there. `key`: The convenor's, where shares are
+    encrypted for it; without it the shares are left for `combine sum`.
     """
 
     plan: RoundPlan

@@ -258,14 +258,8 @@ class Unreachable(RequestError):
 class Participant:
     """One owner in a live round, who takes one step after the other.
 
-    Parameters
-    ----------
-    plan, key, account : RoundPlan, OwnerKey, LedgerAccount
-        What is agreed on, whose it is, and who pays.
-    client : httpx.Client
-        That of the invitation.
-    read : Callable[[], ExactTable]
-        Sums the records, before the first call, if there is no share yet.
+    `plan`, `key`, `account`: What is agreed on, whose it is, and who pays. `client`: That of the invitation. `read`:
+    Sums the records, before the first call, if there is no share yet.
     """
 
     plan: RoundPlan

@@ -194,12 +194,7 @@ class Message:
 def read_message(written: bytes, digest: str, keys: dict[str, PublicKey]) -> Message:
     """A message of a round; RequestError, which names the owner, where it is none, or not what its owner has signed.
 
-    Parameters
-    ----------
-    digest : str
-        Of the plan of the round.
-    keys : dict[str, PublicKey]
-        Of the owners, by name.
+    `digest`: Of the plan of the round. `keys`: Of the owners, by name.
     """
     body, signature = written[:-SIGNATURE_BYTES], written[-SIGNATURE_BYTES:]
     start = len(MAGIC) + LENGTH_BYTES

@@ -457,14 +457,8 @@ def ways(
 ) -> Sequence[WayForecast]:
     """What each way would cost, by the forecast of the product.
 
-    Parameters
-    ----------
-    sketch : LinearSketch
-        Of a settled size.
-    owners, honest : int, int | None
-        How many take part, and how many of them are honest at least; all when None.
-    records : float | None
-        How many there are of all owners together.
+    `sketch`: Of a settled size. `owners`, `honest`: How many take part, and how many of them are honest at least; all
+    when None. `records`: How many there are of all owners together.
     """
     expected = None if records is None else forecast(sketch, budget, records)
     found = []

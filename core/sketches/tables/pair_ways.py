@@ -188,16 +188,8 @@ def left_out(counted: Counted, tables: Sequence[Columns], sides: Sequence[int], 
 class PureWays:
     """Tables of columns under a pure promise, of which the records say how many pairs, or somebody did.
 
-    Parameters
-    ----------
-    open : Tables
-        With bins and halvings.
-    ways : tuple[Way, ...]
-        Among which the records decide; none where `pairs` are settled.
-    price : int
-        The percentage of the promise that this costs.
-    pairs : int | None
-        How many.
+    `open`: With bins and halvings. `ways`: Among which the records decide; none where `pairs` are settled. `price`: The
+    percentage of the promise that this costs. `pairs`: How many.
     """
 
     open: Tables

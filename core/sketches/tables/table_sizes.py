@@ -274,10 +274,7 @@ def _finely(sketch: Cut, budget: Budget, records: float, others: Sequence[Column
 def bins_for_samples(deviation: Callable[[int], float], records: float, offered: tuple[int, ...]) -> int:
     """Into how many cells a number is cut, of those that are offered in rising order.
 
-    Parameters
-    ----------
-    deviation : Callable[[int], float]
-        Of the noise in a cell of a pair, by how many cells each column has.
+    `deviation`: Of the noise in a cell of a pair, by how many cells each column has.
     """
     best, least = offered[0], math.inf
     for bins in offered:

@@ -212,10 +212,7 @@ def _preview(draft: Draft, scales: Scales) -> None:
 def _nearness(domain: Domain, number: int, instead: Sequence[float]) -> float | None:
     """The distance that the owner says, as a share of the widest bounds; None leaves it to what is usual.
 
-    Parameters
-    ----------
-    instead : Sequence[float]
-        Where the slider begins, where it has to be said.
+    `instead`: Where the slider begins, where it has to be said.
     """
     return st.select_slider(
         f"How near is “here”? Each {domain.one_record} counts half at a distance of",

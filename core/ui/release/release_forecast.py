@@ -344,10 +344,7 @@ WHAT = (
 def choose_sample(draft: Draft, number: int) -> Draft:
     """Let the owner drop a public sample, and say that it is public; what cannot be used is refused, and left out.
 
-    Parameters
-    ----------
-    number : int
-        Number of the pick on the Data page, part of every key.
+    `number`: Number of the pick on the Data page, part of every key.
     """
     kept, file, declared = (f"release-sample-{part}-{number}" for part in ("kept", "file", "declared"))
     with st.expander("I have a public sample of such records", type="compact", key=f"release-sample-{number}"):

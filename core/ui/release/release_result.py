@@ -148,10 +148,7 @@ def release_picture(name: str, release: Release, contents: str) -> tuple[go.Figu
 
     None where there is no picture; tables are drawn in the browser.
 
-    Parameters
-    ----------
-    name : str
-        Of the released file, by which the picture is remembered.
+    `name`: Of the released file, by which the picture is remembered.
     """
     if release.sketch.asked_for == "products":
         found = correlations(release)

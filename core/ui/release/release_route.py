@@ -145,17 +145,8 @@ def _size(draft: Draft) -> Draft:
 def resized(draft: Draft, rows: int | None, width: int | None) -> Draft:
     """The draft with a table of another size, and what that would give.
 
-    Parameters
-    ----------
-    rows : int | None
-        Of a sketch of rows; None keeps those that were chosen.
-    width : int | None
-        Most columns of a RACE; None keeps them.
-
-    Raises
-    ------
-    RequestError
-        When the table would be too large.
+    `rows`: Of a sketch of rows; None keeps those that were chosen. `width`: Most columns of a RACE; None keeps them.
+    RequestError when the table would be too large.
     """
     sketch = draft.sketch
     if width is not None:

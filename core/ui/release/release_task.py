@@ -187,12 +187,8 @@ class ReleaseTask:
     def start(self, attendance: Attendance | None = None, line: Line | None = None) -> None:
         """Begin to work in the background; once, however often it is called.
 
-        Parameters
-        ----------
-        attendance : Attendance | None
-            Tells whether the owner is there; None takes it for granted.
-        line : Line | None
-            Where to wait for others' releases first; None waits for nobody.
+        `attendance`: Tells whether the owner is there; None takes it for granted. `line`: Where to wait for others'
+        releases first; None waits for nobody.
         """
         with self._stage_lock:
             if self._worker is None and self.stage is Stage.READING:

@@ -268,10 +268,7 @@ def choose_pairs(draft: Draft, number: int) -> Draft:
 
     RequestError when there is no way to make the release.
 
-    Parameters
-    ----------
-    number : int
-        Number of the pick on the Data page, part of the control's key.
+    `number`: Number of the pick on the Data page, part of the control's key.
     """
     if draft.question != TABLE or draft.by or added(number):
         return draft

@@ -138,11 +138,8 @@ class Full(RequestError):
 class SessionManager:
     """Who is in.
 
-    Parameters
-    ----------
-    path : Path
-        The configuration, looked at again whenever it has changed. What it says of roles, approval and limits of pages
-        holds from then on; all else holds from the start. While it cannot be used, nobody has a role.
+    `path`: The configuration, looked at again whenever it has changed. What it says of roles, approval and limits of
+    pages holds from then on; all else holds from the start. While it cannot be used, nobody has a role.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:

@@ -36,14 +36,8 @@ RELEASES = "releases"
 class OwnLedger(Ledger):
     """A ledger with the data sets of one owner alone.
 
-    Parameters
-    ----------
-    where : str | Path
-        Its place, which it shares with other owners'.
-    approval : Approval
-        Which releases need somebody else's yes.
-    witness : str
-        Where it is kept how far the ledger has come, as for `Ledger`.
+    `where`: Its place, which it shares with other owners'. `approval`: Which releases need somebody else's yes.
+    `witness`: Where it is kept how far the ledger has come, as for `Ledger`.
     """
 
     def __init__(self, where: str | Path, owner: str, approval: Approval = Approval(), witness: str = "") -> None:  # noqa: B008
