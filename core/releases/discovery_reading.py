@@ -299,7 +299,7 @@ class Scale:
     @property
     def shape(self) -> int:
         """Cells in all."""
-        return self.fine.stop + len(STEPS) + 1
+        return int(self.fine.stop) + len(STEPS) + 1
 
     def values(self, array: pa.Array) -> Floats:
         """Numbers, or years and parts of them; NaN where there is none."""
