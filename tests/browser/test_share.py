@@ -399,9 +399,15 @@ def test_a_room_is_shown_view_after_view_and_a_picture_alone_is_embedded(page, t
     assert page.locator("[data-view]").filter(visible=True).count() == 1
     page.keyboard.press("ArrowRight")
     assert page.locator(".card h3").filter(visible=True).all_inner_texts() == ["hours"]
+    for _ in range(8):  # to the last view: groups, which were out of sight until now, and are drawn when they are seen
+        page.keyboard.press("ArrowRight")
+    page.locator("[data-view=groups] .groups svg .value").first.wait_for()
     page.keyboard.press("Escape")
     assert page.locator(".card").filter(visible=True).count() == 3
     page.goto((tmp_path / "shared.html").as_uri() + "?embed=hours")
     page.wait_for_selector("html[data-ready]")
     assert page.locator("[data-view]").filter(visible=True).count() == 1
     assert page.locator("h2:not(.unseen)").filter(visible=True).count() == 0
+    for part, drawn in (("groups", ".groups svg .value"), ("numbers", "tbody tr")):
+        page.goto((tmp_path / "shared.html").as_uri() + f"?embed={part}")
+        page.locator(f"[data-view={part}] {drawn}").first.wait_for()

@@ -396,7 +396,7 @@ export class Overview {
 
   /** Means and quartiles of a column of numbers, or the share of a category, group by group. */
   drawGroups() {
-    this.inView.groups.stale = false;
+    this.inView.groups.stale = !this.groupPlace?.clientWidth; // where it is folded away it is drawn once it is seen
     if (!this.groupPlace || this.by < 0) return;
     const { of, by, tables } = this;
     const [axis, groups] = [this.axes[of], this.axes[by]];
