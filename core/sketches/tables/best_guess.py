@@ -12,7 +12,11 @@ beyond their margins is put side by side, a row and a column for every cell of e
 matrix of N rows only what noise does not make is kept: noise of deviation s has no eigenvalue beyond 2 s √N (Wigner),
 and an eigenvalue λ beyond it is best taken for sqrt(λ² - 4 s² N) (Gavish, Donoho 2017). Cells of one column with each
 other were not measured, and are taken from what was kept, in a few rounds. A pair's margins with its part of that is
-another e, and the one that makes its x more likely is taken.
+another e, less likely by as many numbers as were fitted to the pair's own noise (Akaike 1974): of columns of which each
+depends on one other there are as many directions as columns, and their noise would be in all pairs.
+
+Of many pairs most may have nothing beyond their margins. How common each e, t and g is, is learnt of all measured pairs
+together, and x is moved as they say on average, weighted by how likely each is. With few pairs the likeliest is taken.
 
 Where the measured pairs make no circle, as those of a tree, none says anything of another. A pair that clearly hangs
 together then does so in few of its cells, as a rule: it is moved to the nearest counts that are not negative, which
@@ -42,7 +46,7 @@ is the least and the largest mean of any numbers of records between such bounds,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -80,6 +84,8 @@ MOST_GUESSED = 1 << 20  # Cells of a table that is guessed for a mean or quantil
 FEWEST_TOGETHER, MOST_TOGETHER = 3, 800
 CLEARLY = 1.5  # Times the variance of noise, that a pair of a tree differs from its margins by where that is sure.
 BEYOND_NOISE = 1.1  # Of the square of the largest eigenvalue that noise has, as chance may make it a little larger.
+FEWEST_LEARNT, MOST_LEARNT, LEARNT_IN = 10, 300, 30  # Pairs of which it is learnt how they differ, and rounds of it.
+NEGLIGIBLE = 1e-6  # How likely a way is that is left aside.
 COMPLETIONS = 8  # Rounds in which cells of one column with each other are taken from all others.
 
 
@@ -111,7 +117,7 @@ class BestGuess:
         found = self._reading.fine_counts(place).reshape(even.shape)
         unit = np.zeros(axis.fine)
         unit[0] = 1.0
-        shrunk, uncertain = towards(found, even, float(noise.fine_variance(place, unit)))
+        shrunk, uncertain = towards(found, (even,), float(noise.fine_variance(place, unit)))
         return moved_to(shrunk, uncertain, {(0,): coarse}).reshape(-1)
 
     def _made(self, table: Columns) -> np.ndarray:
@@ -137,10 +143,49 @@ class BestGuess:
         if self._joined_once and ((found - expected) ** 2).mean() > CLEARLY * variance > 0.0:
             nearest = nearest_with_total(found.reshape(-1), self.records).reshape(found.shape)
             return moved_to(nearest, np.ones_like(nearest), sides)
-        beyond = self._beyond_margins(table)
-        others = () if beyond is None else (np.maximum(expected + beyond, 0.0),)
-        shrunk, uncertain = towards(found, expected, variance, others)
+        common = self._common if len(table) == 2 else None
+        shrunk, uncertain = towards(found, self._likely(table, expected), variance, self._fitted_to(table), common)
         return moved_to(shrunk, uncertain, sides)
+
+    def _likely(self, table: Columns, expected: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What may be expected of a table: what its margins say, and a pair's part of common directions with that."""
+        beyond = self._beyond_margins(table)
+        return (expected,) if beyond is None else (expected, np.maximum(expected + beyond, 0.0))
+
+    def _fitted_to(self, table: Columns) -> float:
+        """How much likelier the common directions make a pair than the truth by having been fitted to its own noise.
+
+        That is how many numbers they are (Akaike 1974): r N - r (r - 1) / 2 for r directions of N entries, of which a
+        pair has as large a part as it is of all measured ones.
+        """
+        sides = [axis.cells - 1.0 for axis in self._reading.layout.axes]
+        many = len(self.directions[1])
+        numbers = many * (len(self.directions[2]) - (many - 1) / 2.0)
+        return numbers * math.prod(sides[i] for i in table) / self._free
+
+    @cached_property
+    def _free(self) -> float:
+        sides = [axis.cells - 1.0 for axis in self._reading.layout.axes]
+        return sum(math.prod(sides[i] for i in pair) for pair in self._pairs)
+
+    @cached_property
+    def _pairs(self) -> list[Columns]:
+        """Those that were measured."""
+        return [table for table in self._reading.noise.by_columns if len(table) == 2]
+
+    @cached_property
+    def _common(self) -> np.ndarray | None:
+        """How common each way to differ from what is expected is among the measured pairs; None where these are few."""
+        if len(self._pairs) < FEWEST_LEARNT:
+            return None
+        logs = []
+        for pair in self._pairs[:: -(-len(self._pairs) // MOST_LEARNT)]:
+            expected = self._likely(pair, self._fitted(pair, [(place,) for place in pair]))
+            variance = self._cell_variance(pair)
+            if variance <= 0.0:
+                return None
+            logs.append(_ways(self._reading.counts(pair), expected, variance, self._fitted_to(pair)).reshape(-1))
+        return common_of(np.array(logs))
 
     @cached_property
     def _joined_once(self) -> bool:
@@ -168,7 +213,7 @@ class BestGuess:
 
         Returns the rows of each column; float64 (n,) how long each direction is; and float64 (rows, n), their entries.
         """
-        pairs = [table for table in self._reading.noise.by_columns if len(table) == 2]
+        pairs = self._pairs
         columns = sorted({place for pair in pairs for place in pair})
         ends = np.cumsum([0, *(self._reading.layout.axes[place].cells for place in columns)]).tolist()
         place_of = {place: slice(*ends[k : k + 2]) for k, place in enumerate(columns)}
@@ -309,37 +354,68 @@ def guessed(reading: Reading, kept: Columns, weights: dict[int, np.ndarray]) -> 
 
 
 def towards(
-    found: np.ndarray, expected: np.ndarray, variance: float, others: Sequence[np.ndarray] = ()
+    found: np.ndarray,
+    expected: Sequence[np.ndarray],
+    variance: float,
+    fitted: float = 0.0,
+    common: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Noisy counts moved towards expected ones, and the variance that is left in each cell.
 
-    `found`, `expected`: of one shape; the former with noise of this variance in every cell. `variance`: s^2; with 0
-    nothing is moved. `others`: what may be expected instead, where that makes the counts more likely.
+    `found`, `expected`: of one shape; the former with noise of this variance in every cell, and each of the latter what
+    may be expected. `variance`: s^2; with 0 nothing is moved. `fitted`: how much too likely, in logarithms, the second
+    makes the counts. `common`: how common each way is; where that is not known, the likeliest alone is gone.
     """
     if variance <= 0.0:
         return found, np.ones_like(found)
-    best, moved, share = -math.inf, found, np.ones_like(found)
-    for wanted in (expected, *others):
-        difference = found - wanted
+    logs = _ways(found, expected, variance, fitted)
+    if logs.max() == -math.inf:  # as noise is far less than any number's own rounding
+        return found, np.zeros_like(found)
+    if common is None:
+        weights = (logs == logs.max()).astype(float)
+    else:
+        weights = np.exp(logs - logs.max()) * common.reshape(-1, *logs.shape[1:])[: len(logs)]
+    weights /= weights.sum()
+    moved, kept = np.zeros(found.shape), np.zeros(found.shape)
+    for wanted, of_one in zip(expected, weights, strict=True):
+        its = np.zeros(found.shape)
+        for power, strength in np.argwhere(of_one > NEGLIGIBLE):
+            variances = STRENGTHS[strength] * _spread(wanted, POWERS[power])
+            its += of_one[power, strength] * variances / (1.0 + variances)
+        moved += of_one.sum() * wanted + its * (found - wanted)
+        kept += its
+    return moved, kept * variance
+
+
+def _ways(found: np.ndarray, expected: Sequence[np.ndarray], variance: float, fitted: float) -> np.ndarray:
+    """The logarithm of how likely counts are, by what is expected, and by the power and strength of differences."""
+    logs = []
+    for wanted in expected:
+        squares = (found - wanted) ** 2 / variance
         for power in POWERS:
-            spread = np.maximum(wanted, 0.0) ** power + 1e-12
-            spread /= spread.mean()
-            likely = _likelihood(spread, difference**2 / variance)
-            strength = max(STRENGTHS, key=likely)
-            if likely(strength) > best:
-                best, share = likely(strength), strength * spread / (strength * spread + 1.0)
-                moved = wanted + share * difference
-    return moved, share * variance
-
-
-def _likelihood(spread: np.ndarray, squares: np.ndarray) -> Callable[[float], float]:
-    """The logarithm of how likely differences are, by the mean prior variance in units of the noise's."""
-
-    def likely(strength: float) -> float:
-        variances = 1.0 + strength * spread
-        return -0.5 * float((np.log(variances) + squares / variances).sum())
-
+            spread = _spread(wanted, power)
+            for variances in (1.0 + strength * spread for strength in STRENGTHS):
+                logs.append(-0.5 * float((np.log(variances) + squares / variances).sum()))
+    likely = np.array(logs).reshape(len(expected), len(POWERS), len(STRENGTHS))
+    likely[1:] -= fitted
     return likely
+
+
+def _spread(wanted: np.ndarray, power: float) -> np.ndarray:
+    """How much more differences vary in each cell than in others, 1 on average."""
+    spread: np.ndarray = np.maximum(wanted, 0.0) ** power + 1e-12
+    return spread / spread.mean()
+
+
+def common_of(logs: np.ndarray) -> np.ndarray:
+    """How common each way is among several tables, by how likely each is in each of them: one more of each at first."""
+    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+    common = np.full(logs.shape[1], 1.0 / logs.shape[1])
+    for _ in range(LEARNT_IN):
+        each = likely * common
+        common = (each / each.sum(axis=1, keepdims=True)).sum(axis=0) + 1.0 / len(common)
+        common /= common.sum()
+    return common
 
 
 def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int, ...], np.ndarray]) -> np.ndarray:

@@ -55,9 +55,9 @@ MOST_OFFERED = 8  # Halvings that are chosen at most.
 # Standard deviations of noise that the average cell of a pair holds: the best guess, which looks at all pairs together,
 # is nearer to the truth with pairs that noise half hides than without them. And Cramer's V of two columns, commonly.
 SEEN, COMMONLY = 1.0, 0.15
-# The error of a single column is small enough where it is this part of the records, ± 2% with 95%; beyond that, pairs
-# may make it so many times as large as it would be without them, which leaves them a third of the promise.
-ENOUGH, SPARED = 0.01, 1.25
+# The error of a single column is small enough where it is this part of the records, ± 1.5% with 95%: it is in every
+# pair too. Beyond it, pairs may make it so many times as large as without them, which leaves them a third of a promise.
+ENOUGH, SPARED = 0.0075, 1.25
 # Up to which Laplace noise is tried beside Gaussian noise; its variance grows with the square of their number.
 FEW_TABLES = 40
 MAX_TABLES = 200_000
@@ -296,7 +296,7 @@ def learnt_error(bins: int, deviation: float, records: float, tied: float) -> fl
     for _ in range(DRAWS):
         # Nothing is hidden by this noise: a made-up table is made as inexact as a released one would be.
         found = counts + random.normal(0.0, deviation, counts.shape)
-        shrunk, uncertain = towards(found, np.outer(rows, columns) / records, deviation**2)
+        shrunk, uncertain = towards(found, (np.outer(rows, columns) / records,), deviation**2)
         guess = moved_to(shrunk, uncertain, {(0,): rows, (1,): columns})
         means = guess @ middles / np.maximum(guess.sum(axis=1), 1e-9)
         errors.append(float(weights @ (np.repeat(means, PLACES) - tied * places) ** 2))
