@@ -307,8 +307,8 @@ class NeedOptions:
         promise_option(
             metavar="2%|PEOPLE",
             help="Instead of --epsilon: the largest error of an answer (one standard deviation), as a share of all "
-            "records (of a distance, of it) or as a number of people; the smallest epsilon that does it is found by "
-            "forecast. Needs --records.",
+            "records (of a distance, of it, where records commonly lie; at the bounds it may be twice that) or as a "
+            "number of people; the smallest epsilon that does it is found by forecast. Needs --records.",
             show_default=False,
         ),
     ] = None
