@@ -186,7 +186,7 @@ def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> list[Ends 
         if one.kind == "number" and (stem := re.sub(r"[\W_]*\d+[a-z]?$", "", one.scale.name)) != one.scale.name:
             alike[stem, one.scale.format].append(place)
     for places in alike.values():
-        often = Counter(one for place in places if (one := ends[place]) and 0 < one.values <= MOST_ANSWERS)
+        often = Counter(own for place in places if (own := ends[place]) and 0 < own.values <= MOST_ANSWERS)
         usual, columns = max(often.items(), key=lambda one: (one[1], one[0].values), default=(None, 0))
         if usual is not None and columns >= max(LEAST_TOGETHER, len(places) / 2):
             for place in places:
