@@ -184,7 +184,7 @@ def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> list[Ends 
     ends, alike = list(found), defaultdict(list)
     for place, one in enumerate(seen):
         if one.kind == "number" and (stem := re.sub(r"[\W_]*\d+[a-z]?$", "", one.scale.name)) != one.scale.name:
-            alike[stem, one.scale.format].append(place)
+            alike[stem, one.scale.format and one.scale.format.name].append(place)
     for places in alike.values():
         often = Counter(own for place in places if (own := ends[place]) and 0 < own.values <= MOST_ANSWERS)
         usual, columns = max(often.items(), key=lambda one: (one[1], one[0].values), default=(None, 0))

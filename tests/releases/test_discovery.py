@@ -362,6 +362,18 @@ def test_answers_whose_ends_few_people_gave_have_the_range_of_the_other_question
     assert sum((one.low, one.high, one.step) == (answers[0], answers[-1], 1.0) for one in found) >= 22
 
 
+def test_questions_of_one_name_in_a_text_file_are_found_too():
+    """What was bought of a text file was lost, as how its numbers are written has no hash."""
+    random, scales = np.random.default_rng(4), [Scale(f"D{k}", "number", format_of("decimal_comma")) for k in range(4)]
+    read = [(scale, random.integers(-90, 90, scale.shape)) for scale in scales]
+    for one, votes in read:
+        one.count(votes, pa.array(random.choice(["1", "2", "3", "4", "5"], 3_000)))
+    missing = {one.name: Measured(0.0, 60.0) for one, _ in read}
+    assert all(
+        (one.column.low, one.column.high) == (1, 5) for one in found_ranges(read, 60.0, Measured(3_000, 9), missing)
+    )
+
+
 def test_a_question_of_another_kind_keeps_its_range_where_votes_tell():
     """Ages and yes or no as 1 and 2 among answers from 1 to 5, under names that differ by a number alone."""
     random, error = np.random.default_rng(2), 100.0
