@@ -20,7 +20,7 @@ from core.ui.frame.session import KEY, Session
 from core.ui.released.public_answers import drawn_map
 from tests.analysis.wide_bandwidth import wide_release
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 
 
 def page(visitor: Session) -> AppTest:
