@@ -7,13 +7,6 @@ import { A_CELL, bspline, combined, finer, fitter } from "./splines.js";
 import { normalQuantile } from "./special.js";
 
 const MOST_WHOLE = 1 << 13, MOST_TERMS_OF_SUM = 96, OVERLAP = 2, SCALE = 2 ** 32, MOST_GRID = 1 << 24, MEAN_PLACES = 64;
-/** At every combination of places the product of one number an axis, added with a weight. */
-const addProducts = (sums, along, weight) => {
-  const products = along.slice(0, -1).reduce(outer, Float64Array.of(weight));
-  const last = along[along.length - 1];
-  for (let i = 0, at = 0; i < products.length; i++) for (let j = 0; j < last.length; j++) sums[at++] += products[i] * last[j];
-};
-
 /** Of rows at one place the sums of the products of any two of them, each with itself and those after it. */
 const productsOfPairs = (rows) => {
   const ends = rows.map(endsOfRow);
@@ -299,8 +292,7 @@ export class Histogram extends AskedAtPlaces {
     rows.forEach((along, a) => {
       if (isApart(this.axes[a])) return;
       const layers = contracted(this.counts[0], this.sides, rows.map((other, b) => other.map((row) => row[a === b ? "layer" : "weights"])));
-      const factors = new Float64Array(size);
-      addProducts(factors, rows.map((other, b) => Float64Array.from(other, (row) => (a === b ? row.off : 1))), 1);
+      const factors = rows.map((other, b) => Float64Array.from(other, (row) => (a === b ? row.off : 1))).reduce(outer);
       for (let i = 0; i < size; i++) aligned[i] += factors[i] * Math.max(layers[i], 0);
     });
     return aligned.map((value, i) => Math.max(squares[i] - 2 * mixed[i] + truths[i], 0) + value ** 2);

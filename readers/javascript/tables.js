@@ -738,7 +738,6 @@ export class Tables {
   coarseBelow(place, share, conditions) {
     const { cells, valued } = this.axes[place];
     const { counts, even, uneven, only } = this.along(place, conditions);
-    const all = total(counts.subarray(0, valued));
     const key = `${place},${share}`;
     if (!this.kept.steps.has(key)) {
       this.kept.steps.set(key, Array.from({ length: valued + 1 }, (_, edge) => {
@@ -747,16 +746,12 @@ export class Tables {
       }));
     }
     const error = Float64Array.from(this.kept.steps.get(key), ([mean, own, alone]) => Math.sqrt(even * mean + uneven * own + only * alone));
-    const below = new Float64Array(valued + 1);
-    for (let edge = 0, before = 0; edge <= valued; before += counts[edge++]) below[edge] = before - share * all;
-    return [below, error];
+    return [belowEdges(counts.subarray(0, valued), share), error];
   }
 
   fineBelow(place, share) {
     const { cells, valued, halvings } = this.axes[place];
-    const [counts, count, each] = [this.fineCounts(place), valued << halvings, 1 << halvings];
-    const all = total(counts.subarray(0, count));
-    const [found, coarse] = [[new Float64Array(count + 1), new Float64Array(count + 1)], new Float64Array(cells)];
+    const [counts, each, coarse] = [this.fineCounts(place).subarray(0, valued << halvings), 1 << halvings, new Float64Array(cells)];
     // The halvings add the same in every cell; what the coarse cells add is a parabola in each, which three places tell.
     const finely = new Float64Array(each);
     for (let level = 1; level <= halvings; level++) {
@@ -767,14 +762,14 @@ export class Tables {
       for (let i = 0; i < valued; i++) coarse[i] = Math.min(Math.max(half / 2 - i, 0), 1) - share;
       return this.coarseVariance(place, coarse);
     });
-    for (let edge = 0, before = 0; edge <= count; before += counts[edge++]) {
+    const error = new Float64Array(counts.length + 1);
+    for (let edge = 0; edge <= counts.length; edge++) {
       const cell = Math.min(Math.floor(edge / each), valued - 1);
       const [part, from, middle, to] = [edge / each - cell, coarsely[2 * cell], coarsely[2 * cell + 1], coarsely[2 * cell + 2]];
       const variance = from + part * (4 * middle - 3 * from - to) + 2 * part ** 2 * (from + to - 2 * middle);
-      found[0][edge] = before - share * all;
-      found[1][edge] = Math.sqrt(Math.max(variance, 0) + finely[edge % each]);
+      error[edge] = Math.sqrt(Math.max(variance, 0) + finely[edge % each]);
     }
-    return found;
+    return [belowEdges(counts, share), error];
   }
 
   squaresBelow(place, share, conditions, fine) {
