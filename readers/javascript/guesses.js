@@ -5,7 +5,7 @@ import { inOrder, productOf, subsets, total, transposed } from "./arrays.js";
 
 const POWERS = [1, 1.5, 2];
 const STRENGTHS = Array.from({ length: 28 }, (_, i) => 10 ** (-5 + (9 * i) / 27));
-const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20, CLEARLY = 1.5;
+const ROUNDS = 15, FITTINGS = 60, CLOSE = 1e-6, MOST_GUESSED = 1 << 20, CLEARLY = 1.5, NEGLIGIBLE = 1e-6;
 
 /** The nearest numbers that are not negative and have this sum. */
 export const nearestWithTotal = (values, sum) => {
@@ -18,31 +18,46 @@ export const nearestWithTotal = (values, sum) => {
   return values.map((value) => Math.max(value - lowered, 0));
 };
 
-/** Noisy counts moved towards what may be expected, and the variance that is left in each cell. */
-const towards = (found, expected, variance, others = []) => {
+/** How much more differences vary in each cell than in others, 1 on average. */
+const spreadOf = (wanted, power) => {
+  const spread = wanted.map((one) => Math.max(one, 0) ** power + 1e-12);
+  const mean = total(spread) / spread.length;
+  return spread.map((one) => one / mean);
+};
+
+/**
+ * Noisy counts moved towards what may be expected, and the variance that is left in each cell. The second expectation
+ * makes them too likely by `fitted`, as logarithms; `common` says how common each way is, else the likeliest is gone.
+ */
+const towards = (found, expected, variance, fitted = 0, common = null) => {
   if (!(variance > 0)) return [found, new Float64Array(found.length).fill(1)];
-  let [best, moved, share] = [-Infinity, found, null];
-  for (const wanted of [expected, ...others]) {
-    const difference = found.map((one, i) => one - wanted[i]);
-    for (const power of POWERS) {
-      const spread = wanted.map((one) => Math.max(one, 0) ** power + 1e-12);
-      const mean = total(spread) / spread.length;
-      for (let i = 0; i < spread.length; i++) spread[i] /= mean;
-      let [most, at] = [-Infinity, 0];
-      for (const strength of STRENGTHS) {
-        let sum = 0;
-        for (let i = 0; i < spread.length; i++) {
-          const one = 1 + strength * spread[i];
-          sum += Math.log(one) + difference[i] ** 2 / variance / one;
-        }
-        if (-0.5 * sum > most) [most, at] = [-0.5 * sum, strength];
-      }
-      if (most <= best) continue;
-      [best, share] = [most, spread.map((one) => (at * one) / (at * one + 1))];
-      moved = wanted.map((one, i) => one + share[i] * difference[i]);
+  const ways = expected.flatMap((wanted, which) => POWERS.flatMap((power) => {
+    const spread = spreadOf(wanted, power);
+    return STRENGTHS.map((strength) => ({ which, spread, strength }));
+  }));
+  const logs = ways.map(({ which, spread, strength }) => {
+    let sum = 0;
+    for (let i = 0; i < spread.length; i++) {
+      const one = 1 + strength * spread[i];
+      sum += Math.log(one) + (found[i] - expected[which][i]) ** 2 / variance / one;
     }
-  }
-  return [moved, share.map((one) => one * variance)];
+    return -0.5 * sum - (which ? fitted : 0);
+  });
+  const most = Math.max(...logs);
+  const [moved, kept] = [new Float64Array(found.length), new Float64Array(found.length)];
+  if (most === -Infinity) return [found, kept]; // as noise is far less than any number's own rounding
+  const weights = logs.map((one, k) => (common ? Math.exp(one - most) * common[k] : Number(one === most)));
+  const whole = total(weights);
+  ways.forEach(({ which, spread, strength }, k) => {
+    const weight = weights[k] / whole;
+    if (weight < 1e-15) return;
+    for (let i = 0; i < found.length; i++) {
+      const own = weight > NEGLIGIBLE ? (weight * strength * spread[i]) / (1 + strength * spread[i]) : 0;
+      moved[i] += weight * expected[which][i] + own * (found[i] - expected[which][i]);
+      kept[i] += own * variance;
+    }
+  });
+  return [moved, kept];
 };
 
 /** By cell of an array, the cell of a margin that it is in. */
@@ -136,7 +151,9 @@ export class Guesses {
     if (this.joinedOnce() && square > CLEARLY * variance && variance > 0) {
       return movedTo(nearestWithTotal(found, Math.max(1, this.tables.records)), new Float64Array(found.length).fill(1), this.marginsOf(table, margins));
     }
-    const [shrunk, uncertain] = towards(found, expected, variance, this.beyond(table, expected));
+    const { fitted = 0, common = null } = this.tables.facts.together ?? {};
+    const numbers = productOf(table.map((i) => this.axes[i].cells - 1));
+    const [shrunk, uncertain] = towards(found, [expected, ...this.beyond(table, expected)], variance, fitted * numbers, table.length === 2 ? common : null);
     return movedTo(shrunk, uncertain, this.marginsOf(table, margins));
   }
 
@@ -260,7 +277,7 @@ export class Guesses {
     const even = width.map((one, i) => (coarse[margin[i]] * one) / whole[margin[i]]);
     const unit = new Float64Array(fine);
     unit[0] = 1;
-    const [shrunk, uncertain] = towards(this.tables.fineCounts(place), even, this.tables.fineVariance(place, unit));
+    const [shrunk, uncertain] = towards(this.tables.fineCounts(place), [even], this.tables.fineVariance(place, unit));
     return movedTo(shrunk, uncertain, [[margin, coarse]]);
   }
 }

@@ -23,7 +23,8 @@ import { normalQuantile } from "./special.js";
  * @property {number} reach Standard errors that a band reaches to either side.
  * @property {{design: number, square: number} | null} luck Of the draw, where answers are about whom records were drawn from.
  * @property {Record<string, {cells: number[], counts: number[], weight: number, unit: number}>} found What was counted before.
- * @property {{lengths: number[], entries: Record<string, number[][]>}} [together] Directions that many columns share.
+ * @property {{lengths: number[], entries: Record<string, number[][]>, fitted?: number, common?: number[] | null}} [together] Directions that many columns share, what they are too likely by for each of
+ *     a pair's numbers, and how common each way to differ from what is expected is.
  *
  * @typedef {{est: Float64Array, low: Float64Array, high: Float64Array, error: Float64Array}} Banded
  * @typedef {Record<number, Float64Array>} Conditions By column, a weight for each of its cells: 1 where it is meant.

@@ -270,7 +270,8 @@ def table_facts(release: Release) -> dict[str, Any] | None:
     answers = release.asked(LEVEL)
     noise, luck = answers.reading.noise, answers.reading.luck
     places = table_profile.place_columns(answers)
-    rows, lengths, vectors = BestGuess(answers.reading).directions
+    guess = BestGuess(answers.reading)
+    rows, lengths, vectors = guess.directions
     return {
         "kind": "tables",
         "axes": [axis_facts(axis) for axis in answers.axes],
@@ -289,6 +290,8 @@ def table_facts(release: Release) -> dict[str, Any] | None:
                 for place, one in noise.found.items()
             },
             "together": {
+                "fitted": guess.fitted_to(()),
+                "common": None if guess.common is None else guess.common.tolist(),
                 "lengths": lengths.tolist(),
                 # To eleven digits, as what is read of them has nine.
                 "entries": {

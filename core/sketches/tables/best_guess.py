@@ -143,8 +143,8 @@ class BestGuess:
         if self._joined_once and ((found - expected) ** 2).mean() > CLEARLY * variance > 0.0:
             nearest = nearest_with_total(found.reshape(-1), self.records).reshape(found.shape)
             return moved_to(nearest, np.ones_like(nearest), sides)
-        common = self._common if len(table) == 2 else None
-        shrunk, uncertain = towards(found, self._likely(table, expected), variance, self._fitted_to(table), common)
+        common = self.common if len(table) == 2 else None
+        shrunk, uncertain = towards(found, self._likely(table, expected), variance, self.fitted_to(table), common)
         return moved_to(shrunk, uncertain, sides)
 
     def _likely(self, table: Columns, expected: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -152,16 +152,16 @@ class BestGuess:
         beyond = self._beyond_margins(table)
         return (expected,) if beyond is None else (expected, np.maximum(expected + beyond, 0.0))
 
-    def _fitted_to(self, table: Columns) -> float:
+    def fitted_to(self, table: Columns) -> float:
         """How much likelier the common directions make a pair than the truth by having been fitted to its own noise.
 
         That is how many numbers they are (Akaike 1974): r N - r (r - 1) / 2 for r directions of N entries, of which a
-        pair has as large a part as it is of all measured ones.
+        pair has as large a part as it is of all measured ones; of no columns, the part of one of its numbers.
         """
         sides = [axis.cells - 1.0 for axis in self._reading.layout.axes]
         many = len(self.directions[1])
         numbers = many * (len(self.directions[2]) - (many - 1) / 2.0)
-        return numbers * math.prod(sides[i] for i in table) / self._free
+        return numbers * math.prod(sides[i] for i in table) / max(self._free, 1.0)
 
     @cached_property
     def _free(self) -> float:
@@ -174,7 +174,7 @@ class BestGuess:
         return [table for table in self._reading.noise.by_columns if len(table) == 2]
 
     @cached_property
-    def _common(self) -> np.ndarray | None:
+    def common(self) -> np.ndarray | None:
         """How common each way to differ from what is expected is among the measured pairs; None where these are few."""
         if len(self._pairs) < FEWEST_LEARNT:
             return None
@@ -184,7 +184,7 @@ class BestGuess:
             variance = self._cell_variance(pair)
             if variance <= 0.0:
                 return None
-            logs.append(_ways(self._reading.counts(pair), expected, variance, self._fitted_to(pair)).reshape(-1))
+            logs.append(_ways(self._reading.counts(pair), expected, variance, self.fitted_to(pair)).reshape(-1))
         return common_of(np.array(logs))
 
     @cached_property

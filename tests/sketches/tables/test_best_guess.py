@@ -130,7 +130,7 @@ def test_many_pairs_of_which_hardly_any_hang_together_are_not_given_the_noise_of
     )
     made = release(Tables.of(domain), frame, Budget(1, "1e-6"), records=count, noise_source=SeededSource(3))
     best, before = made.guessed().guess, BestGuess(made.asked().reading)
-    before.__dict__["_common"], before.__dict__["_free"] = None, math.inf
+    before.__dict__["common"], before.__dict__["_free"] = None, math.inf
     off = {best: 0.0, before: 0.0}
     for one, other in list(combinations(range(columns), 2))[::4]:
         exact = np.bincount(4 * codes[one] + codes[other], minlength=16).reshape(4, 4)
