@@ -105,7 +105,9 @@ export const marksOf = (column, [low, high], most) => {
     if (own.length > 1) return own.filter((_, i) => i % Math.ceil(own.length / most) === 0);
     return [0.1, 0.5, 0.9].map((t) => low + t * (high - low)).map((place) => [place, amountWords(column, place)]);
   }
-  return roundMarks(low, high, most, (place) => ownDegrees(column, place));
+  // No mark between two whole numbers: of four years they were 2005.0, 2006.0 ….
+  const apart = column.gap ? Math.min(most, (high - low) / column.gap) : most;
+  return roundMarks(low, high, apart, (place) => ownDegrees(column, place));
 };
 
 export const roundMarks = (low, high, most, written = (place) => place) => {

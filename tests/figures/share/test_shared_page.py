@@ -335,6 +335,13 @@ def test_longitudes_beyond_180_degrees_are_written_as_anyone_writes_them_with_no
     assert PictureAxis.of(longitude, np.array([172.0, 188.0])).words(181.25) == "\N{MINUS SIGN}178.75°"
 
 
+def test_marks_of_whole_numbers_are_whole():
+    """Under five years stood 2005.0, 2006.0 and so on, as there was room for a mark between them."""
+    years = '{ kind: "number", low: 2005, high: 2009, gap: 1 }'
+    marks = said_by_the_page("numbers.js", "marksOf", f"marksOf({years}, [2005, 2009.5], 9)")
+    assert marks == [[year, str(year)] for year in range(2005, 2010)]
+
+
 def test_names_that_run_from_right_to_left_leave_numbers_beside_them_in_place():
     name = "\u05e9\u05dd \u05d4\u05e2\u05d9\u05e8"
     sentence, wanted = (
