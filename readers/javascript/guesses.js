@@ -19,7 +19,7 @@ export const nearestWithTotal = (values, sum) => {
 };
 
 /** How much more differences vary in each cell than in others, 1 on average. */
-const spreadOf = (wanted, power) => {
+const cellSpread = (wanted, power) => {
   const spread = wanted.map((one) => Math.max(one, 0) ** power + 1e-12);
   const mean = total(spread) / spread.length;
   return spread.map((one) => one / mean);
@@ -32,7 +32,7 @@ const spreadOf = (wanted, power) => {
 const towards = (found, expected, variance, fitted = 0, common = null) => {
   if (!(variance > 0)) return [found, new Float64Array(found.length).fill(1)];
   const ways = expected.flatMap((wanted, which) => POWERS.flatMap((power) => {
-    const spread = spreadOf(wanted, power);
+    const spread = cellSpread(wanted, power);
     return STRENGTHS.map((strength) => ({ which, spread, strength }));
   }));
   const logs = ways.map(({ which, spread, strength }) => {
