@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +216,20 @@ def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monke
     assert beside.noise.found
     monkeypatch.setattr(Release, "_reading", lambda _: beside)
     same_as_in_python(made)
+
+
+def test_of_many_pairs_what_all_of_them_have_in_common_is_learnt_as_in_python():
+    """Python learnt it of ten pairs and more, and pages did not hear of it."""
+    random = np.random.default_rng(4)
+    mood = random.normal(0.0, 1.0, 600)
+    letters = np.array(list("abc"))
+    rows = {f"c{i}": letters[np.clip(mood + random.normal(0.0, 1.0, 600), 0, 2).astype(int)] for i in range(5)}
+    made = release(Tables.of(Domain(tuple(Categorical(name, tuple("abc")) for name in rows))), rows, Budget(2))
+    guess = BestGuess(made.asked().reading)
+    assert guess.common is not None
+    pairs = list(combinations(range(5), 2))
+    for found, pair in zip(asked(made, [["guess", list(pair)] for pair in pairs]), pairs, strict=True):
+        near(found, guess.counts(pair))
 
 
 def test_the_page_hatches_where_pictures_and_modes_say_that_noise_decides():
