@@ -37,7 +37,7 @@ AT_MOST = {
     "registries besides cards": 0,
     "rooms at the top": 18,
     "files of more than 400 lines": 17,
-    "files": 463,
+    "files": 467,
 }
 """What was reached: a test refuses more."""
 

@@ -22,8 +22,8 @@ from ..errors import RequestError
 from ..formatting.escapes import steers
 from ..formatting.numbers import listed, shown
 from ..releases.release import Release
-from ..sketches.tables.best_guess import GuessedAnswers
 from ..sketches.tables.counts import chosen, missing_label, places_of
+from ..sketches.tables.guessed_answers import GuessedAnswers
 from ..sketches.tables.table_answers import TableAnswers
 from ..sketches.tables.table_axes import Axis
 

@@ -1,11 +1,8 @@
 """The best guess of tables: not negative, in agreement with each other, and with less error in small cells.
 
-Unbiased counts x of a table have noise of variance s^2 in every cell, whether a cell holds thousands or nobody. What is
-known beside them is that most tables are nearly what their margins say, e, the more nearly the fewer people e expects.
-So the difference of the truth and e is taken to be normal of variance t e^g in each cell, with t and g chosen for the
-table as what makes its x most likely (empirical Bayes), and x is moved towards e by s^2 / (s^2 + t e^g): nearly all the
-way where nobody is expected, and hardly at all where many are. Then the cells are moved as little as can be, the
-uncertain ones more, until none is negative and the margins are those that were guessed before.
+What is known beside unbiased counts x of a table is that most tables are nearly what their margins say, e, and x is
+moved towards that as far as the noise lets it (`expected_counts`), then as little as can be, the uncertain cells more,
+until none is negative and the margins are those that were guessed before.
 
 Columns that hang together do so along a few directions, whichever pairs are looked at. So what all measured pairs have
 beyond their margins is put side by side, a row and a column for every cell of every column, and of this symmetric
@@ -14,9 +11,6 @@ and an eigenvalue λ beyond it is best taken for sqrt(λ² - 4 s² N) (Gavish, D
 other were not measured, and are taken from what was kept, in a few rounds. A pair's margins with its part of that is
 another e, less likely by as many numbers as were fitted to the pair's own noise (Akaike 1974): of columns of which each
 depends on one other there are as many directions as columns, and their noise would be in all pairs.
-
-Of many pairs most may have nothing beyond their margins. How common each e, t and g is, is learnt of all measured pairs
-together, and x is moved as they say on average, weighted by how likely each is. With few pairs the likeliest is taken.
 
 Where the measured pairs make no circle, as those of a tree, none says anything of another. A pair that clearly hangs
 together then does so in few of its cells, as a rule: it is moved to the nearest counts that are not negative, which
@@ -28,54 +22,24 @@ measured together, what joins them says how they hang together: along the tree o
 (largest mutual information), each column says of the next what its pair does, and nothing else. Of a tree of pairs that
 is the most even guess there is (Chow, Liu 1968). All of it is post-processing: it costs no privacy, and has no
 interval, as it is off on purpose.
-
-Answers about columns that no table has together: the best guess, between bounds that the measured tables set.
-
-The guess is the most even table that agrees with those that were measured, and may be wrong by as much as they allow.
-So its interval is not that of the noise alone: it holds whatever records there could be. Let A_P be the records that
-fit the conditions on the columns P of one measured table. Everyone who fits all conditions is in every A_P, so
-
-    |all| <= min over P of |A_P|,     |all| >= sum over j of |A_Pj| - (k - 1) |A_C|
-
-for any k tables which have all columns between them, and whose common columns are C (Bonferroni: whoever of A_C is
-missing from the intersection is missing from one of the A_Pj). Every count on the right has an interval of its own;
-those that one answer needs share its error probability, so the answer's interval holds with its level. That of a mean
-is the least and the largest mean of any numbers of records between such bounds, one pair a cell of the averaged column.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
-import pandas as pd
 
 from ...errors import RequestError
 from ...geometry.simplex import nearest_with_total
-from ..answers import check_level
-from .counts import (
-    Chosen,
-    Where,
-    cell_keys,
-    check_apart,
-    chosen,
-    chosen_values,
-    ends_of,
-    in_natural_units,
-    over_cells,
-    places_of,
-    weighted,
-)
+from .counts import over_cells
+from .expected_counts import common_of, moved_to, towards, ways
 from .reading import Reading
 from .table_layout import Columns, largest
 
-POWERS = (1.0, 1.5, 2.0)  # g: people scatter around e by chance (1), or tables are off by a share of it (2).
-STRENGTHS = np.geomspace(1e-5, 1e4, 28)  # Mean of t e^g that are tried, in units of s^2.
-ROUNDS = 15  # Of moving cells to their margins.
 FITTINGS = 60  # Rounds of fitting a table that was not measured, at most.
 CLOSE = 1e-6  # Of the records: margins that are this near count as met.
 MOST_CELLS = 1 << 24
@@ -84,8 +48,7 @@ MOST_GUESSED = 1 << 20  # Cells of a table that is guessed for a mean or quantil
 FEWEST_TOGETHER, MOST_TOGETHER = 3, 800
 CLEARLY = 1.5  # Times the variance of noise, that a pair of a tree differs from its margins by where that is sure.
 BEYOND_NOISE = 1.1  # Of the square of the largest eigenvalue that noise has, as chance may make it a little larger.
-FEWEST_LEARNT, MOST_LEARNT, LEARNT_IN = 10, 300, 30  # Pairs of which it is learnt how they differ, and rounds of it.
-NEGLIGIBLE = 1e-6  # How likely a way is that is left aside.
+FEWEST_LEARNT, MOST_LEARNT = 10, 300  # Pairs of which it is learnt how they differ.
 COMPLETIONS = 8  # Rounds in which cells of one column with each other are taken from all others.
 
 
@@ -184,7 +147,7 @@ class BestGuess:
             variance = self._cell_variance(pair)
             if variance <= 0.0:
                 return None
-            logs.append(_ways(self._reading.counts(pair), expected, variance, self.fitted_to(pair)).reshape(-1))
+            logs.append(ways(self._reading.counts(pair), expected, variance, self.fitted_to(pair)).reshape(-1))
         return common_of(np.array(logs))
 
     @cached_property
@@ -351,221 +314,3 @@ def guessed(reading: Reading, kept: Columns, weights: dict[int, np.ndarray]) -> 
     if math.prod(axes[place].cells for place in table) > MOST_GUESSED:
         return np.full([axes[place].cells for place in kept], np.nan)
     return over_cells(best_guess(reading).counts(table), table, kept, weights)
-
-
-def towards(
-    found: np.ndarray,
-    expected: Sequence[np.ndarray],
-    variance: float,
-    fitted: float = 0.0,
-    common: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Noisy counts moved towards expected ones, and the variance that is left in each cell.
-
-    `found`, `expected`: of one shape; the former with noise of this variance in every cell, and each of the latter what
-    may be expected. `variance`: s^2; with 0 nothing is moved. `fitted`: how much too likely, in logarithms, the second
-    makes the counts. `common`: how common each way is; where that is not known, the likeliest alone is gone.
-    """
-    if variance <= 0.0:
-        return found, np.ones_like(found)
-    logs = _ways(found, expected, variance, fitted)
-    if logs.max() == -math.inf:  # as noise is far less than any number's own rounding
-        return found, np.zeros_like(found)
-    if common is None:
-        weights = (logs == logs.max()).astype(float)
-    else:
-        weights = np.exp(logs - logs.max()) * common.reshape(-1, *logs.shape[1:])[: len(logs)]
-    weights /= weights.sum()
-    moved, kept = np.zeros(found.shape), np.zeros(found.shape)
-    for wanted, of_one in zip(expected, weights, strict=True):
-        its = np.zeros(found.shape)
-        for power, strength in np.argwhere(of_one > NEGLIGIBLE):
-            variances = STRENGTHS[strength] * _spread(wanted, POWERS[power])
-            its += of_one[power, strength] * variances / (1.0 + variances)
-        moved += of_one.sum() * wanted + its * (found - wanted)
-        kept += its
-    return moved, kept * variance
-
-
-def _ways(found: np.ndarray, expected: Sequence[np.ndarray], variance: float, fitted: float) -> np.ndarray:
-    """The logarithm of how likely counts are, by what is expected, and by the power and strength of differences."""
-    logs = []
-    for wanted in expected:
-        squares = (found - wanted) ** 2 / variance
-        for power in POWERS:
-            spread = _spread(wanted, power)
-            for variances in (1.0 + strength * spread for strength in STRENGTHS):
-                logs.append(-0.5 * float((np.log(variances) + squares / variances).sum()))
-    likely = np.array(logs).reshape(len(expected), len(POWERS), len(STRENGTHS))
-    likely[1:] -= fitted
-    return likely
-
-
-def _spread(wanted: np.ndarray, power: float) -> np.ndarray:
-    """How much more differences vary in each cell than in others, 1 on average."""
-    spread: np.ndarray = np.maximum(wanted, 0.0) ** power + 1e-12
-    return spread / spread.mean()
-
-
-def common_of(logs: np.ndarray) -> np.ndarray:
-    """How common each way is among several tables, by how likely each is in each of them: one more of each at first."""
-    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
-    common = np.full(logs.shape[1], 1.0 / logs.shape[1])
-    for _ in range(LEARNT_IN):
-        each = likely * common
-        common = (each / each.sum(axis=1, keepdims=True)).sum(axis=0) + 1.0 / len(common)
-        common /= common.sum()
-    return common
-
-
-def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int, ...], np.ndarray]) -> np.ndarray:
-    """Values without negative ones and with these margins, moved in proportion to how uncertain they are.
-
-    Returns float64, not negative; the last margins are met exactly, and the others nearly.
-
-    `values`, `uncertain`: of one shape; the latter the variance of each value. `margins`: by the sides that are kept,
-    what is left when the others are added up.
-    """
-    values = np.maximum(values, 0.0)
-    uncertain = uncertain + 1e-9 * (uncertain.mean() + 1.0)
-    for _ in range(ROUNDS):
-        for kept, wanted in margins.items():
-            others = tuple(side for side in range(values.ndim) if side not in kept)
-            lacking = np.expand_dims((wanted - values.sum(axis=others)) / uncertain.sum(axis=others), others)
-            values = np.maximum(values + uncertain * lacking, 0.0)
-    for kept, wanted in margins.items():
-        others = tuple(side for side in range(values.ndim) if side not in kept)
-        have = values.sum(axis=others)
-        values = values * np.expand_dims(np.divide(wanted, have, out=np.zeros_like(have), where=have > 0), others)
-    return values
-
-
-@dataclass(frozen=True, eq=False)
-class GuessedAnswers:
-    """The best guess of one release about any of its columns together, with bounds; asked as `TableAnswers` is."""
-
-    reading: Reading
-    level: float = 0.95  # Probability with which each interval holds the exact answer.
-
-    @cached_property
-    def _guess(self) -> BestGuess:
-        return BestGuess(self.reading)
-
-    def table(self, *by: str, where: Where | None = None) -> pd.DataFrame:
-        """How many records there are in each combination of the cells of some columns, of those that fit."""
-        check_level(self.level)
-        axes, conditions = self.reading.layout.axes, where or {}
-        kept, asked = places_of(axes, by), places_of(axes, list(conditions))
-        check_apart(kept, asked)
-        meant = {place: chosen(axes[place], conditions[axes[place].name]) for place in asked}
-        low, high = self._bounds(kept, meant, 1)
-        guess = np.clip(self._counts(kept, meant), low, high)
-        return self._frame(kept, {"estimate": guess, "low": low, "high": high})
-
-    def mean(self, column: str, by: Sequence[str], where: Where) -> pd.DataFrame:
-        """The mean of a column of numbers in each group; NaN where nobody may be."""
-        return self._of_values(column, by, where, mean=True)
-
-    def sum(self, column: str, by: Sequence[str], where: Where) -> pd.DataFrame:
-        """The sum of a column of numbers in each group."""
-        return self._of_values(column, by, where, mean=False)
-
-    def _of_values(self, column: str, by: Sequence[str], where: Where, mean: bool) -> pd.DataFrame:
-        check_level(self.level)
-        axes = self.reading.layout.axes
-        (place,) = places_of(axes, [column])
-        axis = axes[place]
-        groups, asked = places_of(axes, by), places_of(axes, list(where))
-        check_apart(groups, (place, *asked))
-        own = chosen_values(axis, where, fine=False)
-        meant = {one: chosen(axes[one], where[axes[one].name]) for one in asked if one != place}
-        sides = [axis.beside_missing(ends) for ends in axis.sides(False, ends_of(axis, where.get(column)))]
-        low, high = self._bounds((*groups, place), meant, axis.cells)
-        low, high = low * own.least, high * own.most
-        guess = np.clip(self._counts((*groups, place), meant) * own.share, low, high)
-        middles = (sides[0] + sides[1]) / 2.0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if mean:
-                found = {
-                    "estimate": guess @ middles / guess.sum(axis=-1),
-                    "low": -_largest_mean(-sides[0], low, high),
-                    "high": _largest_mean(sides[1], low, high),
-                }
-                found = {name: in_natural_units(axis, values) for name, values in found.items()}
-            else:
-                least, most = np.minimum(sides[0] * low, sides[0] * high), np.maximum(sides[1] * low, sides[1] * high)
-                found = {"estimate": guess @ middles, "low": least.sum(axis=-1), "high": most.sum(axis=-1)}
-        return self._frame(groups, found)
-
-    def _frame(self, kept: Columns, found: dict[str, np.ndarray]) -> pd.DataFrame:
-        keys = cell_keys([self.reading.layout.axes[place] for place in kept])
-        frame = pd.DataFrame(keys | {name: np.asarray(values).reshape(-1) for name, values in found.items()})
-        frame.attrs["guessed"] = True
-        return frame
-
-    def _counts(self, kept: Columns, meant: dict[int, Chosen]) -> np.ndarray:
-        table = tuple(sorted((*kept, *meant)))
-        return over_cells(self._guess.counts(table), table, kept, {i: one.share for i, one in meant.items()})
-
-    def _bounds(self, kept: Columns, meant: dict[int, Chosen], answers: int) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of every combination of the kept columns' cells, float64; `answers` of them have to hold at once."""
-        columns = tuple(sorted((*kept, *meant)))
-        parts = self._guess.measured_parts(columns)
-        covers = [cover for first in range(len(parts)) if (cover := _cover(parts[first:] + parts[:first], columns))]
-        needed = answers * (len(parts) + sum(len(cover) + 1 for cover in covers))
-        reach = self.reading.noise.reach(1.0 - (1.0 - self.level) / needed)
-        ends = {part: self._ends(part, kept, meant, reach) for part in parts}
-        high = np.min(np.broadcast_arrays(*(most for _, most in ends.values())), axis=0)
-        low = np.zeros_like(high)
-        for cover in covers:
-            common = tuple(sorted(set(cover[0]).intersection(*cover[1:])))
-            everyone = self._ends(common, kept, meant, reach)[1]
-            low = np.maximum(low, sum(ends[part][0] for part in cover) - (len(cover) - 1) * everyone)
-        high = np.maximum(high, 0.0)
-        return np.minimum(low, high), high
-
-    def _ends(
-        self, part: Columns, kept: Columns, meant: dict[int, Chosen], reach: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The interval of how many fit the conditions on some columns, with a side of length 1 for every other one."""
-        inside = tuple(place for place in kept if place in part)
-        mine = {place: one for place, one in meant.items() if place in part}
-        shape = [self.reading.layout.axes[place].cells if place in part else 1 for place in kept]
-        least, least_error = weighted(self.reading, inside, {place: one.least for place, one in mine.items()})
-        most, most_error = weighted(self.reading, inside, {place: one.most for place, one in mine.items()})
-        if self.reading.luck is not None:
-            least_error, most_error = (
-                np.sqrt(error**2 + self.reading.luck.variance(count, count, self.reading.people))
-                for count, error in ((least, least_error), (most, most_error))
-            )
-        return (least - reach * least_error).reshape(shape), (most + reach * most_error).reshape(shape)
-
-
-def _cover(parts: Sequence[Columns], columns: Columns) -> tuple[Columns, ...]:
-    """Some of the parts which have all columns between them, beginning with the first; none where all do not."""
-    taken: list[Columns] = []
-    left = set(columns)
-    first = parts[0]
-    for part in sorted(parts, key=lambda part: (part != first, -len(set(part) & set(first)), part)):
-        if left & set(part):
-            taken.append(part)
-            left -= set(part)
-    return () if left else tuple(taken)
-
-
-def _largest_mean(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The largest mean of values of which between low and high are there, by the last side; NaN where nobody can be.
-
-    As many as may be of the largest ones and as few as may be of the others: one of the places to part them is best.
-    """
-    order = np.argsort(values)
-    values, low, high = values[order], low[..., order], high[..., order]
-    few, many = np.cumsum(low, axis=-1), np.cumsum(high[..., ::-1], axis=-1)[..., ::-1]
-    few_sum = np.cumsum(low * values, axis=-1)
-    many_sum = np.cumsum((high * values)[..., ::-1], axis=-1)[..., ::-1]
-    below = np.concatenate([np.zeros((*few.shape[:-1], 1)), few[..., :-1]], axis=-1)
-    below_sum = np.concatenate([np.zeros((*few.shape[:-1], 1)), few_sum[..., :-1]], axis=-1)
-    whole = below + many
-    means = np.where(whole > 0, (below_sum + many_sum) / np.where(whole > 0, whole, 1.0), -np.inf)
-    found = means.max(axis=-1)
-    return np.where(np.isfinite(found), found, np.nan)

@@ -37,7 +37,7 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...privacy.budget import Budget, Sensitivity
 from ...privacy.calibration import calibrate
-from .best_guess import moved_to, towards
+from .expected_counts import moved_to, towards
 from .table_axes import Axis, is_number, number_axes, steps_of
 from .table_layout import Columns, Layout, largest
 from .table_weights import Part, for_squares, for_sums, singles_weight

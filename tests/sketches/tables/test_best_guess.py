@@ -11,7 +11,8 @@ from core import Budget, Domain, Numeric, release
 from core.domain import Categorical
 from core.errors import RequestError
 from core.privacy.noise.randomness import SeededSource
-from core.sketches.tables.best_guess import BestGuess, moved_to, towards
+from core.sketches.tables.best_guess import BestGuess
+from core.sketches.tables.expected_counts import moved_to, towards
 from core.sketches.tables.tables import Tables
 from tests.depth import draws
 from tests.sketches.tables.test_counts import DOMAIN, KINDS, people, releases
