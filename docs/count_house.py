@@ -36,7 +36,7 @@ AT_MOST = {
     "orchestrations outside releases": 0,
     "registries besides cards": 0,
     "rooms at the top": 18,
-    "files of more than 400 lines": 17,
+    "files of more than 400 lines": 15,
     "files": 467,
 }
 """What was reached: a test refuses more."""

@@ -41,7 +41,8 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
-from core.releases.found_ranges import Seen, _is_amount, all_ends, found_ranges, heaps_of, rounded_outward, step_of
+from core.releases.found_ends import Seen, all_ends
+from core.releases.found_ranges import _is_amount, found_ranges, heaps_of, rounded_outward, step_of
 from core.releases.seal import showing
 from core.releases.stages import Known
 from core.sources import open_source
