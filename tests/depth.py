@@ -40,9 +40,9 @@ def _changed_rooms() -> frozenset[str]:
 
 
 def room_of(file: Path) -> str:
-    """The room of `core/` that a file or a test belongs to: `tests/` mirrors it; empty at the top of either."""
+    """The room of `core/` that a file or a test belongs to: `tests/` mirrors it; empty for what belongs to none."""
     within = file.relative_to(ROOT).parts[1:-1]
-    return within[0] if within else ""
+    return within[0] if within and (ROOT / "core" / within[0]).is_dir() else ""
 
 
 def changed(test: Path) -> bool:

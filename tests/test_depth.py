@@ -14,7 +14,13 @@ def _git(folder: Path, *arguments: str) -> None:
 
 
 def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for file in ("core/privacy/noise/law.py", "core/models/trainer.py", "tests/sources/test_ids.py", "docs/index.md"):
+    files = (
+        "core/privacy/noise/law.py",
+        "core/sources/ids.py",
+        "tests/sources/test_ids.py",
+        "tests/browser/test_home.py",
+    )
+    for file in (*files, "docs/index.md"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("as it was")
     monkeypatch.setattr(depth, "ROOT", tmp_path)
@@ -36,7 +42,7 @@ def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkey
 
 
 def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    here, of_models = depth.ROOT / "tests/test_order.py", depth.ROOT / "tests/models/contest/test_choice.py"
-    for rooms, near in (((), (False, False)), (("sources",), (True, False)), (("models",), (True, True))):
+    names = "test_order.py", "browser/test_home.py", "models/contest/test_choice.py"
+    for rooms, near in (((), [False] * 3), (("sources",), [True, True, False]), (("models",), [True] * 3)):
         monkeypatch.setattr(depth, "_changed_rooms", lambda rooms=rooms: frozenset(rooms))
-        assert (depth.changed(here), depth.changed(of_models)) == near
+        assert [depth.changed(depth.ROOT / "tests" / name) for name in names] == near

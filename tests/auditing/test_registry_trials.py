@@ -184,13 +184,19 @@ FAULTS = [
     (choice_not_paid, "tuned-amp", DELTA, 2),
 ]  # fmt: skip
 TRIES = 6
-CHEAP = ("records_too_long", "exact_count_told", "less_noise", "choice_not_paid")
+CHEAP = ("records_too_long", "exact_count_told", "less_noise")
+
+
+def depth_of(fault):
+    if fault.__name__ in CHEAP:
+        return []
+    return pytest.mark.thorough if fault is choice_not_paid else pytest.mark.deep
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "method", "budget", "classes"),
-    [pytest.param(*one, marks=[] if one[0].__name__ in CHEAP else pytest.mark.deep) for one in FAULTS],
+    [pytest.param(*one, marks=depth_of(one[0])) for one in FAULTS],
 )
 def test_a_fault_in_a_trainer_is_found(fault, method, budget, classes, monkeypatch):
     trial = of_method(method, budget, domain_of(classes))

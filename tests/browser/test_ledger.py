@@ -5,6 +5,7 @@ import pytest
 from tests.depth import deep
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("width", "theme"), [deep("desktop", "dark"), ("phone", "light"), deep(800, "dark")])
 def test_a_total_is_promised_and_looked_at(visitor, width, theme):
     visit = visitor(width, theme)

@@ -44,6 +44,7 @@ def touch(visit, column, presses=1):
     visit.settle()
 
 
+@pytest.mark.thorough
 def test_a_bar_that_is_touched_is_shown_in_every_other_picture_as_in_python_and_the_address_keeps_it(opened, made):
     visit = opened()
     answers = made.asked()

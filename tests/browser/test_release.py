@@ -59,6 +59,7 @@ def wait_released(visit):
     visit.settle()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), ("phone", "dark")])
 def test_from_an_own_file_to_a_saved_release(visitor, ledger, width, theme):
     visit = visitor(width, theme)

@@ -218,6 +218,7 @@ def test_of_two_answers_that_noise_leaves_open_none_is_said_to_be_given_most(pag
     assert re.match(r"No answer stands out: none is above \d+%", card.locator(".says").inner_text())
 
 
+@pytest.mark.thorough
 def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one_is_highest(page, tmp_path):
     random = np.random.default_rng(4)
     places = np.concatenate([random.normal((2.2, 7.3), 0.1, (3_000, 2)), random.uniform(0, 10, (500, 2))])
