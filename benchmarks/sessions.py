@@ -34,6 +34,7 @@ from time import perf_counter, process_time
 from urllib.request import urlopen
 
 import numpy as np
+from platformdirs import user_cache_path
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -187,7 +188,7 @@ class Visitor:
 def app(port: int, program: Path = HERE):
     """The app, in a process of its own with folders of its own; of this checkout or of another one."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"HOME": folder, "XDG_DATA_HOME": folder}
+        environment = os.environ | {"HOME": folder, "XDG_DATA_HOME": folder, "XDG_CACHE_HOME": str(user_cache_path())}
         command = [sys.executable, "-m", "core", "app", "--headless", "--port", str(port)]
         quiet = subprocess.DEVNULL
         server = subprocess.Popen(command, env=environment, cwd=program, stdout=quiet, stderr=quiet)
