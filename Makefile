@@ -1,5 +1,5 @@
 # make app    set up and open the app on http://127.0.0.1:8501
-# make test   set up and run every check and quick test, which takes about ten minutes of two processors after setting up
+# make test   set up and run every check and quick test, and all tests of the rooms that were changed: some minutes of two processors
 # make test-deep  the same with all samples, examples and journeys, as every night
 # make bench  set up and run the benchmarks; OPTIONS="--data FOLDER" and others as benchmarks/README.md says
 # make scoreboard  measure what other libraries answer beside ours and write docs/scoreboard.md: hours, goes on where it was
