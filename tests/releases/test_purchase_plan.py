@@ -16,6 +16,7 @@ from core.privacy.budget import Sensitivity
 from core.privacy.calibration import calibrate, calibrate_gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.record import BoughtCount
+from core.releases.discovery_stage import Discovery
 from core.releases.forecast.kernel_choice import kernel_apart
 from core.releases.job import Job
 from core.releases.kind import Plain
@@ -123,6 +124,27 @@ def test_what_no_size_makes_possible_is_refused_before_the_count_is_paid_for(led
     with pytest.raises(RequestError, match="no such table"):
         count_first(PLANE, open_source(people()), Budget(1), _payer(ledger), impossible)
     assert ledger.status("d").left == 5
+
+
+@pytest.mark.parametrize("prepaid", [False, True])
+def test_what_no_table_can_follow_is_refused_before_noise_where_nobody_pays_or_one_entry_is_for_all(ledger, prepaid):
+    """The price of the first stage alone says nothing then of whether anything can be made after it."""
+
+    def impossible(known):
+        raise RequestError("There is no such table.")
+
+    class Unasked(SeededSource):
+        def stream(self):
+            raise AssertionError("Noise was drawn for a release that there can never be.")
+
+    source = open_source({"x": np.arange(300.0)})
+    budget = Budget(1, "1e-6") if prepaid else Budget(1)
+    stage = Discovery.of_source(source, budget) if prepaid else Count(Domain.of(x=(0, 300)))
+    payer = LedgerAccount(ledger, "d", budget, "record") if prepaid else None
+    plan = PurchasePlan([stage], Known(budget, 1.0), impossible)
+    with pytest.raises(RequestError, match="no such table"):
+        Purchasing(plan, source, payer, Unasked(1)).run()
+    assert not ledger.names()
 
 
 def test_records_that_cannot_be_read_are_refused_before_the_count_is_paid_for(ledger):

@@ -5,13 +5,19 @@ import pytest
 
 from core import Budget, Closeness, Domain, kernels, recommend
 from core.domain import Numeric
+from core.privacy.noise.noise import add_noise
+from core.privacy.noise.randomness import SeededSource
+from core.releases.forecast.forecast import forecast
 from core.releases.forecast.trial import FEWER, NONE, SEEN, _close_populations, close_errors
 from core.sketches.classes import Classes
 from core.sketches.distances.distance import Distance
 from core.sketches.grids.histogram import Histogram
+from core.sketches.hashed.race import Race
+from core.sketches.plan import plan
 
 CORNER = Domain(tuple(Numeric(f"c{place}", 0, 60) for place in range(5)), scale="box")
 PLANE = Domain.of(x=(0, 100), y=(-50, 50))
+LINE = Domain.of(x=(0, 100))
 
 
 @pytest.mark.parametrize("kernel", [kernels.Gaussian(0.5), kernels.Laplacian(1.0), kernels.Gaussian(60.0)], ids=str)
@@ -62,3 +68,28 @@ def test_a_grid_that_is_too_coarse_for_a_corner_of_wide_bounds_is_not_chosen():
             (one.sketch.estimates([table], 1000, queries, 0.0)[0] - one.sketch.exact(queries, records)) ** 2
         )
     assert missed["histogram"] > missed["features"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "made", [lambda kernel: Histogram(LINE, kernel, (1040,)), lambda kernel: Race(LINE, kernel, rows=140, seed=3)]
+)
+def test_where_many_records_share_one_value_answers_are_as_good_as_was_foretold_and_intervals_hold(made):
+    """At that value a histogram's error was 4 to 13 times, and RACE's 5 times, what was foretold; 56 to 76% held."""
+    sketch, count, random = made(kernels.Laplacian(5.0)), 2000, np.random.default_rng(1)
+    values = np.where(random.random(count) < 0.7, 20.0, random.uniform(0, 100, count))
+    metric = sketch.metric
+    records, asked = (
+        np.asfortranarray(LINE.encode_queries({"x": one}, metric))
+        for one in (values, np.concatenate([np.linspace(15, 25, 21), np.linspace(30, 98, 21)]))
+    )
+    table, exact, noise = sketch.zeros(), sketch.exact(asked, records), plan(sketch, Budget(1)).noise
+    sketch.add(table, records)
+    off, held = [], []
+    for seed in range(40):
+        found = sketch.answer(add_noise(table, noise, SeededSource(seed)), count, asked, noise.variance, 0.95)
+        off.append(found.estimate - exact)
+        held.append((found.low <= exact) & (exact <= found.high))
+    foretold = forecast(sketch, Budget(1), count).standard_error
+    assert np.sqrt(np.mean(np.square(off)[:, :21])) < 2.0 * foretold
+    assert np.mean(held) > 0.88
