@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..domain import Categorical, Column, Domain, Numeric, Vector
 from ..errors import RequestError
-from ..geometry.kernels import Jaccard, Kernel
-from ..geometry.kernels.composite import KERNELS
+from ..geometry.kernels import KERNELS, Jaccard, Kernel
 from ..geometry.uniforms import PublicRandom
 from ..privacy.budget import Budget
 from ..privacy.ledger.ledger import Ledger

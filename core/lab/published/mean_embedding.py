@@ -38,8 +38,7 @@ import numpy as np
 
 from ...domain import Domain
 from ...formatting.numbers import count
-from ...geometry.kernels import KERNEL, Gaussian, Kernel
-from ...geometry.kernels.composite import atoms
+from ...geometry.kernels import KERNEL, Gaussian, Kernel, atoms
 from ...geometry.uniforms import PublicRandom, scrambled_sobol
 from ...privacy.budget import Budget, Neighbours, Sensitivity
 from ...runtime.compiled_code import njit

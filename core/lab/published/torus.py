@@ -27,8 +27,8 @@ from scipy.fft import dctn
 
 from ...domain import Categorical, Domain
 from ...errors import RequestError
+from ...geometry.kernel import Stationary
 from ...geometry.kernels import Kernel, Mixture, Product, of_coordinates
-from ...geometry.kernels.kernel import Stationary
 from ...runtime.parameters import Number, Several
 
 # Steps of half a period at which a kernel is sampled, along each of so many coordinates.

@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from ...domain import Categorical, Column, Domain, Scalar, Vector
 from ...figures.figure_axes import Axis
 from ...formatting.numbers import significant
+from ...geometry.kernel import Stationary
 from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
-from ...geometry.kernels.kernel import Stationary
 from ...lab.comparison_plan import METHODS, Advice, Method, Step, Trial
 from ...lab.comparison_trials import PublicData, exact_sums, from_sample, released_functions, run_trial
 from ...privacy.budget import Budget

@@ -27,11 +27,11 @@ import numpy as np
 import scipy
 from scipy.special import erf
 
-from ...domain.item_sets import Encoded, Sets
-from ...errors import RequestError
-from ...runtime.compiled_code import njit
-from ...runtime.environment import over_ranges
-from ...runtime.parameters import Kind, Validated, Whole, parameter
+from ..domain.item_sets import Encoded, Sets
+from ..errors import RequestError
+from ..runtime.compiled_code import njit
+from ..runtime.environment import over_ranges
+from ..runtime.parameters import Kind, Validated, Whole, parameter
 
 Bandwidth = float | tuple[float, ...]
 

@@ -1,6 +1,10 @@
-"""Kernels made of kernels: products and mixtures (Coleman, Shrivastava, CCS 2021, section 7.1).
+"""Kernels, each with its exact closed form: the truth that sketches estimate. Here those that are made of others.
 
-At the end: all kernels by their names, as the command line and release files write them.
+A kernel is a value: it says how close two points are, from 1 (the same) down to 0 (far apart), and knows nothing of
+hashing or privacy. A kernel that is the collision probability of a hash family lets a table of counts stand for its
+sums (`core.geometry.hash_families`, RACE); one that is an average of cosines lets sums of cosines and sines do so
+(`core.geometry.frequencies`, random features). Several are both. Products and mixtures of them (Coleman, Shrivastava,
+CCS 2021, section 7.1) follow, and all kernels by their names, as the command line and release files write them.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...errors import RequestError
-from ...runtime.parameters import Described, Number, Several, parameter
+from ..errors import RequestError
+from ..runtime.parameters import Described, Number, Several, parameter
+from .kernel import MAX_POWER as MAX_POWER
 from .kernel import (
     Angular,
     Euclidean,
@@ -30,6 +35,9 @@ from .kernel import (
     Stationary,
     coordinate_bandwidths,
 )
+from .kernel import Bandwidth as Bandwidth
+from .kernel import stationary as stationary
+from .kernel import stretched as stretched
 
 MAX_PARTS = 16
 PARTS = Several(
