@@ -42,7 +42,7 @@ def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkey
 
 
 def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = "test_order.py", "browser/test_home.py", "models/contest/test_choice.py"
+    names = "test_order.py", "browser/test_home.py", "models/test_classifier_choice.py"
     for rooms, near in (((), [False] * 3), (("sources",), [True, True, False]), (("models",), [True] * 3)):
         monkeypatch.setattr(depth, "_changed_rooms", lambda rooms=rooms: frozenset(rooms))
         assert [depth.changed(depth.ROOT / "tests" / name) for name in names] == near

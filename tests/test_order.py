@@ -33,7 +33,7 @@ from core.local.oracles.oracle import ORACLES, oracle
 from core.local.survey import FINDERS, SKETCHES
 from core.local.survey import sketch as local_sketch
 from core.models import posterior, preconditioned, standard_scale
-from core.models.contest.choice import choose_classifier
+from core.models.classifier_choice import choose_classifier
 from core.models.model_file import ModelFile
 from core.models.objective_perturbation import ObjectivePerturbation
 from core.models.training import METHODS, NUMBER_METHODS

@@ -35,7 +35,7 @@ from ..local.poll_store import ASKED_BY_BROWSERS, Polls
 from ..local.sketches.rappor import Rappor
 from ..local.survey import FINDERS, SKETCHES, AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey, sketch
 from ..local.text_searches import PrivTrie
-from ..models.contest.choice import choose_classifier
+from ..models.classifier_choice import choose_classifier
 from ..models.linear_models import LinearModel
 from ..models.training import METHODS, NUMBER_METHODS, Trainer, train, trainer_of
 from ..privacy.budget import EACH_RECORD, Budget, Neighbours, PrivacyUnit

@@ -285,7 +285,7 @@ def _kernel_of_spread(
 ) -> tuple[Gaussian, str]:
     """The kernel that suits how far records lie apart, and what is to be said of it."""
     from ..formatting.numbers import percent
-    from ..models.contest.prospects import class_kernel
+    from ..models.prospects import class_kernel
     from ..releases.forecast.kernel_choice import kernel_apart
     from ..releases.forecast.one_trial import checked_records, checked_spread
 

@@ -18,7 +18,7 @@ from .spending import DatasetOption, SourceArgument, billed, check_sample, datas
 
 if TYPE_CHECKING:
     from ..domain import Domain
-    from ..models.contest.choice import Choice
+    from ..models.classifier_choice import Choice
     from ..models.training import Chosen
     from ..privacy.budget import Budget
     from ..releases.payment import LedgerAccount
@@ -339,7 +339,7 @@ def choose(
     source: Source, domain: Domain, target: str, budget: Budget, payer: LedgerAccount, records: int | None, out: Path
 ) -> Path:
     """Choose, write the file with the ending of its kind, and say what it is."""
-    from ..models.contest.choice import choose_classifier, chosen_among
+    from ..models.classifier_choice import choose_classifier, chosen_among
     from ..models.linear_models import LinearModel, most_bytes
     from ..models.training_task import Task
     from ..releases.file import room_for

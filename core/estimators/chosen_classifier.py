@@ -14,12 +14,12 @@ from ..analysis.class_scores import checked_rule, class_scores, classes_of, rule
 from ..domain import Domain
 from ..errors import RequestError
 from ..models.class_counts import SAME_FOR_ALL, largest_of
-from ..models.contest.choice import Choice, choose_classifier, chosen_among
-from ..models.contest.contest import Contest, Contestant, Maker, Way, contest
-from ..models.contest.entrants import File
+from ..models.classifier_choice import Choice, choose_classifier, chosen_among
+from ..models.entrants import File
 from ..models.training_task import MAX_COORDINATES, Task
 from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
+from ..privacy.choosing.held_out import Contest, Contestant, Maker, Way, contest
 from ..releases.payment import LedgerAccount, payer_of
 from ..releases.purchase_plan import PurchasePlan, Settled
 from ..releases.release import Release
@@ -40,9 +40,10 @@ class PrivateChosenClassifier(LabelledEstimator):
     gets right of those decides, by report noisy max. This costs nothing beside making them
     (`core.privacy.choosing.held_out` has the proof), so what a choice costs is that the classifiers share the budget.
     Where candidates are not named, those that cannot pay for themselves are left out by forecast
-    (`core.models.contest`), and where one alone promises most, all of the budget goes to it. Rules of decision of one
-    classifier share a release, and are all tried. One class for everyone, whichever, always competes at no price, so
-    that nothing is kept that is right less often than the largest class, as far as noise lets one tell; where nothing
+    (`core.models.classifier_choice`), and where one alone promises most, all of the budget goes to it. Rules of
+    decision of one classifier share a release, and are all tried. One class for everyone, whichever, always competes at
+    no price, so that nothing is kept that is right less often than the largest class, as far as noise lets one tell;
+    where nothing
     else is worth making, the classes are only counted. Either is a linear model without slopes.
 
     Parameters

@@ -14,7 +14,7 @@ from ..domain import Categorical, Domain
 from ..domain.domain import evenly_scaled
 from ..geometry.kernels import Kernel
 from ..geometry.projection import FastProjection
-from ..models.contest.prospects import class_kernel
+from ..models.prospects import class_kernel
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.forecast.kernel_choice import kernel_apart
@@ -222,7 +222,7 @@ class PrivateKernelClassifier(PrivateClassifier):
         finely as its noise allows, and the bandwidth is the one that suits its noisy counts, which costs nothing. With
         more, 2 to 5% of epsilon buys how far records lie apart, an entry of its own in a ledger (not where it is one of
         several candidates), and it is a quarter, a half or all of that, whichever tells classes of made-up records
-        apart best under the same noise (`core.models.contest`).
+        apart best under the same noise (`core.models.classifier_choice`).
     rows, records, dataset, ledger, random_state : int | None, int | None, str | None, object, int | None
         Likewise.
     rule : str | None

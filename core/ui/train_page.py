@@ -16,8 +16,8 @@ from ..figures.report.label import privacy_label
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import amount, listed, percent, significant, size
 from ..models.class_counts import SAME_FOR_ALL
-from ..models.contest.choice import Choice, choose_classifier, chosen_among
-from ..models.contest.entrants import File
+from ..models.classifier_choice import Choice, choose_classifier, chosen_among
+from ..models.entrants import File
 from ..models.linear_models import Model
 from ..models.monotone import directions_of
 from ..models.training import USUAL_RECORDS, Chosen, Offer, Trainer, forecast_curve, offers, yardsticks

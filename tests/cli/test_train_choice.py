@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from core import Budget, Domain, load
-from core.models.contest.entrants import Counts, Logistic, NearestMeans
-from core.models.contest.prospects import Prospect
+from core.models.entrants import Counts, Logistic, NearestMeans
 from core.models.linear_models import load_model, most_bytes
+from core.models.prospects import Prospect
 from core.models.training import trainer_of
 from core.models.training_task import Task
 from core.privacy.ledger.ledger import Ledger
@@ -50,7 +50,7 @@ def test_what_was_chosen_is_written_with_the_ending_of_its_kind(
         made = tuple(kind(known[0].domain, known[0].label) for kind in entrants)
         return Prospect(made, 0.9, tuple((one, 0.9) for one in made))
 
-    monkeypatch.setattr("core.models.contest.choice.prospect", worth)
+    monkeypatch.setattr("core.models.classifier_choice.prospect", worth)
     frame = people(800)
     frame["side"] = np.where(frame.x > 5, "out", "in")
     frame.drop(columns="id").to_csv(tmp_path / "sides.csv", index=False)

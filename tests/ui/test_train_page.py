@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain
 from core.figures.model_figures import reaches, training_figure, training_in_words
-from core.models.contest.choice import Choice
-from core.models.contest.entrants import NearestMeans
-from core.models.contest.prospects import Prospect
+from core.models.classifier_choice import Choice
+from core.models.entrants import NearestMeans
+from core.models.prospects import Prospect
 from core.models.training import offers, train
 from core.privacy.ledger.account import Account
 from core.privacy.ledger.ledger import Ledger
@@ -126,7 +126,7 @@ def test_what_was_chosen_among_several_is_shown_and_opens_where_it_is_asked(ledg
     """The choice itself is tested beside its module; here it is between two whose rehearsal takes no time."""
     session = owner()
     monkeypatch.setattr(
-        "core.models.contest.choice.prospect", lambda *facts: Prospect((NearestMeans(PLANE, "kind"),), 0.8, ())
+        "core.models.classifier_choice.prospect", lambda *facts: Prospect((NearestMeans(PLANE, "kind"),), 0.8, ())
     )
     choice = Choice(PLANE, "kind", Budget(1), 1000)
     made = trained(session.own, ledger, Wish(choice, Budget(1), Account("people", Budget(1), "record"), "ticket"))

@@ -8,7 +8,7 @@ from fractions import Fraction
 import streamlit as st
 
 from ...formatting.numbers import amount, percent
-from ...models.contest.prospects import class_kernel
+from ...models.prospects import class_kernel
 from ...privacy.accounting import Cost, PureParts, first_entry
 from ...privacy.budget import Budget, Sensitivity
 from ...privacy.calibration import calibrate, calibrate_gaussian

@@ -27,7 +27,7 @@ from ...figures.model_figures import (
 from ...figures.share.shared_page import share_html
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import listed, percent, plural, significant
-from ...models.contest.choice import chosen_among
+from ...models.classifier_choice import chosen_among
 from ...models.judging import Tested, calibrated, calibrated_reliability, judge_classes, judge_numbers, read_test
 from ...models.linear_models import NO_BANDS, LinearModel, Model, NumberModel, load_model
 from ...models.onnx_export import to_onnx

@@ -41,17 +41,17 @@ from typing import cast
 import numpy as np
 from scipy.special import ndtri
 
-from ...domain import Domain
-from ...errors import RequestError
-from ...geometry.kernels import Gaussian
-from ...geometry.uniforms import PublicRandom
-from ...privacy.budget import Budget
-from ...privacy.choosing.held_out import choice_epsilon, halvings_for
-from ...privacy.noise.randomness import SeededSource
-from ...privacy.shared_promise import largest_share
-from ...releases.forecast.kernel_choice import USUAL, kernel_apart
-from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
-from ...releases.forecast.reference_population import REFERENCE_POINTS, placed
+from ..domain import Domain
+from ..errors import RequestError
+from ..geometry.kernels import Gaussian
+from ..geometry.uniforms import PublicRandom
+from ..privacy.budget import Budget
+from ..privacy.choosing.held_out import choice_epsilon, halvings_for
+from ..privacy.noise.randomness import SeededSource
+from ..privacy.shared_promise import largest_share
+from ..releases.forecast.kernel_choice import USUAL, kernel_apart
+from ..releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
+from ..releases.forecast.reference_population import REFERENCE_POINTS, placed
 from .entrants import Counts, Entrant, KernelSums, Logistic, kernels_of, said
 
 HIDDEN = 8  # Directions that columns follow, where they follow few.

@@ -8,11 +8,10 @@ import pytest
 from core import Budget, Domain, load
 from core.analysis.classification import classify
 from core.errors import RequestError
+from core.models import prospects
 from core.models.class_counts import SAME_FOR_ALL
-from core.models.contest import prospects
-from core.models.contest.choice import Choice, choose_classifier, chosen_among
-from core.models.contest.contest import Contestant, Way, contest
-from core.models.contest.entrants import (
+from core.models.classifier_choice import Choice, choose_classifier, chosen_among
+from core.models.entrants import (
     MOST_CELLS,
     Counts,
     KernelSums,
@@ -22,12 +21,13 @@ from core.models.contest.entrants import (
     said,
     usual_entrants,
 )
-from core.models.contest.prospects import SHAPES, labelled_populations
 from core.models.linear_models import LinearModel, load_model
+from core.models.prospects import SHAPES, labelled_populations
 from core.privacy.accounting import Cost
 from core.privacy.budget import Budget as Promise
 from core.privacy.budget import PrivacyUnit
 from core.privacy.calibration import largest_rho
+from core.privacy.choosing.held_out import Contestant, Way, contest
 from core.privacy.composition import Gaussian, PureParts
 from core.privacy.ledger.ledger import Ledger
 from core.privacy.noise.randomness import SeededSource
@@ -124,7 +124,7 @@ def test_nothing_is_chosen_that_is_right_less_often_than_the_largest_class(class
     if not DEEP:  # to rehearse kernel sums and linear models of so many columns takes long
         cheap = (NearestMeans, Counts)
         monkeypatch.setattr(
-            "core.models.contest.choice.usual_entrants",
+            "core.models.classifier_choice.usual_entrants",
             lambda domain, label, spread: [kind(domain, label) for kind in cheap],
         )
     domain = Domain.of(**{f"c{i}": (-6, 6) for i in range(6)}, kind=list("abcdefg")[:classes])
@@ -145,7 +145,7 @@ def test_no_smaller_class_is_chosen_by_luck_where_held_out_records_cannot_tell(d
     """Of four classes the second, with 30%, was the answer for everyone in half of all draws at (0.1, 1e-6)."""
     kinds = (Logistic, NearestMeans, Counts)
     monkeypatch.setattr(
-        "core.models.contest.choice.usual_entrants",
+        "core.models.classifier_choice.usual_entrants",
         lambda domain, label, spread: [kind(domain, label) for kind in kinds],
     )
     domain = Domain.of(**{f"c{i}": (-6, 6) for i in range(6)}, kind=list("abcd"))
@@ -174,7 +174,7 @@ def test_one_class_for_everyone_wins_where_what_was_made_is_worse(monkeypatch):
     data = ring(800) | {"kind": np.where(np.arange(800) % 10 == 0, "in", "out")}
     choice = Choice(PLANE, "kind", Promise(4), 800)
     choice.__dict__["prospect"] = prospects.Prospect((NearestMeans(PLANE, "kind"),), 0.9, ())
-    monkeypatch.setattr("core.models.contest.choice.said", lambda file, point: [np.zeros(1, int)] * 3)
+    monkeypatch.setattr("core.models.classifier_choice.said", lambda file, point: [np.zeros(1, int)] * 3)
     file = choice.fit(open_source(data))
     assert isinstance(file, LinearModel) and file.same_for_all and file.about()[0].count("out") == 1
     assert load_model(file.to_bytes()).predict({"x": [0.0], "y": [1.0]})["predicted"].tolist() == ["out"]
@@ -184,7 +184,7 @@ def test_one_class_for_everyone_wins_where_what_was_made_is_worse(monkeypatch):
 @pytest.mark.thorough
 def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch):
     both = (NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind"))
-    monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(both, 0.5, ()))
+    monkeypatch.setattr("core.models.classifier_choice.prospect", lambda *facts: prospects.Prospect(both, 0.5, ()))
     for records, entries in ((1500, 1), (None, 2)):
         ledger = Ledger(tmp_path / f"{records}.db")
         file = choose_classifier(
@@ -204,7 +204,7 @@ def test_a_choice_is_one_entry_and_a_bought_count_another(tmp_path, monkeypatch)
 def test_what_was_bought_on_the_way_is_not_lost_where_the_ledger_admits_no_other_kind(tmp_path, monkeypatch):
     """After Gaussian noise a total has room for more of it, and not for as much epsilon of Laplace noise."""
     alone = (NearestMeans(PLANE, "kind"),)
-    monkeypatch.setattr("core.models.contest.choice.prospect", lambda *facts: prospects.Prospect(alone, 0.5, ()))
+    monkeypatch.setattr("core.models.classifier_choice.prospect", lambda *facts: prospects.Prospect(alone, 0.5, ()))
     promise, ledger = Promise("0.5", "1e-7"), Ledger(tmp_path / "ledger.db")
     payer = LedgerAccount(ledger, "ring", promise, "record")
     ledger.register("ring", 1, "3e-7", neighbours=promise.neighbours, unit="record")

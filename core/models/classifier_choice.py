@@ -17,25 +17,24 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...domain import Domain
-from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
-from ...privacy.choosing.held_out import ChoicePlan
-from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.forecast.scales import by_coordinates
-from ...releases.payment import LedgerAccount
-from ...releases.purchase_plan import PurchasePlan, Settled
-from ...releases.seal import promising, showing
-from ...releases.stages import ORDINARY, Count, Known, Spread, Stage
-from ...sketches.classes import Classes
-from ...sources import Source
-from ...sources.frames_and_arrays import Drawn
-from ..class_counts import SAME_FOR_ALL, largest_of
-from ..linear_models import LinearModel
-from ..training_task import MAX_NUMBERS, Task
-from .contest import Contest, Contestant, Maker, Way, contest
+from ..domain import Domain
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.choosing.held_out import ChoicePlan, Contest, Contestant, Maker, Way, contest
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..releases.forecast.scales import by_coordinates
+from ..releases.payment import LedgerAccount
+from ..releases.purchase_plan import PurchasePlan, Settled
+from ..releases.seal import promising, showing
+from ..releases.stages import ORDINARY, Count, Known, Spread, Stage
+from ..sketches.classes import Classes
+from ..sources import Source
+from ..sources.frames_and_arrays import Drawn
+from .class_counts import SAME_FOR_ALL, largest_of
 from .entrants import Counts, Entrant, File, Logistic, NearestMeans, domain_of, rules_for, said, usual_entrants
+from .linear_models import LinearModel
 from .prospects import Prospect, prospect
+from .training_task import MAX_NUMBERS, Task
 
 AMONG = "chosen among"  # Of the details of a model: the titles of what it was chosen from, with semicolons between.
 

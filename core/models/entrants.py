@@ -17,35 +17,35 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from ...analysis.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
-from ...domain import Domain
-from ...formatting.numbers import percent, significant
-from ...geometry.kernels import Gaussian
-from ...privacy.accounting import Cost
-from ...privacy.budget import Budget
-from ...privacy.noise.randomness import Source as NoiseSource
-from ...releases.forecast.kernel_choice import NARROW, USUAL, WIDE, length_apart
-from ...releases.forecast.one_trial import scaled_table
-from ...releases.forecast.recommendation import Closeness, recommend
-from ...releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
-from ...releases.forecast.scales import by_coordinates, chosen_scales
-from ...releases.job import Job
-from ...releases.kind import Plain
-from ...releases.planning import with_chosen_size
-from ...releases.release import Release
-from ...releases.seal import noised
-from ...sketches.classes import Classes
-from ...sketches.distances.moments import Moments
-from ...sketches.grids.histogram import Histogram
-from ...sketches.hashed.features import Features
-from ...sketches.linear import LinearSketch
-from ...sources import Source
-from ..class_counts import SAME_FOR_ALL, LargestClass
-from ..descent import NoisyDescent
-from ..linear_models import LinearModel
-from ..objective_perturbation import PureLogistic
-from ..training import Trainer
-from ..training_task import Task
+from ..analysis.class_scores import class_scores, class_sums, classes_of, rules_of, scores_of_sums
+from ..domain import Domain
+from ..formatting.numbers import percent, significant
+from ..geometry.kernels import Gaussian
+from ..privacy.accounting import Cost
+from ..privacy.budget import Budget
+from ..privacy.noise.randomness import Source as NoiseSource
+from ..releases.forecast.kernel_choice import NARROW, USUAL, WIDE, length_apart
+from ..releases.forecast.one_trial import scaled_table
+from ..releases.forecast.recommendation import Closeness, recommend
+from ..releases.forecast.reference_population import DEFAULT_SPREAD as SPREAD
+from ..releases.forecast.scales import by_coordinates, chosen_scales
+from ..releases.job import Job
+from ..releases.kind import Plain
+from ..releases.planning import with_chosen_size
+from ..releases.release import Release
+from ..releases.seal import noised
+from ..sketches.classes import Classes
+from ..sketches.distances.moments import Moments
+from ..sketches.grids.histogram import Histogram
+from ..sketches.hashed.features import Features
+from ..sketches.linear import LinearSketch
+from ..sources import Source
+from .class_counts import SAME_FOR_ALL, LargestClass
+from .descent import NoisyDescent
+from .linear_models import LinearModel
+from .objective_perturbation import PureLogistic
+from .training import Trainer
+from .training_task import Task
 
 File = Release | LinearModel  # What a classifier is kept as: a table a class, or coefficients.
 # Of random features under a delta, where their noise does not grow with them: what classes differ by is seen by fewer
