@@ -15,7 +15,7 @@ from ..runtime.faults import keep_values_out_of_logs
 from ..runtime.transient import sweep
 from .frame import style_and_scripts
 from .frame.marks import draw, mark
-from .frame.navigation import HOME, RELEASE, Page, draw_navigation
+from .frame.navigation import EXPLORE, HOME, RELEASE, Page, draw_navigation
 from .frame.session import Parting, Session, forget, session
 from .frame.style_and_scripts import load_in_browser, mend_roles, presentation
 from .frame.visiting import admit, visitor_now
@@ -65,7 +65,7 @@ def frame(page: Page) -> Iterator[Session]:
     _once().note()
     yield session()
     draw(f'<p class="fg-footer">{in_html(FOOTER if visitor_now() is None else SERVED_FOOTER)}</p>')
-    load_in_browser()
+    load_in_browser(drawing=page is EXPLORE)
     _warm_once()  # once the first page stands: until then it needs all there is of the processor
 
 

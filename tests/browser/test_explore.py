@@ -93,6 +93,22 @@ def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     assert visit.barriers() == [] and visit.errors == []
 
 
+def test_a_picture_that_is_laid_out_again_tells_nobody_that_it_was_asked(opened):
+    visit = opened("salaries")
+    assert visit.page.locator(".inside").evaluate(HEARD) == 0  # the server would send the whole view once more
+    click(visit, 0.5, 0.5)
+    assert visit.page.locator(".inside").evaluate("place => place.heard") == 1 and visit.errors == []
+
+
+HEARD = """place => {
+  const { told } = place.explorer;
+  place.heard = 0;
+  place.explorer.told = (at) => { place.heard++; told(at); };
+  place.explorer.update();
+  return place.heard;
+}"""
+
+
 @pytest.mark.deep  # looking for all modes of a map takes most of a minute of a processor
 def test_a_report_with_its_modes_is_saved(opened):
     visit = opened("city")

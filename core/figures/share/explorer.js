@@ -172,24 +172,30 @@ export class Explorer {
       ...zooms.map(([label, title, act]) => element("button", { type: "button", "aria-label": title, title, onclick: act }, label)));
   }
 
-  /** Show what was chosen, and ask what is asked; where other columns are drawn, where most is. */
+  /** Show what was chosen, and ask what is asked; where other columns are drawn, where most is. Nobody has to be told. */
   update() {
     const { decoder, x, y, held } = this.controls;
     this.chart.show(decoder, x, y, held);
     if (!this.chart.shown) return; // folded away
-    if (this.chart.box) this.count(this.chart.box);
-    else if (this.chart.point) this.ask(this.chart.point);
-    else {
-      this.fillFields();
-      this.askFirst();
-    }
+    this.quietly(() => {
+      if (this.chart.box) this.count(this.chart.box);
+      else if (this.chart.point) this.ask(this.chart.point);
+      else {
+        this.fillFields();
+        this.askFirst();
+      }
+    });
   }
 
-  /** What is asked before anybody does, again where a finer picture came: nobody has to be told. */
+  /** What is asked before anybody does, again where a finer picture came. */
   askFirst() {
+    this.quietly(() => this.chart.ask(this.first = this.peak()));
+  }
+
+  quietly(act) {
     const { told } = this;
     this.told = null;
-    this.chart.ask(this.first = this.peak());
+    act();
     this.told = told;
   }
 

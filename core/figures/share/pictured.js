@@ -44,7 +44,6 @@ export const pictured = async ({ data, parentElement, setStateValue }) => {
   decoder.ownOutline ??= decoder.outline;
   Object.assign(decoder, { nearest: data.held, marks: data.marks, outline: data.lines ? { ...decoder.ownOutline, lines: data.lines } : decoder.ownOutline });
   Object.assign(explorer.controls, { x: data.x, y: data.y });
-  explorer.told = null;
   explorer.update();
   explorer.told = (asked) => setStateValue("asked", asked);
   return end;

@@ -4,8 +4,9 @@ On a projector type is large, there is no side bar, and arrow keys or a clicker 
 readers are told by Streamlit's own parts is put right where it contradicts itself.
 
 A browser takes almost a second of its processor to begin Streamlit's program for charts, and does so when the first
-chart comes: after the click that asked for it. Here it begins when the browser has nothing else to do. Where a version
-of Streamlit names its files otherwise, nothing is got ready, and everything comes when it is needed.
+chart comes: after the click that asked for it. Here it begins when the browser has nothing else to do, which on a page
+that draws by itself is some seconds later; small parts come while the server is still at work. Where a version of
+Streamlit names its files otherwise, nothing is got ready, and everything comes when it is needed.
 
 The style sheet is for both themes: ``light-dark()`` picks its colour by the theme the visitor chose, because Streamlit
 sets ``color-scheme`` on the app, and a script here on what opens over it.
@@ -14,6 +15,8 @@ sets ``color-scheme`` on the app, and a script here on what opens over it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -81,7 +84,7 @@ ROLES = """
 window.fgRoles ||= (() => {
   const beside = "#stFloatingOverlayPortal, [data-testid=portal]";
   const scrolled = "[class*=st-key-fg-side-], [data-testid=stCode] pre";
-  let due = 0;
+  let due = 0, still;
   const drop = "[data-testid=stFileUploaderDropzone][role=presentation]";
   const folding = ".st-key-fg-folding details", open = "[open]:not([data-folded])", folded = "[data-folded]";
   const mend = () => {
@@ -95,11 +98,15 @@ window.fgRoles ||= (() => {
       if (one.open === narrow) one.querySelector("summary").click();
     });
     due ||= requestAnimationFrame(look);
+    clearTimeout(still);
+    still = setTimeout(measure, 200);  // it has the page laid out, which while that is built is thrown away
   };
   const look = () => {
     due = 0;
     const app = document.querySelector(".stApp"), scheme = app ? getComputedStyle(app).colorScheme : "";
     document.querySelectorAll(beside).forEach(one => one.style.colorScheme = scheme);
+  };
+  const measure = () => {
     document.querySelectorAll(scrolled).forEach(one => {
       if (one.scrollHeight <= one.clientHeight + 1 && one.scrollWidth <= one.clientWidth + 1) {
         return one.removeAttribute("tabindex");
@@ -141,29 +148,34 @@ window.fgTaps ||= addEventListener("click", async tap => {
 def mend_roles() -> None:
     """Watch for such parts in the browser; the script runs once there, however often a page does."""
     with st.container(key="fg-roles"):
-        st.html(f"<script>{ROLES}{TAPS}</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{ROLES}{TAPS}{_loading(PARTS)}</script>", unsafe_allow_javascript=True)
 
 
-# Of Streamlit's program in the browser, those that most pages need and Home does not.
-PARTS = ("PlotlyChart", "BidiComponent", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
+# Of Streamlit's program in the browser, those that most pages need and Home does not: small ones, and that for charts.
+PARTS = ("BidiComponent", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
+CHARTS = ("PlotlyChart",)
 LATEST = 3000  # Milliseconds after which a browser that is never idle begins nevertheless.
+DRAWING = 4000  # Milliseconds for which a page that draws by itself keeps the browser for that.
 
 
-def load_in_browser() -> None:
-    """Let the visitor's browser load what most pages need, once it is idle."""
-    names = json.dumps([f"./static/js/{path.name}" for path in parts()])
-    script = f"""
-(window.requestIdleCallback ?? setTimeout)(async () => {{
-  for (const name of {names}) await import(new URL(name, document.baseURI)).catch(() => null);
-}}, {{ timeout: {LATEST} }});
-"""
+def load_in_browser(drawing: bool) -> None:
+    """Let the visitor's browser load what charts need, once it is idle; a page that is ``drawing`` by itself first."""
+    idle = f"(window.requestIdleCallback ?? setTimeout)(() => {{{_loading(CHARTS)}}}, {{ timeout: {LATEST} }})"
+    script = f"setTimeout(() => {idle}, {DRAWING if drawing else 0});"
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
-def parts() -> list[Path]:
-    """The files of `PARTS` in the Streamlit that is installed."""
+def _loading(names: Sequence[str]) -> str:
+    """The line of a script that loads parts of Streamlit's program."""
+    files = json.dumps([f"./static/js/{path.name}" for path in parts(names)])
+    return f"for (const name of {files}) import(new URL(name, document.baseURI)).catch(() => null);"
+
+
+@cache
+def parts(names: Sequence[str]) -> tuple[Path, ...]:
+    """The files of parts in the Streamlit that is installed."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
-    return [path for part in PARTS for path in sorted(folder.glob(f"{part}.*.js"))]
+    return tuple(path for part in names for path in sorted(folder.glob(f"{part}.*.js")))
 
 
 VARIABLES = "".join(
