@@ -112,13 +112,16 @@ def place_among(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def person_among(names: Sequence[str]) -> str | None:
-    """The first column whose name says that it tells people apart, such as customer_id or Lesernummer; or None."""
-    return next((name for name in names if _NUMBER_OF_PERSON.search(_plain(name))), None)
+    """The first column whose name says that it tells people apart, such as N° patient or 会員番号; or None."""
+    told = (name for search in _WHO for name in names if search(_plain(name)) or _OTHER_LETTERS.search(name))
+    return next(told, None)
 
 
 def _plain(name: str) -> str:
     """A name in the letters of ASCII, its words separated by underscores."""
-    return tidy_name(unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode())
+    return tidy_name(
+        unicodedata.normalize("NFKD", name.replace("ß", "ss").replace("°", "o")).encode("ascii", "ignore").decode()
+    )
 
 
 # Words for people whom a table counts, in the languages that exports come in, and what makes them a number of theirs.
@@ -126,12 +129,24 @@ _PEOPLE = (
     "person|user|customer|client|patient|member|subject|participant|respondent|student|pupil|employee|reader|borrower|"
     "household|account|passenger|donor|visitor|voter|citizen|leser|kunden?|kundin|mitglieds?|teilnehmer|schueler|"
     "schuler|mitarbeiter|nutzer|benutzer|versicherten|konto|haushalts?|patienten|besucher|adherent|lecteur|usager|"
-    "abonne|cliente|paciente|socio|usuario|lector|paziente|utente|lettore|klant|lid|kund|medlem|czytelnik|klient"
+    "abonne|cliente|paciente|socio|usuario|lector|paziente|utente|lettore|klant|lid|kund|medlem|czytelnik|klient|"
+    "subj|emp|staff|worker|rider|driver|tenant|learner|device|card|nhs|kd|pers|personal|matrikel|karten|salarie|eleve|"
+    "carte|empleado|alumno|tarjeta|tessera|dipendente|studente|pacjenta|klienta|pracownika|czytelnika|ucznia|karty"
 )
-_NUMBER = "id|nr|no|num|number|nummer|numero|code|key|kennung|hash"
+_NUMBER = "id|nr|no|num|number|nummer|numero|numer|code|key|kennung|hash"
 _NUMBER_OF_PERSON = re.compile(
     rf"^(?:\w+_)?(?:{_PEOPLE})s?_?(?:{_NUMBER})$|^(?:{_NUMBER})_(?:(?:de|di|du|del|der|des)_)?(?:{_PEOPLE})s?$|"
-    rf"^(?:uid|pid|ssn)$|^\w*ausweis(?:_?(?:{_NUMBER}))?$"
+    rf"^\w*ausweis(?:_?(?:{_NUMBER}))?$|^(?:uid|pid|ssn|mrn|imei|matricule|nr_ewid|pesel|nif|dni|cpf|bsn|personnummer)$|"
+    r"^(?:codice_fiscale|numer_ewidencyjny|user_?name)$"
+)
+# Where no number tells people apart, these may: whoever writes to the same address, or is called the same.
+_BY_THEMSELVES = re.compile(r"^(?:e_?mail(?:_?address)?|user|respondent|participant|patient|customer|employee|socio)$")
+_WHO = (_NUMBER_OF_PERSON.search, _BY_THEMSELVES.search)
+_OTHER_LETTERS = re.compile(
+    r"(?:会員|顧客|患者|社員|職員|利用者|学籍|ユーザー|お客様|客户|用户|会员|员工)(?:番号|コード|编号|ID|No)|身份证|学号|工号|"
+    r"(?:회원|고객|환자|사용자|직원)\s*(?:번호|ID)|학번|사번|табельный|снилс|"
+    r"(?:id|код|номер)\s+(?:клиента|пациента|сотрудника|пользователя|студента|читателя)",
+    re.IGNORECASE,
 )
 
 

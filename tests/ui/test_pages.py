@@ -234,6 +234,19 @@ def test_a_card_that_each_person_has_one_of_is_proposed_and_no_number_to_be_comp
         assert person_among(["age", name]) == name
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["N° patient", "Nr ewid.", "会員番号", "device_id", "Personal-Nr.", "Staff ID", "emp_no", "Numer pacjenta", "MRN"]
+    + ["患者ID", "회원 번호", "Номер пациента", "Matricule", "Card number", "user", "E-mail"],
+)
+def test_a_number_of_people_is_proposed_however_an_export_calls_it(name):
+    assert person_among(["Ticket", "age", name, "sensor"]) == name
+
+
+def test_a_number_is_proposed_before_an_address_of_the_same_person():
+    assert person_among(["E-mail", "Customer no."]) == "Customer no."
+
+
 def test_no_other_column_is_proposed():
     others = [
         "age",
@@ -245,6 +258,13 @@ def test_no_other_column_is_proposed():
         "student",
         "Ausweisgebühr",
         "Ausweise",
+        "sensor",
+        "Ticket",
+        "idnr",
+        "card",
+        "Code postal",
+        "年齢",
+        "entries",
     ]
     assert person_among(others) is None
 
