@@ -25,6 +25,7 @@ from functools import cache, cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import ndtri
 
 from ..domain.column import as_float64, to_numpy
 from ..domain.column_entries import is_coded, says_years
@@ -155,21 +156,31 @@ class Votes:
             return float(self.of_text(noisy, name)[0])
         return float(noisy[len(self.texts) * len(signatures()) + 2 * self.others.index(name)])
 
-    def formats(self, noisy: Integers, error: float) -> dict[str, Format]:
-        """How each column of texts is written, by what stands out of the noise of its votes."""
+    def formats(self, noisy: Integers, error: float, pure: bool = False) -> dict[str, Format]:
+        """How each column of texts is written, by what stands out of the noise of its votes, Laplace's where pure."""
         votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
+        least = error * _stands_out(len(votes) * len(signatures()), pure)
         spread = error * math.sqrt(max(1, len(votes)))
         prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
         return {
-            name: _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name))
+            name: format_of("nothing")
+            if one[1:].max() < least
+            else _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name))
             for name, one in votes.items()
         }
 
 
+def _stands_out(cells: int, pure: bool) -> float:
+    """Standard deviations that noise alone passes in any of so many cells in one table of twenty at most.
+
+    A Laplace variable is above z of its deviations with probability exp(-z √2) / 2, far more often than a Gaussian one.
+    """
+    chance = 0.05 / max(1, cells)
+    return -math.log(2.0 * chance) / math.sqrt(2.0) if pure else float(ndtri(1.0 - chance))
+
+
 def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, grouped: bool) -> Format:
     """The format of a column by its noisy votes, each less one standard deviation, so that noise adds up to little.
-
-    Where no vote stands out of the noise there is none: of hundred people numbers were said to name one person each.
 
     Numbers 0 and 1 are numbers, and no words for yes and no: to be wrong about that costs nothing, and the other way
     round it would leave out everyone with another number. Where other words than yes and no are written, as "f" for no
@@ -182,7 +193,7 @@ def _format(votes: Floats, error: float, prefer: Sequence[str], coded: bool, gro
     votes = _with_its_decimals(votes, error)
     seen = np.maximum(votes - error, 0.0)
     nothing, written = seen[0], seen[1:].sum()
-    if written <= 0.0 or votes[1:].max() < DOUBTFUL * error:
+    if written <= 0.0:
         return format_of("nothing")
     shares = {one.name: float(seen[_with(one.name)].sum()) / written for one in FORMATS}
     words = set(_with("yes_no")) - set(_with("decimal_point")) - set(_with("decimal_comma"))

@@ -96,6 +96,7 @@ class Discovery(Stage):
     name: ClassVar[str] = "discovery"
     learns: ClassVar[str] = "what nobody had said of the columns"
     needed: ClassVar[bool] = True
+    for_prices: ClassVar[bool] = True
 
     @classmethod
     def of_source(
@@ -309,7 +310,7 @@ class Discovery(Stage):
         noisy = add_noise(exact, self.votes_noise, noise_source)
         exact[...] = 0
         error = math.sqrt(self.votes_noise.variance)
-        formats = self.votes.formats(noisy, error)
+        formats = self.votes.formats(noisy, error, self.budget.pure)
         records = Measured(float(noisy[-1]) / self.votes.weight, error / self.votes.weight)
         scales = (
             *(Scale(name, "number") for name in self.numbers),

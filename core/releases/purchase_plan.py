@@ -218,7 +218,8 @@ class Purchasing(Generic[Made]):
         if may:
             noisy = stage.drawn(exact, self._known, offer, self._source, self._noise_source, progress)
             known = self._known.after(stage, offer, noisy)
-            self._known = self._admitted(stage.learnt(known, offer, noisy), stage.supposed(known))
+            learnt = list(stage.learnt(known, offer, noisy))
+            self._known = self._admitted(learnt, learnt[-1] if stage.for_prices else stage.supposed(known))
 
     def _heeded(self, offer: Offer) -> bool:
         """Whether the next stage was bought of this very data set already: what it says is known, and meant."""

@@ -156,6 +156,8 @@ class Stage(ABC):
     """Whether nothing can be planned without it; what is not needed is bought where there is room for it."""
     warns: ClassVar[bool] = False
     """Whether it may refuse what follows: then it is never paid for together with that, nor twice by a data set."""
+    for_prices: ClassVar[bool] = False
+    """Whether what is supposed is good for prices alone, so that nothing is released where nothing was learnt."""
 
     @abstractmethod
     def offered(self, known: Known) -> Offer | None:

@@ -700,3 +700,31 @@ def test_how_data_are_read_is_refused_where_they_say_it_themselves():
     for data, how in ((frame, {"sep": ";"}), (open_source(frame), {"sheet": "A"}), (frame, {"names": ["y"]})):
         with pytest.raises(RequestError, match="cannot be said, as it says that itself"):
             discover(data, Budget(1), **how)
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_noise_of_many_columns_makes_no_format_of_any(pure):
+    """Of a survey's eighty columns, hidden all, Laplace noise had made two columns of dates and numbers."""
+    votes = Votes(tuple(f"Q{place}" for place in range(80)), (), EACH_RECORD)
+    random = np.random.default_rng(17)
+    made = 0
+    for _ in range(40):
+        noise = random.laplace(0, 1e3 / math.sqrt(2), votes.shape) if pure else random.normal(0, 1e3, votes.shape)
+        made += any(one.kind != "nothing" for one in votes.formats(np.rint(noise).astype(int), 1e3, pure).values())
+    assert made <= 7  # 5% each; more by chance in fewer than one run of a thousand
+
+
+@pytest.mark.parametrize("promise", [Budget(1), PROMISE], ids=["pure", "slack"])
+def test_nothing_is_released_of_columns_that_were_supposed_for_prices(tmp_path, promise):
+    """Where noise hid all of a table, its release had made-up categories, "a" and "other", for the whole promise."""
+    table = pd.DataFrame({name: [f"{name} {place}" for place in range(300)] for name in ("kind", "town", "note")})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    ledger, asked = (
+        Ledger(str(tmp_path / "ledger.sqlite")),
+        Discovery.of_source(open_source(tmp_path / "table.csv"), promise),
+    )
+    with pytest.raises(RequestError, match="Nothing was found that a table could be made of.*was spent"):
+        release_after(
+            asked, Tables.of, tmp_path / "table.csv", ledger=ledger, dataset="table", noise_source=SeededSource(3)
+        )
+    assert len(ledger.status("table").releases) == 1
