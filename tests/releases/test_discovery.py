@@ -723,7 +723,7 @@ def test_nothing_is_released_of_columns_that_were_supposed_for_prices(tmp_path, 
         Ledger(str(tmp_path / "ledger.sqlite")),
         Discovery.of_source(open_source(tmp_path / "table.csv"), promise),
     )
-    with pytest.raises(RequestError, match="Nothing was found that a table could be made of.*was spent"):
+    with pytest.raises(RequestError, match=r"Nothing was found that a table could be made of.*was spent"):
         release_after(
             asked, Tables.of, tmp_path / "table.csv", ledger=ledger, dataset="table", noise_source=SeededSource(3)
         )
