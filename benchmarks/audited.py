@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import core.figures.report
+import core.figures
 from core.auditing.trials import examine, mechanisms
 from core.runtime.environment import SOFTWARE
 
 PAIRS = 6
 """Of each mechanism under each promise, and the same the other way round."""
-FILE = Path(core.figures.report.__file__).with_name("audited.json")
+FILE = Path(core.figures.__file__).with_name("audited.json")
 
 
 def main() -> None:

@@ -21,8 +21,8 @@ import pandas as pd
 
 from benchmarks.local_reports import zipf
 from core.local.heavy_hitters import Alphabet
-from core.local.sketches.cells import CellSketch, CountMin
-from core.local.sketches.sketch import LocalSketch
+from core.local.oracles.cell_sketches import CellSketch, CountMin
+from core.local.oracles.local_sketch import LocalSketch
 from core.local.survey import FINDERS, sketch, warm
 from core.local.text_searches import PrivTrie
 

@@ -31,8 +31,8 @@ from ..local.local_race import EXACT, CellReports
 from ..local.local_release import write_again, write_kept, write_reports
 from ..local.oracles.local_hashing import FastHashing
 from ..local.oracles.oracle import ORACLES, oracle
+from ..local.oracles.rappor import Rappor
 from ..local.poll_store import ASKED_BY_BROWSERS, Polls
-from ..local.sketches.rappor import Rappor
 from ..local.survey import FINDERS, SKETCHES, AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey, sketch
 from ..local.text_searches import PrivTrie
 from ..models.classifier_choice import choose_classifier

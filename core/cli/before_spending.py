@@ -42,7 +42,7 @@ class Expected:
     @property
     def table(self) -> str:
         """The size of the table in words."""
-        from ..figures.report.meaning import table
+        from ..figures.meaning import table
 
         made = self._sketch
         return f"{self.size} counters, chosen under noise" if made is None else table(made)
@@ -127,7 +127,7 @@ def _parts(data: DataOptions, shape: SketchOptions, asked: Budget, guess: GuessO
 
 def _of_parts(parts: Parts, asked: Budget, slack: Decimal, guess: GuessOptions, json: bool) -> None:
     """What to expect of every part, with its share, without a delta and with one."""
-    from ..figures.report.meaning import table
+    from ..figures.meaning import table
     from ..releases.forecast.forecast_shares import forecast_parts, settle
     from ..sketches.part import joined
     from ..sketches.plan import plan_parts
@@ -313,7 +313,7 @@ def recommend(
 
 
 def _row(one: Recommendation) -> tuple[str, ...]:
-    from ..figures.report.meaning import table
+    from ..figures.meaning import table
 
     seen = one.outlook
     return (

@@ -109,7 +109,7 @@ class _Tools:
 
     def describe(self, name: str) -> list[str]:
         """What a released file is: columns, promise, noise, what can be asked, and what must not be done with it."""
-        from ..figures.report.label import describe
+        from ..figures.label import describe
         from ..local.local_answers import LocalAnswers
         from ..models.model_file import ModelFile
 

@@ -339,7 +339,7 @@ def with_size(
 
     `groups`: Independent groups of rows, when they were typed.
     """
-    from ..figures.report.meaning import table
+    from ..figures.meaning import table
     from ..releases.forecast.sketch_sizes import choose_size
     from ..sketches.grouped import in_groups
 

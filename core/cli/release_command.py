@@ -145,7 +145,7 @@ def release(
 
     Everything that can be refused is refused before anything is spent.
     """
-    from ..figures.report.meaning import table
+    from ..figures.meaning import table
     from ..formatting.numbers import count, rounded
     from ..privacy.ledger.account import left_of_total
     from ..releases.fitting import Fitting
@@ -232,7 +232,7 @@ def _named_after(source: str, books: LedgerOptions) -> str:
 def _say_gaps(sketch: LinearSketch | Adaptive, may_be_kept: bool) -> None:
     """Say beforehand which columns leave out records that miss their value."""
     from ..domain.declarations import with_missing_category
-    from ..figures.report.meaning import has_category_of_missing
+    from ..figures.meaning import has_category_of_missing
     from ..formatting.numbers import listed
 
     domain, keeps = sketch.domain, getattr(sketch, "keeps_gaps", False)

@@ -52,7 +52,7 @@ def inspect(
     """Say what a release or a model is, what it promises to whom, and what noise was added."""
     import mmap
 
-    from ..figures.report.label import describe, to_json
+    from ..figures.label import describe, to_json
     from ..releases.release import load
     from ..runtime.counter_tables import Table
 
@@ -66,7 +66,7 @@ def inspect(
         return
     opened = load(release, verify=verify)
     if program:
-        from ..figures.report.programs import command_for, program_for
+        from ..figures.programs import command_for, program_for
 
         print(program_for(opened), end="")
         say(f"The same by a command, beside the file: {command_for(opened, release.name)}")

@@ -25,12 +25,12 @@ from ..formatting.numbers import (
 )
 from ..releases.release import Release
 from ..sketches.linear import LinearSketch
+from . import meaning
 from .density_figures import UNSURE, close_by
 from .distance_figures import distance_unit
 from .figure_axes import Axis
-from .report import meaning
-from .report.label import PrivacyLabel
-from .report.meaning import clipped
+from .label import PrivacyLabel
+from .meaning import clipped
 
 BEYOND_RECORDS = (
     "Bands hold for the population that the records were drawn from at random, and not for the records alone: they "

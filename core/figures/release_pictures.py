@@ -24,10 +24,10 @@ from .answer_sentences import one_sided, place_words
 from .class_figures import class_colour
 from .density_figures import UNSURE, Marks, close_by, density_figure, highest, picture_in_words
 from .distance_figures import distance_figure, distance_unit
+from .exploration import table_of
 from .figure_axes import Axis, View
+from .meaning import counted
 from .palette import TEAL, rgb
-from .report.exploration import table_of
-from .report.meaning import counted
 from .traces import hidden_by_noise, on_paper
 
 

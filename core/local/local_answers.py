@@ -35,9 +35,9 @@ from ..runtime.environment import SOFTWARE
 from ..runtime.parameters import check_choice, check_number, check_text
 from ..runtime.transient import unfinished
 from ..sketches.answers import level_of_each
+from .oracles.cell_sketches import CellSketch
 from .oracles.counting import Tally
 from .post_processing import processed, still_valid
-from .sketches.cells import CellSketch
 from .survey import MOST_CHARACTERS, OpenSurvey, TextSurvey
 
 FORMAT = "frostglass-local"

@@ -30,10 +30,10 @@ from .heavy_hitters import Finder
 from .local_answers import FORMAT, FoundRelease, LocalAnswers, SketchRelease
 from .local_race import CellReports
 from .oracles.counting import Tally
+from .oracles.local_sketch import LocalSketch
 from .oracles.oracle import MOST_REPORTS, Oracle
+from .oracles.rappor import Rappor
 from .post_processing import WAYS
-from .sketches.rappor import Rappor
-from .sketches.sketch import LocalSketch
 from .survey import LARGEST_FILE, AnySurvey, OpenSurvey, RecordSurvey, Survey, TextSurvey, survey_from
 
 FIELDS = ("format", "format_version", "survey", "people", "refused", "created", "software")

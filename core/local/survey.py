@@ -2,7 +2,7 @@
 
 A survey is a question, its answers and an oracle for them, as JSON that anyone may read; or, where anyone may answer
 with a text, an alphabet and a search for frequent ones (`core.local.text_searches`), or a sketch that is asked about
-any text (`core.local.sketches`); or, where answers are records, columns with their bounds and a sketch
+any text (`core.local.oracles.local_sketch`); or, where answers are records, columns with their bounds and a sketch
 (`core.local.local_race`). Its *fingerprint* is written into every file of reports, so that reports of one survey are
 never counted by another. It states the whole-number weight A - B from which devices choose
 (`core.privacy.noise.responses`), so that a device in another language reads it there; a file whose weight is not the
@@ -32,11 +32,11 @@ from ..runtime.counter_tables import Integers
 from ..runtime.parameters import Registry, check_text, described, exact_fields
 from .heavy_hitters import Alphabet, Finder
 from .local_race import CellReports
+from .oracles.local_sketch import LocalSketch, text_keys
 from .oracles.oracle import ORACLES, Oracle, oracle
-from .sketches.sketch import LocalSketch, text_keys
 
 SKETCHES: Registry[LocalSketch] = Registry(
-    f"{__package__}.sketches",
+    f"{__package__}.oracles",
     LocalSketch,  # type: ignore[type-abstract]
     "The sketch",
 )

@@ -11,8 +11,8 @@ import streamlit as st
 
 from ..domain import Categorical, Column, Cyclic, Domain, Scalar
 from ..errors import RequestError
+from ..figures.label import privacy_label
 from ..figures.model_figures import EXPLAINED, RIGHT, training_figure, training_in_words
-from ..figures.report.label import privacy_label
 from ..formatting.escapes import in_markdown
 from ..formatting.numbers import amount, listed, percent, significant, size
 from ..models.class_counts import SAME_FOR_ALL

@@ -14,7 +14,7 @@ from core.analysis.density import grid, line, marginal_grid, marginal_line, marg
 from core.analysis.other_columns import averaging
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.errors import RequestError
-from core.figures.report.exploration import table_of
+from core.figures.exploration import table_of
 from core.geometry import kernels
 from core.geometry.kernels import Euclidean, Laplacian
 from core.sketches.answers import Answers

@@ -12,14 +12,13 @@ from core.auditing.registry_trials import EPSILONS, oracles, polled, records_rep
 from core.auditing.trials import examine
 from core.local.heavy_hitters import Finder
 from core.local.local_race import EXACT
-from core.local.oracles import oracle
+from core.local.oracles import oracle, rappor
+from core.local.oracles.cell_sketches import CellSketch
 from core.local.oracles.local_hashing import FastHashing, LocalHashing, OptimalHashing
 from core.local.oracles.oracle import ORACLES
+from core.local.oracles.rappor import Rappor
 from core.local.oracles.unary_subset_direct import DirectEncoding, OptimisedUnary
 from core.local.poll_store import ASKED_BY_BROWSERS
-from core.local.sketches import rappor
-from core.local.sketches.cells import CellSketch
-from core.local.sketches.rappor import Rappor
 from core.local.survey import FINDERS, SKETCHES
 from core.privacy.replay.tape import Tape, recording
 from tests.depth import draws

@@ -19,7 +19,7 @@ from core.domain.declarations import stated
 from core.domain.encoders import FUNCTIONS
 from core.domain.learned_encoders import encoder_of_onnx, encoder_of_pipeline, learned_encoder
 from core.errors import ReleaseFileError, RequestError
-from core.figures.report.meaning import column_values
+from core.figures.meaning import column_values
 from tests.releases_for_tests import manifest_in, with_manifest
 
 rng = np.random.default_rng(5)

@@ -17,7 +17,7 @@ from core.figures.answer_sentences import (
     standing_out,
 )
 from core.figures.density_figures import close_by
-from core.figures.report.label import privacy_label
+from core.figures.label import privacy_label
 from core.formatting.numbers import day
 from core.geometry import kernels
 from core.privacy.budget import Neighbours

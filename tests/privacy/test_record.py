@@ -10,7 +10,7 @@ import pytest
 
 from core.domain import Domain
 from core.errors import RequestError
-from core.figures.report.label import privacy_label
+from core.figures.label import privacy_label
 from core.privacy.budget import Budget, Neighbours, PrivacyUnit, Sensitivity
 from core.privacy.calibration import NoiseScale, calibrate_shares
 from core.privacy.record import PrivacyRecord

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import load
-from core.figures.report.label import describe, privacy_label
+from core.figures.label import describe, privacy_label
 from core.figures.share.page_sections import label_html
 from core.runtime.counter_tables import array
 

@@ -28,7 +28,7 @@ from core import (
     release,
 )
 from core.analysis.modes import find_modes
-from core.figures.report.label import describe, privacy_label, shares, to_json
+from core.figures.label import describe, privacy_label, shares, to_json
 from core.figures.share.page_sections import label_html
 from core.privacy.choosing.private_bounds import Grid
 from core.privacy.noise.randomness import SeededSource

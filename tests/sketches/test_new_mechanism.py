@@ -15,7 +15,7 @@ import pytest
 
 from core import Budget, Closeness, Domain, load, recommend, release
 from core.errors import RequestError
-from core.figures.report.label import privacy_label
+from core.figures.label import privacy_label
 from core.figures.share.page_sections import label_html
 from core.geometry.kernels import Gaussian
 from core.lab.comparison_plan import METHODS

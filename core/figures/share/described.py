@@ -27,7 +27,7 @@ from ...privacy.budget import decimal_text
 from ...releases.release import Release, load
 from ...runtime import environment
 from ...runtime.environment import SOFTWARE
-from ..report.label import PrivacyLabel, describe, privacy_label
+from ..label import PrivacyLabel, describe, privacy_label
 
 UNSAID = ":unav"  # DataCite's code for a value that is unavailable.
 SCHEMA = "http://datacite.org/schema/kernel-4"

@@ -21,9 +21,9 @@ from ...formatting.numbers import listed, shown
 from ...releases.release import Release
 from ...runtime.environment import SOFTWARE
 from ...runtime.transient import unfinished
+from ..label import privacy_label
 from ..palette import TEAL
 from ..release_pictures import density_picture
-from ..report.label import privacy_label
 from .described import PublicFile, bibtex, read_public
 from .passport import passport
 from .shared_page import POLICY, _hash, _style, share_html, words_of

@@ -40,11 +40,11 @@ from ...releases.release import Release
 from ..answer_sentences import MODES_OF_RECORDS
 from ..difference_figures import difference_words, strength_words
 from ..distance_figures import distance_unit
+from ..exploration import Density, Modes, Step
+from ..label import PrivacyLabel
+from ..meaning import counted
 from ..model_figures import reaches
 from ..release_pictures import drawn, height, in_units, in_words
-from ..report.exploration import Density, Modes, Step
-from ..report.label import PrivacyLabel
-from ..report.meaning import counted
 from .shared_pictures import column_facts, numbers
 
 MOST_COLUMNS = 100  # Columns that the label lists.

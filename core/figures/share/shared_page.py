@@ -36,10 +36,10 @@ from ...runtime.environment import APP
 from ...sketches.living import Living
 from ..answer_sentences import BEYOND_RECORDS, SHARED_NOISE, one_line
 from ..distance_figures import distance_unit
+from ..exploration import Step
+from ..label import privacy_label
+from ..meaning import counted
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
-from ..report.exploration import Step
-from ..report.label import privacy_label
-from ..report.meaning import counted
 from .croissant import croissant, in_head
 from .described import ARCHIVE, PublicFile, bibtex, datacite, described, manifest_text, title_of
 from .page_sections import (

@@ -37,8 +37,8 @@ from ...sketches.tables.table_answers import TableAnswers
 from ...sketches.tables.table_axes import Axis as TableAxis
 from ..figure_axes import Axis as PictureAxis
 from ..figure_axes import amount_ticks, date_ticks, is_map, outlines
+from ..meaning import left_out_in_words
 from ..release_pictures import in_units
-from ..report.meaning import left_out_in_words
 
 
 def column_facts(box: Box, name: str) -> dict[str, Any]:

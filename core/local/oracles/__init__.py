@@ -1,1 +1,1 @@
-"""Frequency oracles: how one value of a public list is reported, and how reports become counts. One a file."""
+"""How one value is reported, of a list (frequency oracles) or of any text (sketches), and how reports become counts."""

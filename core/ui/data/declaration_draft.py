@@ -27,7 +27,7 @@ from ...domain.column_entries import columns_of
 from ...domain.declarations import Declaration as DeclaredTable
 from ...domain.declarations import with_missing_category
 from ...errors import RequestError
-from ...figures.report.meaning import column_values
+from ...figures.meaning import column_values
 from ...formatting.numbers import count, number
 from ...privacy.ledger.ledger_store import default_place
 from ...releases.payment import Purchase

@@ -10,9 +10,9 @@ from ...analysis.centres import MOST_CENTRES, Centre, described
 from ...domain import Column
 from ...figures.answer_sentences import distance_sentence, kind_sentence, noun, one_sided, place_words
 from ...figures.distance_figures import distance_unit
+from ...figures.exploration import Centres, Density, table_of
 from ...figures.figure_axes import View
 from ...figures.release_pictures import drawn, in_words, marked, picture_figure
-from ...figures.report.exploration import Centres, Density, table_of
 from ...formatting.numbers import THOUSANDS_FROM, listed, percent, plural, rounded, rounded_range, significant
 from ...releases.release import Release
 from ..frame.marks import for_screen, note, picture_config, refusals, show

@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ...analysis.density import Curve, Heatmap, Pairs
 from ...figures.answer_sentences import SHARED_NOISE, kind_sentence, noun, one_sided
+from ...figures.exploration import Dense, Density, Points, Step, table_of
 from ...figures.figure_axes import View
 from ...figures.map_layers import axes_of_volume, heights, shells_figure, shells_in_words
 from ...figures.release_pictures import (
@@ -32,7 +33,6 @@ from ...figures.release_pictures import (
     picture_figure,
     picture_table,
 )
-from ...figures.report.exploration import Dense, Density, Points, Step, table_of
 from ...figures.share.shared_page import INSIDE_PLACE, inside_script, inside_style
 from ...formatting.numbers import listed
 from ...releases.release import Release

@@ -18,10 +18,10 @@ from ...domain.column import Scalar
 from ...figures.answer_sentences import SHARED_NOISE, counted_close_by, kind_sentence, noun, place_words
 from ...figures.density_figures import close_by
 from ...figures.distance_figures import distance_title, distance_unit
+from ...figures.exploration import MAX_PLACES, SCORES, Anomalies, Points, Step
 from ...figures.figure_axes import View
 from ...figures.map_layers import MAX_DRAWN, add_points
 from ...figures.release_pictures import in_words, picture_figure
-from ...figures.report.exploration import MAX_PLACES, SCORES, Anomalies, Points, Step
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import count, listed, plural, rounded_all, rounded_range
 from ...releases.release import Release

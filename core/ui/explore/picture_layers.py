@@ -19,10 +19,10 @@ from ...errors import RequestError
 from ...figures.answer_sentences import MODES_OF_RECORDS, noun, place_words, rules, standing_out
 from ...figures.density_figures import Marks, close_by
 from ...figures.distance_figures import distance_unit
+from ...figures.exploration import MOST_MODES, Modes, table_of
 from ...figures.figure_axes import Axis, View, is_map, outlines, read_outlines
 from ...figures.map_layers import add_distances, add_groups, film_figure, with_buttons
 from ...figures.release_pictures import axes_of, in_units
-from ...figures.report.exploration import MOST_MODES, Modes, table_of
 from ...formatting.escapes import in_markdown, in_plotly
 from ...formatting.numbers import percent, plural, rounded, rounded_range
 from ...releases.release import load

@@ -17,6 +17,7 @@ from ...analysis.sampling import MOST_POINTS, Sample, drawn_together, nearness_w
 from ...domain import Categorical, Column, Vector
 from ...errors import RequestError
 from ...figures.answer_sentences import NO_RIDGE
+from ...figures.exploration import Sampled
 from ...figures.map_layers import MAX_DRAWN, sample_figure
 from ...figures.model_figures import (
     MOST_SHOWN,
@@ -27,7 +28,6 @@ from ...figures.model_figures import (
     correlation_figure,
     correlations_in_words,
 )
-from ...figures.report.exploration import Sampled
 from ...formatting.numbers import listed, percent, rounded, rounded_range, significant
 from ..frame.marks import Visibility, for_screen, mark, note, picture_config, refusals, show
 from ..frame.session import Opened

@@ -11,8 +11,8 @@ import streamlit as st
 
 from ...analysis.uncertainty import quantile_dots
 from ...domain import Domain
+from ...figures.exploration import MAX_PLACES, Points
 from ...figures.forecast_figures import dots, dots_in_words
-from ...figures.report.exploration import MAX_PLACES, Points
 from ...formatting.numbers import count, listed, percent_within, rounded, rounded_all, rounded_range
 from ...releases.release import Release
 from ...sketches.answers import Answers

@@ -17,7 +17,7 @@ from ...analysis.sql import ask_sql
 from ...analysis.table_profile import measured, missing_in_words
 from ...domain import Coordinate, Cyclic, Dates
 from ...figures.answer_sentences import SHARED_NOISE
-from ...figures.report.meaning import left_out_in_words, pairs_left_out
+from ...figures.meaning import left_out_in_words, pairs_left_out
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import shortened, significant
 from ...releases.release import Release

@@ -22,7 +22,7 @@ import streamlit as st
 from ...errors import RequestError
 from ...figures.density_figures import highest, scale_aside
 from ...figures.map_layers import beginning_at, film_figure
-from ...figures.report.meaning import counted
+from ...figures.meaning import counted
 from ...figures.traces import hidden_by_noise
 from ...formatting.escapes import in_html, in_markdown
 from ...formatting.numbers import left_in_words, percent, rounded, rounded_down, significant

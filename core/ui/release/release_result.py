@@ -20,11 +20,11 @@ from ...domain import Vector
 from ...figures.answer_sentences import place_words
 from ...figures.class_figures import decision_figure, decision_in_words
 from ...figures.forecast_figures import exact_figure
+from ...figures.label import PrivacyLabel, privacy_label
+from ...figures.meaning import left_out_in_words
 from ...figures.model_figures import correlation_figure, correlations_in_words
+from ...figures.programs import command_for, program_for
 from ...figures.release_pictures import MOST_NAMED, picture_figure
-from ...figures.report.label import PrivacyLabel, privacy_label
-from ...figures.report.meaning import left_out_in_words
-from ...figures.report.programs import command_for, program_for
 from ...formatting.numbers import day, listed, lowered, percent, shown, size
 from ...privacy.budget import Budget
 from ...releases.engine.building import TableBuilder

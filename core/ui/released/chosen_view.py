@@ -13,8 +13,8 @@ from ...domain import Domain, Items, Vector
 from ...domain.column_entries import kind_for
 from ...errors import RequestError
 from ...figures.answer_sentences import has_groups
+from ...figures.exploration import Call
 from ...figures.figure_axes import View
-from ...figures.report.exploration import Call
 from ...formatting.escapes import in_markdown
 from ...formatting.numbers import number
 from ...geometry.kernels import Bandwidth, Stationary

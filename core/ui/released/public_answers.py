@@ -26,9 +26,9 @@ from ...analysis.other_columns import FEWEST_PLACES, averaged_answers, averaging
 from ...analysis.sampling import Sample, sample
 from ...figures.answer_sentences import noun
 from ...figures.bandwidth_figures import kernel_in_words
+from ...figures.exploration import MOST_MODES
 from ...figures.figure_axes import Axis, View
-from ...figures.report.exploration import MOST_MODES
-from ...figures.report.label import PrivacyLabel, describe, privacy_label
+from ...figures.label import PrivacyLabel, describe, privacy_label
 from ...figures.share.shared_page import INSIDE_PLACE, inside, inside_script, inside_style, pictured
 from ...figures.share.shared_pictures import drawn_names
 from ...geometry.kernels import stationary

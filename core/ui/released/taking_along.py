@@ -13,8 +13,8 @@ import streamlit as st
 
 from ...errors import RequestError
 from ...figures.answer_sentences import one_sided
-from ...figures.report.exploration import Centres, Exploration, Modes, Step
-from ...figures.report.programs import notebook_for, script_for
+from ...figures.exploration import Centres, Exploration, Modes, Step
+from ...figures.programs import notebook_for, script_for
 from ...figures.share.described import described
 from ...figures.share.passport import Passport
 from ...figures.share.registry_entry import CURATORS, Publisher, missing_facts

@@ -8,10 +8,10 @@ import pytest
 
 from core import Budget, Domain, RequestError
 from core.domain import Vector
-from core.figures.report.exploration import Density, Modes, Points
+from core.figures.exploration import Density, Modes, Points
 from core.geometry import kernels
 from core.privacy.noise.randomness import SeededSource
-from tests.figures.report.explorations import CATEGORIES, HARMLESS, HOSTILE, exploration_of, report_of
+from tests.figures.explorations import CATEGORIES, HARMLESS, HOSTILE, exploration_of, report_of
 from tests.figures.share.test_shared_page import Reader
 from tests.releases_for_tests import counted_release, small_release
 

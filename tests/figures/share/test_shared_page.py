@@ -22,9 +22,9 @@ from core.analysis.regression import regression
 from core.domain import Categorical, Dates, Numeric
 from core.domain.round_columns import Coordinate
 from core.figures.answer_sentences import BEYOND_RECORDS, MODES_OF_RECORDS
+from core.figures.exploration import Modes
 from core.figures.figure_axes import Axis as PictureAxis
-from core.figures.report.exploration import Modes
-from core.figures.report.meaning import column_values
+from core.figures.meaning import column_values
 from core.figures.share.described import read_public
 from core.figures.share.page_sections import regression_facts, steps_html
 from core.figures.share.shared_page import FOLDER, READER, script, share_html, short_title

@@ -9,7 +9,7 @@ from core.privacy.noise.randomness import SeededSource
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches.tables.tables import Tables
-from tests.figures.report.explorations import HOSTILE, report_of
+from tests.figures.explorations import HOSTILE, report_of
 from tests.figures.share.test_shared_page import Reader, payload_of
 from tests.tables_for_tests import COLUMNS, inhabitants, table_release
 

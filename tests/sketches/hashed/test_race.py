@@ -10,7 +10,7 @@ from core.analysis.classification import classify
 from core.domain import Domain, Items, PrivacyUnit, Vector
 from core.domain.item_sets import Sets
 from core.errors import RequestError
-from core.figures.report.label import describe
+from core.figures.label import describe
 from core.geometry.kernels import Angular, Euclidean, Laplacian, Manhattan, Mixture, Product
 from core.privacy.budget import Neighbours
 from core.releases.forecast.forecast import forecast

@@ -10,8 +10,8 @@ import pytest
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit
 from core.errors import BudgetError, RequestError
-from core.figures.report.label import privacy_label
-from core.figures.report.meaning import choice
+from core.figures.label import privacy_label
+from core.figures.meaning import choice
 from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import largest_rho
 from core.privacy.choosing.private_bounds import Grid

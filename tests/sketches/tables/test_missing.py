@@ -14,7 +14,7 @@ from core.analysis.synthetic_tables import synthetic_table
 from core.domain import Dates, Domain, Numeric, Reading
 from core.domain.declarations import Declaration
 from core.errors import RequestError
-from core.figures.report.meaning import left_out
+from core.figures.meaning import left_out
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.grids.histogram import Histogram

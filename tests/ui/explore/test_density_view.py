@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import Budget, Domain, Numeric, release
 from core.analysis import density, other_columns
+from core.figures.exploration import Density, Exploration, Points
 from core.figures.figure_axes import Axis, View
-from core.figures.report.exploration import Density, Exploration, Points
-from core.figures.report.programs import script_for
+from core.figures.programs import script_for
 from core.geometry import kernels
 from core.lab.published.huang_roth import HuangRoth
 from core.lab.published.mwem import MWEM
@@ -26,7 +26,7 @@ from core.ui.released import public_answers
 from core.ui.released.asked_points import grain, label_of, tidy
 from core.ui.released.chosen_view import ONE, PAIRS, THREE, TWO
 from tests.depth import deep, draws
-from tests.figures.report.explorations import report_of
+from tests.figures.explorations import report_of
 from tests.releases_for_tests import small_release
 from tests.ui.explore.visiting import (
     AGE,

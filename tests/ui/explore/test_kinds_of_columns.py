@@ -12,9 +12,9 @@ from core.domain import Cyclic, Dates, Domain, Ordered
 from core.domain.round_columns import position
 from core.figures.answer_sentences import place_words
 from core.figures.bandwidth_figures import kernel_figure, kernel_in_words
+from core.figures.exploration import Exploration, Points
 from core.figures.figure_axes import Axis, date_ticks
-from core.figures.report.exploration import Exploration, Points
-from core.figures.report.programs import script_for
+from core.figures.programs import script_for
 from core.geometry import kernels
 from core.privacy.budget import Budget
 from core.releases.engine.building import ExactTable

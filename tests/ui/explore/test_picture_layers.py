@@ -9,7 +9,7 @@ from core import Domain, Numeric
 from core.analysis.beyond_records import for_population
 from core.analysis.modes import Mode, find_modes
 from core.figures.answer_sentences import MODES_OF_RECORDS
-from core.figures.report.exploration import MOST_MODES
+from core.figures.exploration import MOST_MODES
 from core.geometry import kernels
 from core.sources.public_tables import bundled_groups, bundled_releases
 from core.ui.explore import picture_layers

@@ -6,8 +6,8 @@ from core import Budget, release
 from core.analysis.product_sums import components, correlations
 from core.analysis.regression import regression
 from core.cli.predictions import of_ridge
+from core.figures.label import privacy_label
 from core.figures.model_figures import coefficient_figure, component_figure, correlation_figure, strongest
-from core.figures.report.label import privacy_label
 from core.figures.share.page_sections import label_html
 from core.privacy.noise.randomness import SeededSource
 from tests.analysis.test_regression import PEOPLE, SKETCH

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from core.domain import Categorical, Domain, Numeric
-from core.figures.report.exploration import Density, Exploration
-from core.figures.report.programs import script_for
+from core.figures.exploration import Density, Exploration
+from core.figures.programs import script_for
 from core.privacy.ledger.ledger import Ledger
 from core.releases.release import load
 from core.ui.frame.session import Opened

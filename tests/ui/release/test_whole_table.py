@@ -8,7 +8,7 @@ import pytest
 
 from core.domain import Dates, Domain, Numeric
 from core.errors import RequestError
-from core.figures.report.meaning import left_out_in_words, pairs_left_out
+from core.figures.meaning import left_out_in_words, pairs_left_out
 from core.privacy.budget import Budget
 from core.privacy.ledger.ledger import Ledger
 from core.releases.forecast.whole_table import cell_error, reason, whole_table

@@ -9,8 +9,8 @@ import pytest
 from core import Budget, Distance, Domain, release
 from core.analysis.beyond_records import for_population
 from core.domain import Dates
-from core.figures.report.exploration import Exploration
-from core.figures.report.programs import script_for
+from core.figures.exploration import Exploration
+from core.figures.programs import script_for
 from core.geometry import kernels
 from core.geometry.kernels import Gaussian
 from core.privacy.noise.randomness import SeededSource
@@ -25,7 +25,7 @@ from core.ui.frame.session import KEY, Opened
 from core.ui.released.chosen_view import ONE, drawable, of_same_population, part_calls, part_of, question_of, whom
 from core.ui.released.taking_along import overview
 from tests.depth import deep
-from tests.figures.report.explorations import report_of
+from tests.figures.explorations import report_of
 from tests.tables_for_tests import table_release
 from tests.ui.explore.visiting import AGE, CITY, PAY, choose, explore, field, labels, options, released, shown, view
 

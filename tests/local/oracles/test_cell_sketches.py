@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.local.sketches.cells import CountMeanSketch, CountMin, CountSketch, HadamardSketch
+from core.local.oracles.cell_sketches import CountMeanSketch, CountMin, CountSketch, HadamardSketch
 from core.privacy.noise.randomness import SeededSource
 from tests.depth import crossed, draws
 

@@ -34,11 +34,11 @@ from ...privacy.replay.laws import SentBits
 from ...privacy.replay.tape import drawn
 from ...runtime.counter_tables import Array, Floats, Integers, Truths, Words
 from ...runtime.parameters import Number, Whole, parameter
-from ..oracles.counting import Tally, count_bits
-from ..oracles.local_hashing import hashed
-from ..oracles.oracle import MOST_COUNTERS, by_row, surplus
-from ..oracles.unary_subset_direct import last_word, symmetric_threshold
-from .sketch import ALIKE, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
+from .counting import Tally, count_bits
+from .local_hashing import hashed
+from .local_sketch import ALIKE, MOST_READ, Cells, LocalSketch, checked_values, collisions, density
+from .oracle import MOST_COUNTERS, by_row, surplus
+from .unary_subset_direct import last_word, symmetric_threshold
 
 FAMILY = 0x424C4D
 CERTAIN = 1.0

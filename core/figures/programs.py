@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pprint import pformat
 
-from ...domain import Domain
-from ...domain.declarations import Declaration
-from ...errors import RequestError
-from ...privacy.budget import decimal_text
-from ...releases.release import Release
-from ...runtime.environment import SOFTWARE
+from ..domain import Domain
+from ..domain.declarations import Declaration
+from ..errors import RequestError
+from ..privacy.budget import decimal_text
+from ..releases.release import Release
+from ..runtime.environment import SOFTWARE
 from .exploration import Call, Density, Exploration, Step, plain_value, table_of
 
 PACKAGE = __package__.split(".")[0]  # The name that this package is installed under.

@@ -11,10 +11,10 @@ from typing import cast
 
 import numpy as np
 
-from ...domain import Categorical, Column, Cyclic, Dates, Domain, Encoder, Items, Numeric, Ordered, Vector
-from ...domain.round_columns import LONGITUDE
-from ...formatting.numbers import bound, count, listed, number, percent, shown, significant, with_unit
-from ...geometry.kernels import (
+from ..domain import Categorical, Column, Cyclic, Dates, Domain, Encoder, Items, Numeric, Ordered, Vector
+from ..domain.round_columns import LONGITUDE
+from ..formatting.numbers import bound, count, listed, number, percent, shown, significant, with_unit
+from ..geometry.kernels import (
     Angular,
     Bandwidth,
     Euclidean,
@@ -31,13 +31,13 @@ from ...geometry.kernels import (
     SmoothSquared,
     Stationary,
 )
-from ...privacy.budget import Budget, Neighbours, decimal_text
-from ...privacy.composition import event_of, total_rho
-from ...releases.release import Release
-from ...sketches.grouped import GroupedSketch
-from ...sketches.linear import LinearSketch
-from ...sketches.mechanism_spec import PrivateChoice
-from ...sketches.registry import card_of
+from ..privacy.budget import Budget, Neighbours, decimal_text
+from ..privacy.composition import event_of, total_rho
+from ..releases.release import Release
+from ..sketches.grouped import GroupedSketch
+from ..sketches.linear import LinearSketch
+from ..sketches.mechanism_spec import PrivateChoice
+from ..sketches.registry import card_of
 
 LISTED_CATEGORIES = 8
 

@@ -23,9 +23,9 @@ from core import (
 )
 from core.domain import Items, Numeric, PrivacyUnit
 from core.domain.item_sets import Sets
-from core.figures.report.exploration import Density
-from core.figures.report.label import describe, privacy_label, to_json
-from core.figures.report.meaning import column_values
+from core.figures.exploration import Density
+from core.figures.label import describe, privacy_label, to_json
+from core.figures.meaning import column_values
 from core.figures.share.page_sections import label_html
 from core.geometry import kernels
 from core.lab.published.grid_cells import Marginals
@@ -39,7 +39,7 @@ from core.releases.planning import with_chosen_size
 from core.releases.seal import seal
 from core.sketches.mechanism_spec import PublicInputs
 from core.sketches.registry import card
-from tests.figures.report.explorations import report_of
+from tests.figures.explorations import report_of
 from tests.figures.share.test_shared_page import Reader
 from tests.releases_for_tests import counted_release, small_release
 

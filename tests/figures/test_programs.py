@@ -17,13 +17,13 @@ import pytest
 
 from core import Budget, RequestError, load, release
 from core.domain import Categorical, Coordinate, Domain, Numeric, PrivacyUnit, Reading
-from core.figures.report.exploration import Density, Exploration, Points, Sampled, plain_value
-from core.figures.report.programs import command_for, literal, notebook_for, program_for, script_for
+from core.figures.exploration import Density, Exploration, Points, Sampled, plain_value
+from core.figures.programs import command_for, literal, notebook_for, program_for, script_for
 from core.geometry.kernels import Gaussian
 from core.sketches.grids.histogram import Histogram
 from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
-from tests.figures.report.explorations import HARMLESS, HOSTILE, exploration_of, release_of
+from tests.figures.explorations import HARMLESS, HOSTILE, exploration_of, release_of
 
 ROOT = Path(__file__).parents[3]
 

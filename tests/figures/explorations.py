@@ -5,7 +5,7 @@ from hashlib import sha256
 import numpy as np
 
 from core import Budget, Domain
-from core.figures.report.exploration import Anomalies, Density, Exploration, Modes, Points, Sampled
+from core.figures.exploration import Anomalies, Density, Exploration, Modes, Points, Sampled
 from core.figures.share.shared_page import Asked, share_html
 from core.geometry import kernels
 from tests.releases_for_tests import small_release

@@ -45,8 +45,8 @@ from ...errors import RequestError
 from ...privacy.noise.randomness import Source
 from ...runtime.counter_tables import Array, Floats, Integers
 from ...runtime.parameters import Seed, Validated, parameter
-from ..oracles.counting import Counted, Tally
-from ..oracles.oracle import LocalEpsilon
+from .counting import Counted, Tally
+from .oracle import LocalEpsilon
 
 LARGEST_VALUE = (1 << 32) - 1
 MOST_READ = 1 << 25

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ...formatting.numbers import count, day, listed, percent, rounded, shown, significant
-from ...privacy.calibration import NoiseScale
-from ...privacy.composition import event_of, pure_sum
-from ...releases.file import facts_of
-from ...releases.release import Release
-from ...runtime.counter_tables import Table
+from ..formatting.numbers import count, day, listed, percent, rounded, shown, significant
+from ..privacy.calibration import NoiseScale
+from ..privacy.composition import event_of, pure_sum
+from ..releases.file import facts_of
+from ..releases.release import Release
+from ..runtime.counter_tables import Table
 from . import meaning
 from .meaning import choice
 

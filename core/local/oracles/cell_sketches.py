@@ -38,10 +38,10 @@ from ...privacy.noise.randomness import Source, SystemSource
 from ...privacy.noise.responses import told
 from ...runtime.counter_tables import Array, Floats, Integers
 from ...runtime.parameters import Choice, Resolved, Whole, check_choice, parameter
-from ..oracles.counting import Tally
-from ..oracles.local_hashing import hashed
-from ..oracles.oracle import ORACLES, Oracle, RowReports, oracle
-from .sketch import ALIKE, Cells, LocalSketch, checked_values, collisions
+from .counting import Tally
+from .local_hashing import hashed
+from .local_sketch import ALIKE, Cells, LocalSketch, checked_values, collisions
+from .oracle import ORACLES, Oracle, RowReports, oracle
 
 FAMILY = 0x534B45
 

@@ -15,14 +15,14 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ...analysis.anomalies import SHARE, AnomalyScores, score
-from ...analysis.centres import Centre, find_centres
-from ...analysis.density import Curve, Heatmap, Volume, marginal_grid, marginal_line, marginal_volume
-from ...analysis.modes import Mode, find_modes
-from ...analysis.sampling import Sample, sample
-from ...errors import RequestError
-from ...releases.release import Release
-from ...sketches.answers import Answers
+from ..analysis.anomalies import SHARE, AnomalyScores, score
+from ..analysis.centres import Centre, find_centres
+from ..analysis.density import Curve, Heatmap, Volume, marginal_grid, marginal_line, marginal_volume
+from ..analysis.modes import Mode, find_modes
+from ..analysis.sampling import Sample, sample
+from ..errors import RequestError
+from ..releases.release import Release
+from ..sketches.answers import Answers
 
 ANSWERS = ("estimate", "low", "high", "density", "standard_error")
 SCORES = ("density", "low", "high", "score", "anomalous", "certain")

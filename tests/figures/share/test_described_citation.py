@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from core.domain import Domain, Numeric
-from core.figures.report.label import privacy_label
+from core.figures.label import privacy_label
 from core.figures.share.described import bibtex, datacite, manifest_text
 from core.geometry import kernels
 from tests.releases_for_tests import small_release

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from core.errors import RequestError
-from core.local.sketches.rappor import Rappor
+from core.local.oracles.rappor import Rappor
 from core.privacy.noise.randomness import SeededSource
 from core.privacy.noise.responses import WORD
 from tests.depth import draws

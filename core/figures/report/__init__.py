@@ -1,1 +1,0 @@
-"""What leaves the app beside a release: privacy label, report, script, notebook."""

@@ -1,1 +1,0 @@
-"""Sketches for domains too large to count every value: reports of hashed values, of which any candidate is asked."""
