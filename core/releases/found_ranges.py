@@ -6,8 +6,6 @@ Where the values lie is of `found_ends`. All of it is computed of what was relea
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,6 +14,7 @@ import numpy as np
 
 from ..domain.column_entries import columns_of, within_reason
 from ..runtime.counter_tables import Floats, Integers
+from .alike_questions import contradicted, questions_alike
 from .discovery_reading import (
     COARSE,
     LEAST_POWER,
@@ -24,10 +23,8 @@ from .discovery_reading import (
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import HIDDEN, LEAST_TOGETHER, LOST, NEAR, RARE, Seen, all_ends
+from .found_ends import HIDDEN, LOST, NEAR, Seen, all_ends
 
-MOST_ANSWERS = 12
-"""Values of columns that are taken to be answers to questions of one kind."""
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
 NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
@@ -46,15 +43,6 @@ class Ends(NamedTuple):
     high: float
     step: float
 
-    @property
-    def values(self) -> float:
-        """How many values there may be, 0 where they need not be whole numbers."""
-        return (self.high - self.low) / self.step + 1 if self.step >= 1.0 else 0
-
-    def holds(self, other: Ends) -> bool:
-        """Whether another range lies within it."""
-        return self.low <= other.low and other.high <= self.high
-
 
 def found_ranges(
     read: Sequence[tuple[Scale, Integers]], error: float, records: Measured, missing: Mapping[str, Measured]
@@ -65,7 +53,11 @@ def found_ranges(
         for scale, votes in read
     ]
     found = [_stepped(one, ends) for one, ends in zip(seen, all_ends(seen), strict=True)]
-    return [_found(one, ends, missing[one.scale.name]) for one, ends in zip(seen, _as_others(seen, found), strict=True)]
+    ends, codes = _as_others(seen, found)
+    return [
+        _found(one, its, missing[one.scale.name], codes.get(place, []))
+        for place, (one, its) in enumerate(zip(seen, ends, strict=True))
+    ]
 
 
 def _stepped(seen: Seen, ends: tuple[float, float] | None) -> Ends | None:
@@ -80,39 +72,22 @@ def _stepped(seen: Seen, ends: tuple[float, float] | None) -> Ends | None:
     return Ends(low, high, step)
 
 
-def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> list[Ends | None]:
-    """The same, but of questions with one name and numbers behind it that of most of them, unless votes contradict it.
+def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> tuple[list[Ends | None], dict[int, list[str]]]:
+    """The same, but of questions with one name that of all of them, unless votes contradict it; and codes by place.
 
     Of answers from 1 to 5 in a hundred columns noise hides in some that a few people answered 1.
     """
-    ends, alike = list(found), defaultdict(list)
-    for place, one in enumerate(seen):
-        if one.kind == "number" and (stem := re.sub(r"[\W_]*\d+[a-z]?$", "", one.scale.name)) != one.scale.name:
-            alike[stem, one.scale.format and one.scale.format.name].append(place)
-    for places in alike.values():
-        often = Counter(own for place in places if (own := ends[place]) and 0 < own.values <= MOST_ANSWERS)
-        usual, columns = max(often.items(), key=lambda one: (one[1], one[0].values), default=(None, 0))
-        if usual is not None and columns >= max(LEAST_TOGETHER, len(places) / 2):
-            for place in places:
-                ends[place] = ends[place] if _contradicted(seen[place], ends[place], usual) else usual
-    return ends
+    ends, codes = list(found), {}
+    for places, answers in questions_alike(seen):
+        usual = Ends(float(answers.low), float(answers.high), 1.0)
+        for place in places:
+            own = ends[place]
+            if not contradicted(seen[place], own and own[:2], answers):
+                ends[place], codes[place] = usual, [str(one) for one in answers.codes]
+    return ends, codes
 
 
-def _contradicted(seen: Seen, own: Ends | None, usual: Ends) -> bool:
-    """Whether a column's votes say that its numbers lie elsewhere, or hardly any where it has none by itself."""
-    places = np.searchsorted(seen.scale.edges, [usual.low, usual.high], side="right") - 1
-    first, last = (int(place) + 7 * (place > COARSE * 8) for place in places)
-    outside = np.delete(seen.cells, np.s_[first // seen.scale.parts : last // seen.scale.parts + 1])
-    elsewhere = bool(outside.max() > OCCUPIED * math.sqrt(seen.variance))
-    if own is None or (elsewhere and not usual.holds(own)):
-        return elsewhere
-    ends = np.array([seen.scale.edge(place) for place in range(first, last + 2)])
-    beyond = (ends[1:] <= own.low) | (ends[:-1] > own.high)
-    most = seen.parts.ravel()[first : last + 1][beyond].sum() + SURE * seen.error * math.sqrt(beyond.sum())
-    return bool(beyond.any() and most < RARE * seen.records)
-
-
-def _found(seen: Seen, ends: Ends | None, missing: Measured) -> FoundColumn:
+def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str]) -> FoundColumn:
     scale, noisy, error = seen.scale, seen.votes, seen.error
     words = "" if scale.format is None else scale.format.words
     if ends is None:
@@ -125,7 +100,7 @@ def _found(seen: Seen, ends: Ends | None, missing: Measured) -> FoundColumn:
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
     else:
         low, high, step = ends
-        entry |= {"low": low, "high": high} | ({"step": step} if step else {})
+        entry |= {"low": low, "high": high} | ({"step": step} if step else {}) | ({"missing": codes} if codes else {})
         entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}

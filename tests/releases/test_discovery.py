@@ -363,6 +363,38 @@ def test_answers_whose_ends_few_people_gave_have_the_range_of_the_other_question
     assert sum((one.low, one.high, one.step) == (answers[0], answers[-1], 1.0) for one in found) >= 22
 
 
+@pytest.mark.parametrize(
+    "answers, rare",
+    [(range(7), 0), *(pytest.param(*one, marks=pytest.mark.thorough) for one in ((range(1, 6), 1), (range(-3, 4), 3)))],
+    ids=str,
+)
+def test_rare_answers_at_the_end_of_a_scale_are_told_by_all_questions_of_one_name(answers, rare):
+    """Of 0 to 6 in sixty columns, where 2% say 0, 59 were found as 1 to 6, and whoever said 0 counted as 1."""
+    random, error, read = np.random.default_rng(3), 250.0, []
+    for place in range(60):
+        shares = np.where(np.array(answers) == rare, 0.02, random.dirichlet(np.full(len(answers), 3.0)) + 0.03)
+        scale, votes = votes_of(random.choice(answers, 3_500, p=shares / shares.sum()), name=f"item_{place}")
+        read.append((scale, votes + np.rint(random.normal(0, error, votes.shape)).astype(int)))
+    missing = {scale.name: Measured(0.0, error) for scale, _ in read}
+    found = [one.column for one in found_ranges(read, error, Measured(3_500, 75), missing)]
+    assert sum((one.low, one.high, one.step) == (answers[0], answers[-1], 1.0) for one in found) >= 58
+
+
+@pytest.mark.parametrize("code, ends, words", [(99, (1, 5), ("97", "98", "99")), (9, (1, 9), ()), (-8, (-8, 5), ())])
+def test_a_code_for_no_answer_in_questions_of_one_name_moves_nobody_to_the_end_of_the_scale(code, ends, words):
+    """Of 1 to 5 and 99 for no answer, whoever gave none counted as 5 where noise hid 99, or all ended at 112."""
+    random, error, read = np.random.default_rng(4), 60.0, []
+    for place in range(12):
+        scale, votes = votes_of(
+            random.choice([1, 2, 3, 4, 5, code], 9_000, p=[0.2] * 4 + [0.17, 0.03]), name=f"q{place}"
+        )
+        read.append((scale, votes + np.rint(random.normal(0, error, votes.shape)).astype(int)))
+    missing = {scale.name: Measured(0.0, error) for scale, _ in read}
+    found = [one.column for one in found_ranges(read, error, Measured(9_000, 30), missing)]
+    assert {(one.low, one.high) for one in found} == {ends}
+    assert {one.reading.missing for one in found} == {words}
+
+
 def test_questions_of_one_name_in_a_text_file_are_found_too():
     """What was bought of a text file was lost, as how its numbers are written has no hash."""
     random, scales = np.random.default_rng(4), [Scale(f"D{k}", "number", format_of("decimal_comma")) for k in range(4)]
