@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Option
 
 from ..errors import RequestError
-from ..formatting.numbers import rounded
+from ..formatting.numbers import count, listed, rounded
 from . import notation
 from .declaring import FileOptions
 from .output import check_writable, reading, say
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..domain.drafts import Entry
     from ..privacy.budget import Budget
     from ..releases.discovery_stage import Discovery
-    from ..releases.found import Discovered
+    from ..releases.found import Discovered, Measured
     from ..sources import Source
 
 discovery_option = partial(Option, rich_help_panel="Finding out")
@@ -210,17 +210,27 @@ def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -
 
 
 def say_found(found: Discovered) -> None:
-    """What was found, for how much, and what was not."""
-    say(f"Found out for {found.price}; the table has {found.records.text} records.")
+    """What was found, for how much, and what was not: columns that are left out for one reason in one line."""
+    say(f"Found out for {found.price}; the table has {_within(found.records)} records.")
+    lost: dict[str, list[str]] = {}
     for column in found.columns:
         if column.column is None:
-            say(f"{column.name!r} is left out. {column.why}")
+            lost.setdefault(column.why, []).append(repr(column.name))
         elif column.other is not None and column.values:
-            within = rounded(2 * column.other.error, column.other.error)
-            others = f"{column.other.text} ± {within} records"  # "about 0" alone would say that nobody has
-            say(f"{column.name!r}: {len(column.values):,} values; {others} have another one.")
+            values = count(len(column.values), "value")
+            say(f"{column.name!r}: {values}; {_within(column.other)} records have another one.")
+    for why, names in lost.items():
+        say(f"{listed(names)} {'is' if len(names) == 1 else 'are'} left out. {why}")
     for heap in found.heaps:
         say(heap)
+
+
+def _within(found: Measured) -> str:
+    """A number with its noise; at most so many where that may be none, as "about 0" would say that nobody has."""
+    within = rounded(2 * found.error, found.error)
+    if found.count < 2 * found.error:
+        return f"at most {rounded(max(0.0, found.count) + 2 * found.error, found.error)}"
+    return f"{found.text} ± {within}"
 
 
 def shared(asked: Discovery, share: str | None, records: float | None) -> Discovery:

@@ -184,10 +184,10 @@ class DelimitedSource(QueriedSource):
                 f"The first line of {label} has more than {MAX_FIELDS:,} fields, which are too many to read: "
                 "leave out the columns that are not needed."
             )
-        if said is None and not any(_may_be_name(field) for field in fields):
+        if said is None and _seem_values(fields):
             raise RequestError(
                 f"The first line of {label} has values where names of columns are expected: say that there are none "
-                "(header 0), or in which line they stand, such as 3."
+                "(header 0), or in which line they stand, such as 3, or 1 if these are the names."
             )
         names = self.asked.names or (tuple(fields) if self.header else ("",) * len(fields))
         if len(names) != len(fields):
@@ -202,11 +202,15 @@ class DelimitedSource(QueriedSource):
     def _remarked(self, names: Sequence[str]) -> Iterator[str]:
         marks = {mark: word for word, mark in NAMED_MARKS.items()}
         between = f"{marks.get(self.delimiter, repr(self.delimiter))}s" if len(self.names) > 1 else ""
-        yield f"Text in {self.encoding or EITHER}" + (f", fields separated by {between}." if between else ".")
+        yield f"Text in {(self.encoding or EITHER).replace('utf', 'UTF')}" + (
+            f", fields separated by {between}." if between else "."
+        )
         changed = [(was, name) for was, name in zip(names, self.names, strict=True) if was.strip() != name]
         if changed and self.header:
             shown = ", ".join(f"{name!r}" for _, name in changed[:5]) + (", …" if len(changed) > 5 else "")
             yield f"Columns without a name, or with one that is there twice, are called {shown}, unless you name them."
+            if sum(not name.strip() for name in names) > len(names) / 2:
+                yield "Most have no name: where titles stand above the names, say in which line these are (header)."
 
     def fingerprint(self) -> dict | None:
         """That of the files and of how they are read, whether a copy was made meanwhile or not."""
@@ -340,6 +344,21 @@ def _line(text: str, number: int) -> str:
 def _count(line: str, mark: str, quote: str) -> int:
     """How often a mark occurs outside of quotes."""
     return re.sub(f"{quote}[^{quote}]*{quote}", "", line).count(mark)
+
+
+def _seem_values(fields: Sequence[str]) -> bool:
+    """Whether the first line seems to be a record, whose values would become public as names of columns.
+
+    It does where one field has decimals, a day or an address, and where fewer than half of what stands there may be
+    names; numbers of years may.
+    """
+    written = [one for field in fields if (one := field.strip())]
+    names = sum(_may_be_name(one) or bool(re.fullmatch(r"1[89]\d\d|20\d\d", one)) for one in written)
+    return not any(map(_may_be_name, written)) or 2 * names < len(written) or any(map(VALUE.fullmatch, written))
+
+
+VALUE = re.compile(r"[-+]?\d*[.,]\d+|\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?|[^@\s]+@[^@\s]+\.\w+")
+"""What is hardly ever the name of a column: a number with decimals, a date with its day, an address."""
 
 
 def _may_be_name(field: str) -> bool:

@@ -10,8 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import Declaration, load
+from core import Budget, Categorical, Declaration, load
+from core.cli.discovering import say_found
 from core.domain import Dates, PrivacyUnit
+from core.privacy.budget import EACH_RECORD
+from core.releases.found import Discovered, FoundColumn, Measured
 from tests.cli.conftest import refused
 
 BOOK = """variable,type,min,max,values,missing
@@ -209,7 +212,7 @@ def test_what_the_codebook_does_not_say_is_found_under_a_promise_and_paid_for(co
     text = Path("found.yaml").read_text()
     assert "a share of 0.1 of ε = 20" in text and "note" in text.split("# found")[-2].splitlines()[-1]
     assert "may spend --epsilon" in result.stderr
-    others = r"about [\d,]+ ± [\d,.]+ records have another one"  # with no band "about 0" said that nobody has
+    others = r"(at most [\d,]+|about [\d,]+ ± [\d,.]+) records have another one"  # "about 0" said that nobody has
     assert re.search(others, " ".join(result.stderr.split()))
     assert {"age", "pay", "joined", "sex", "note"} <= set(Declaration.of(text).domain.names)
     again = command("declare", table, *FIND, "--share", "0.9")
@@ -283,3 +286,18 @@ def test_a_file_says_how_it_is_read_where_its_owner_does(command, tmp_path):
     (tmp_path / "y.csv").write_text("1,2\n3,4\n")
     assert "values where names" in refused(command("declare", "y.csv"))
     assert "one: {kind: number}" in command("declare", "y.csv", "--header", "0", "--names", "one,two").stdout
+
+
+def test_what_was_found_says_no_more_than_noise_lets_it(capsys):
+    """It said "about 14,000 records" of 9,000, "about 1,100 ± 1,700", "1 values", and one sentence eighty times."""
+    budget, unit = Budget(1), EACH_RECORD
+    lost = tuple(FoundColumn(f"Q{place}", None, why="Too few have a value.") for place in range(80))
+    sex = FoundColumn(
+        "sex", Categorical("sex", ("f", "other")), values={"f": Measured(900.0, 50.0)}, other=Measured(1_100.0, 850.0)
+    )
+    found = Discovered((sex, *lost), Measured(14_000.0, 3_500.0), None, "0.1", budget, budget, unit)
+    say_found(found)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the table has about 14,000 ± 7,000 records" in said
+    assert "'sex': 1 value; at most 2,800 records have another one." in said
+    assert "Q5' and 74 more are left out. Too few have a value." in said and said.count("Too few") == 1

@@ -64,6 +64,10 @@ BROKEN = [
     (f"a,b\n1,{SECRET * 300_000}\n", "longer than two million characters"),
     ("a,b\n2026-01-01,2\n2026-01-02,3\n", "dates or times where numbers are expected"),
     ("1,2\n3,4\n", "has values where names of columns are expected"),
+    # The first record's values became names of columns, and so public, as one of them may be a name.
+    ("2023-07-24,cash,31.43,4\n2023-07-25,card,2.50,1\n", "has values where names of columns are expected"),
+    ("cash,4,17\ncard,1,23\n", "has values where names of columns are expected"),
+    ("anna,anna@example.org\nben,ben@example.org\n", "has values where names of columns are expected"),
     (f"a,b\n1,2\n{SECRET}ü,2\n".encode("latin-1"), "column 'a' in row 2 of the file 'data.csv' is not a number"),
     (b"a,b\n" + MANY.encode() * 10 + f"{SECRET}ü,2\n".encode("latin-1"), "row 300,001 .* is not a number"),
     (f"\ufeffa,b\n1,{SECRET}\n".encode("utf-16-be"), "column 'b' in row 1 .* is not a number"),

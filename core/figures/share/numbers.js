@@ -190,6 +190,27 @@ export const shareDigits = ({ est, low, high }, i) => {
   return `${low ? rounded(100 * est[i], Math.max(est[i] < 0.01 ? 0.01 : 0.1, (100 * (high[i] - low[i])) / 3.92)) : significant(100 * est[i], 2)}%`;
 };
 
+/** The cell that seems to have most, but for that of those who miss a value. */
+export const mostOf = ({ est }, missing) => {
+  let most = -1;
+  for (let i = 0; i < est.length; i++) if (i !== missing && (most < 0 || est[i] > est[most])) most = i;
+  return most;
+};
+
+/** Whatever may be ahead of it as well, as far as the noise lets it be seen. */
+export const rivalsOf = ({ est, low, high }, most, missing) =>
+  Array.from(est, (_, i) => i).filter((i) => i !== most && i !== missing && low && high[i] > low[most]);
+
+/** What is most frequent, in words, with all that may be; "" of dates where noise hides which stretch has most. */
+export const leadOf = (axis, found, most) => {
+  if (found.low && !told(found.low[most])) return "The noise hides what is most frequent.";
+  const rivals = rivalsOf(found, most, axis.missing), one = (i) => `${stretchWords(axis, i, i)} (${shareDigits(found, i)})`;
+  if (axis.kind !== "category") return rivals.length ? "" : `Most in ${stretchWords(axis, most, most)}: ${shareDigits(found, most)}`;
+  if (rivals.length > 2 || rivals.length + 1 === axis.cells - Number(axis.missing >= 0)) return `No answer stands out: none is above ${significant(100 * found.high[most], 2)}%.`;
+  if (rivals.length) return `Most often ${[most, ...rivals].map(one).join(" or ")}`;
+  return `Most ${found.est[most] > 0.5 ? "are" : "often"} ${stretchWords(axis, most, most)}: ${shareDigits(found, most)}`;
+};
+
 export const shareWords = (found, i) => {
   const { est, low, high } = found;
   if (Number.isNaN(est[i])) return "too few people are left to be told";

@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
 import { SHADES, element, isolated, plainTable, put, selectOf } from "./canvas.js";
-import { bandWords, groupsApart, listed, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, told, valueWords, withUnit } from "./numbers.js";
+import { bandWords, groupsApart, leadOf, listed, mostOf, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, withUnit } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, hatchPattern, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
@@ -90,16 +90,13 @@ class Card {
 
   mostly() {
     const { axis, found, everyone, kind } = this;
-    let most = -1;
-    for (let i = 0; i < axis.cells; i++) if (i !== axis.missing && (most < 0 || found.est[i] > found.est[most])) most = i;
-    if (found.low && !told(found.low[most])) return "The noise hides what is most frequent.";
-    // Whoever may be ahead as well, as far as the noise lets it be seen, is named with the one that seems to be.
-    const rivals = Array.from(found.est, (_, i) => i).filter((i) => i !== most && i !== axis.missing && found.low && found.high[i] > found.low[most]);
-    const open = rivals.length > 2 || rivals.length + 1 === axis.cells - Number(axis.missing >= 0);
-    if (axis.kind === "category" && open) return `No answer stands out: none is above ${significant(100 * found.high[most], 2)}%.`;
-    const name = [most, ...(axis.kind === "category" ? rivals : [])].map((i) => stretchWords(axis, i, i)).join(" or ");
-    const lead = axis.kind !== "category" ? `Most in ${name}: ${shareDigits(found, most)}` : found.est[most] > 0.5 ? `Most are ${name}: ${shareDigits(found, most)}` : `Most often ${name}: ${shareDigits(found, most)}`;
-    return kind === "everyone" ? `${lead}.` : `${lead}; of everyone ${shareDigits(everyone, most)}.`;
+    const most = mostOf(found, axis.missing), lead = leadOf(axis, found, most);
+    if (!lead) {  // of dates where half lie is said below otherwise
+      const words = this.said || "No stretch surely has most";
+      this.said = "";
+      return `${words}.`;
+    }
+    return kind === "everyone" || lead.endsWith(".") ? `${lead.replace(/\.$/, "")}.` : `${lead}; of everyone ${shareDigits(everyone, most)}.`;
   }
 
   tip(cell) {
@@ -347,10 +344,11 @@ export class Overview {
     picture.draw(seen, kind === "unknown" ? none.kind : kind);
     reason.hidden = kind === "part" || kind === "everyone";
     this.explain(reason, kind, part.places, "This is everyone. ");
-    const most = seen.est.reduce((best, one, i) => (one > seen.est[best] ? i : best), 0);
+    const most = mostOf(seen, -1);
     const [x, y] = [most % this.axes[across].cells, Math.floor(most / this.axes[across].cells)];
     const words = picture.map ? "Densest around" : seen.est[most] > 0.5 ? "Most are" : "Most often";
-    put(says, `${words} ${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.`);
+    const surely = picture.map || !rivalsOf(seen, most, -1).length;
+    put(says, surely ? `${words} ${stretchWords(this.axes[across], x, x)}, ${stretchWords(this.axes[up], y, y)}: ${shareDigits(seen, most)}.` : "No place surely has most: noise hides which.");
     picture.place.setAttribute("aria-label", `${this.axes[across].name} and ${this.axes[up].name}: ${says.textContent}`);
     return seen;
   }

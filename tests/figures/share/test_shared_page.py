@@ -368,3 +368,14 @@ def test_a_living_release_has_a_page_that_asks_all_periods_and_each_as_in_python
         ask(*({"file": path, "run": one["run"], "queries": queries} for one in subjects)), runs, strict=True
     ):
         compare({"queries": queries}, said, run)
+
+
+def test_a_sentence_names_all_that_may_be_ahead_each_with_its_share_and_no_stretch_that_noise_chose():
+    """Of M 50.4% and F 49.1% it said "Most are M or F: 50.4%", and of dates spread evenly "Most in July: 18%"."""
+    letters = '{ kind: "category", words: ["F", "M", "other", "missing"], valued: 3, cells: 4, missing: 3 }'
+    shares = "{ est: [0.491, 0.504, 0.005, 0], low: [0.48, 0.49, 0, 0], high: [0.50, 0.515, 0.02, 0.01] }"
+    said = said_by_the_page("numbers.js", "leadOf", f"leadOf({letters}, {shares}, 1)")
+    assert re.fullmatch(r"Most often M \(50%\) or F \(49%\)|Most often M \(50\.4%\) or F \(49\.1%\)", said)
+    dates = '{ kind: "date", cells: 3, missing: -1 }'
+    even = "{ est: [0.34, 0.33, 0.33], low: [0.3, 0.3, 0.3], high: [0.37, 0.36, 0.36] }"
+    assert said_by_the_page("numbers.js", "leadOf", f"leadOf({dates}, {even}, 0)") == ""
