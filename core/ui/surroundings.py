@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def _warm_once() -> None:
     """Load all pages, and compile the hot loops, or load them; after the first page, and never again."""
     from .serving.warming import warm_in_background  # which loads every mechanism
 
-    warm_in_background(load_pages)
+    warm_in_background(load_pages, forecast_ahead)
 
 
 def load_pages() -> None:
@@ -93,3 +94,23 @@ def load_pages() -> None:
     for module in pkgutil.walk_packages(ui.__path__, f"{ui.__name__}."):
         if ALONE not in module.name:
             import_module(module.name)
+
+
+def forecast_ahead() -> None:
+    """Work out what the first forecast waits for, of the sample that Home offers: calibrations, grids, its picture."""
+    from ..privacy.budget import Budget
+    from ..privacy.composition import PureParts, epsilon_spent
+    from ..releases.forecast.forecast import error_curve
+    from ..releases.forecast.recommendation import Closeness, recommend
+    from ..sources.public_tables import sample
+    from .frame.marks import live_figure
+    from .home_page import TRIED
+    from .own_data.paying import SLACK
+    from .release.release_forecast import CURVE
+
+    one, budget = sample(TRIED), Budget(1)
+    ways = recommend(one.domain, one.records_guess, budget, Closeness(one.kernel), density=one.density_guess)
+    for delta in (float(SLACK), 0.0):
+        error_curve(ways[0].answering, one.records_guess, [*map(float, CURVE)], delta, density=one.density_guess)
+    epsilon_spent([PureParts(Fraction(budget.epsilon))], float(SLACK))  # which loads what composes promises
+    live_figure(TRIED)

@@ -87,7 +87,7 @@ def no_foreign_components():
 def no_warming_beside_tests():
     """The app compiles its loops, and forgets closed pages, in threads that would take time from tests that measure."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(warming, "warm_in_background", lambda first: None)
+        patched.setattr(warming, "warm_in_background", lambda first, then: None)
         patched.setattr(Parting, "start", lambda self: None)
         yield
 

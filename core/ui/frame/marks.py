@@ -321,7 +321,7 @@ def live_view(one: Sample, key: str, epsilon: float = 1.0, field: str | None = N
     """
     mark(Visibility.PUBLIC, f"{one.title}: public records, shown at every ε")
     start = min(range(len(EPSILONS)), key=lambda place: abs(float(EPSILONS[place]) / epsilon - 1.0))
-    figure, words = _live_figure(one.name)
+    figure, words = live_figure(one.name)
     st.plotly_chart(beginning_at(figure, start), key=key, config=ONE_TOOL, alt=words)
     if field is not None:
         script = FOLLOWED.replace("FIGURE", key).replace("FIELD", field)
@@ -337,7 +337,7 @@ def released_live_view(opened: Opened) -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner="Making the picture at every ε …")
-def _live_figure(name: str) -> tuple[go.Figure, str]:
+def live_figure(name: str) -> tuple[go.Figure, str]:
     """The figure, for all visitors, and its words; it begins where nothing is hidden that can be seen."""
     one = sample(name)
     live = bundled_live_picture(name)

@@ -7,8 +7,9 @@ way to everything else, in the order in which pages may need it; whoever asks fo
 while that one is compiled. After the first page, once those have ended, the app reads everything from the disk.
 
 Every step makes a release of a few made-up records and asks it something, as compiled code depends on the types that
-it meets on the way. Nothing of that leaves this module. What a first forecast and a first picture load besides is
-loaded here, too, and the live pictures of bundled samples, which are everyone's, are worked out.
+it meets on the way. Nothing of that leaves this module. What a first picture loads besides is loaded here, too, and the
+live pictures of bundled samples, which are everyone's, are worked out; what a visitor's first forecast waits for comes
+from whoever knows the pages.
 """
 
 from __future__ import annotations
@@ -160,13 +161,14 @@ def warm(tasks: dict[str, Callable[[], None]] | None = None) -> dict[str, float]
     return seconds
 
 
-def warm_in_background(first: Callable[[], None]) -> threading.Thread:
-    """Start ``first`` and then `warm` beside whatever else goes on; call it once a process."""
+def warm_in_background(first: Callable[[], None], then: Callable[[], None]) -> threading.Thread:
+    """Start ``first``, ``then`` what needs loops, and `warm` beside whatever else goes on; call it once a process."""
 
     def work() -> None:
         first()
         with compiling_all():  # another process may be at it, and this one only reads what that has made
             pass
+        then()
         warm()
 
     thread = threading.Thread(target=work, name="warm compiled loops", daemon=True)

@@ -82,7 +82,7 @@ SHARED = {
     "_once": "forgets who has left; it takes nothing and keeps nothing",
     "_warm_once": "compiles loops; it takes nothing and keeps nothing",
     "_sample_subject": "a bundled sample's exact answers, which are everyone's",
-    "_live_figure": "a bundled sample at every ε, which is everyone's",
+    "live_figure": "a bundled sample at every ε, which is everyone's",
     "_digest_of_bundled": "the digest of a bundled file, which is everyone's",
     "_joined": "live rounds that go on without a page, shown to who has the owner's own key, and without a record",
     "_servers": "servers of polls on the owner's own computer, by its addresses; strangers are shown none",

@@ -57,9 +57,9 @@ def test_it_can_go_on_in_the_background_once_no_other_process_compiles(monkeypat
 
     monkeypatch.setattr(warming, "compiling_all", turn)
     monkeypatch.setattr(warming, "warm", lambda: taken.append("loops"))
-    thread = warm_in_background(lambda: taken.append("pages"))
+    thread = warm_in_background(lambda: taken.append("pages"), lambda: taken.append("forecast"))
     thread.join()
-    assert thread.daemon and taken == ["pages", "turn", "loops"]
+    assert thread.daemon and taken == ["pages", "turn", "forecast", "loops"]
 
 
 @pytest.fixture
