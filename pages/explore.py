@@ -15,7 +15,7 @@ from core.ui.explore.picture_layers import follow_old_address, modes_view
 from core.ui.explore.population_views import axes_view, regression_view, sample_view, together_view
 from core.ui.explore.sets_view import one_set_view, sets_view
 from core.ui.explore.table_views import ask_view, overview_view
-from core.ui.frame.marks import choose_one, note, released_live_view, sample_of
+from core.ui.frame.marks import choose_one, note
 from core.ui.frame.navigation import EXPLORE
 from core.ui.frame.session import Opened, Session
 from core.ui.released.chosen_view import (
@@ -30,6 +30,7 @@ from core.ui.released.chosen_view import (
     start_with,
 )
 from core.ui.released.kept_files import open_last
+from core.ui.released.live_samples import released_live_view, sample_of
 from core.ui.released.opening_files import about, headline, open_first
 from core.ui.released.taking_along import dress_embedded, keep_address, no_report_yet, open_linked, report_action
 from core.ui.surroundings import frame

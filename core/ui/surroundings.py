@@ -17,10 +17,9 @@ from ..runtime.transient import sweep
 from .frame import style_and_scripts
 from .frame.marks import draw, mark
 from .frame.navigation import EXPLORE, HOME, RELEASE, Page, draw_navigation
-from .frame.session import Parting, Session, forget, session
+from .frame.session import DESK, Parting, Session, forget, session
 from .frame.style_and_scripts import load_in_browser, mend_roles, presentation
 from .frame.visiting import admit, visitor_now
-from .release.progress import release_news
 
 # A pane of frosted glass: points on one side, their shape on the other.
 LOGO = Path(__file__).with_name("frame") / "logo.svg"
@@ -60,7 +59,9 @@ def frame(page: Page) -> Iterator[Session]:
     draw_navigation()
     mend_roles()
     presentation()
-    if page is not RELEASE:
+    if page is not RELEASE and DESK in st.session_state:
+        from .release.progress import release_news  # which loads all that makes releases
+
         release_news(RELEASE.path)
     _heading(page)
     _once().note()
@@ -103,10 +104,10 @@ def forecast_ahead() -> None:
     from ..releases.forecast.forecast import error_curve
     from ..releases.forecast.recommendation import Closeness, recommend
     from ..sources.public_tables import sample
-    from .frame.marks import live_figure
     from .home_page import TRIED
     from .own_data.paying import SLACK
     from .release.release_forecast import CURVE
+    from .released.live_samples import live_figure
 
     one, budget = sample(TRIED), Budget(1)
     ways = recommend(one.domain, one.records_guess, budget, Closeness(one.kernel), density=one.density_guess)

@@ -17,12 +17,13 @@ from ..formatting.escapes import in_html
 from ..releases.release import load
 from ..sources.public_tables import Sample, bundled_releases, sample
 from .first_words import TOUR
-from .frame.marks import draw, for_screen, live_view, show
+from .frame.marks import draw, for_screen, show
 from .frame.navigation import DATA, EXPLORE
 from .frame.session import Opened, Session
 from .frame.visiting import opens
 from .released import public_answers
 from .released.asked_points import say
+from .released.live_samples import live_view
 
 # Session state: the step that is shown, whether the tour pauses, and the released file that it is about.
 AT, WAITS, FILE = "tour-at", "tour-waits", "tour-file"

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ...sources.source_opening import Found
 
 KEY = "frostglass"
+DESK = "release-desk"  # Session state: the desk at which this visitor's release is made.
 MAX_OPENED = 20  # Released files one session holds at once; the oldest goes when another is opened.
 # Releases that are open somewhere now, by the SHA-256 of their files.
 READ: WeakValueDictionary[str, Release] = WeakValueDictionary()

@@ -19,6 +19,7 @@ from ...releases.payment import facts_of
 from ...runtime.environment import Line
 from ...runtime.parameters import SEED_BITS
 from ..frame.marks import Visibility, main_action, mark, note, odds_sentence, rail
+from ..frame.session import DESK
 from ..frame.visiting import attendance
 from ..serving.approvals import Request, State
 from ..serving.door import the_door
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .release_task import ReleaseTask
 
 
-KEY = "release-desk"  # Session state: the desk at which this visitor's release is made.
 NEWS_EVERY = 2.0  # Seconds until another page looks again.
 # Rows after which a bar is half full where nobody knows how many there are: it only says that it goes on.
 UNKNOWN_TOTAL = 1_000_000
@@ -58,9 +58,9 @@ def progress(making: ReleaseTask) -> tuple[float, str]:
 
 
 def release_news(path: str) -> None:
-    """Where a release is being made, or one is ready and was not seen yet: a line about it, with the way there."""
-    desk = st.session_state.get(KEY)
-    if desk is not None and desk.making is not None and not desk.seen:
+    """Of whoever has a desk: of a release in the making, or one not yet seen, a line with the way there."""
+    desk = st.session_state[DESK]
+    if desk.making is not None and not desk.seen:
         (_watch_news if desk.making.running else _news_line)(desk.making, path)
 
 
@@ -103,9 +103,9 @@ def hash_seed(number: int) -> int:
 
 def release_desk() -> ReleaseSession:
     """Where this visitor's release stands."""
-    if KEY not in st.session_state:
-        st.session_state[KEY] = ReleaseSession()
-    return st.session_state[KEY]
+    if DESK not in st.session_state:
+        st.session_state[DESK] = ReleaseSession()
+    return st.session_state[DESK]
 
 
 @st.dialog("Release it?", on_dismiss="rerun")

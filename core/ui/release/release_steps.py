@@ -19,10 +19,11 @@ from ...releases.forecast.kernel_choice import radius_of
 from ...releases.payment import unit_words
 from ...releases.seal import promised_with
 from ...sources.public_tables import Sample, sample
-from ..frame.marks import live_view, note, side
+from ..frame.marks import note, side
 from ..frame.session import OwnData, Session
 from ..own_data.paying import EXACT, SLACK, choose_epsilon, choose_payer, choose_slack
 from ..own_data.release_questions import choose_aim
+from ..released.live_samples import live_view
 from .bought_first import counting_first, fitting_first, has_room, plan_of
 from .fineness import choose_density, choose_fineness, choose_records, choose_scale
 from .progress import hash_seed

@@ -6,7 +6,7 @@ import pytest
 from core.domain import Domain, Numeric
 from core.sketches.classes import Classes
 from core.sources.public_tables import sample
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK
 from tests.depth import deep
 from tests.ui.release.visiting import LABELLED, PRESS, ask, confirmed, of_sample, press, visit, with_total, words
 

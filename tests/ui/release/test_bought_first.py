@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis.classification import classify
 from core.domain import Domain
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK
 
 from .visiting import ask, confirmed, press, visit, with_total, words
 

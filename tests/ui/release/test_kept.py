@@ -4,8 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.formatting.numbers import listed
-from core.ui.frame.session import KEY
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, KEY
 from tests.ui.release.visiting import APP, PATIENCE, confirmed, visit, with_total, words
 
 

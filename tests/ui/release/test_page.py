@@ -14,8 +14,7 @@ import core.releases.stages
 from core.domain import Categorical, Domain, Numeric, Vector
 from core.formatting.escapes import in_markdown
 from core.releases.release import load
-from core.ui.frame.session import KEY
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, KEY
 from core.ui.release.release_route import PICKED
 from core.ui.release.release_task import Stage
 from tests.depth import deep

@@ -7,8 +7,7 @@ import pytest
 
 from core.domain import Domain, PrivacyUnit
 from core.sources import open_source
-from core.ui.frame.session import KEY, OwnData
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, KEY, OwnData
 from core.ui.release.release_task import Stage
 from tests.depth import draws
 from tests.ui.release.visiting import DOMAIN, PRESS, RECORDS, confirmed, visit, with_total, words

@@ -14,8 +14,8 @@ from core.releases.forecast.draft import REGRESSION
 from core.releases.forecast.recommendation import Regressions, correlation_error, recommend, sums_of_products
 from core.releases.job import release
 from core.sketches.plan import plan
+from core.ui.frame.session import DESK
 from core.ui.own_data.release_questions import MODEL
-from core.ui.release.progress import KEY as DESK
 from tests.depth import draws
 from tests.ui.release.visiting import ask, confirmed, visit, with_total, words
 

@@ -9,8 +9,7 @@ from core.figures.exploration import Density, Exploration
 from core.figures.programs import script_for
 from core.privacy.ledger.ledger import Ledger
 from core.releases.release import load
-from core.ui.frame.session import Opened
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, Opened
 from core.ui.released.chosen_view import grouped, part_calls, part_of, question_of, whom
 from tests.releases.test_known_releases import FILES
 from tests.ui.release.visiting import confirmed, press, visit, with_total

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from core.domain import Domain
-from core.ui.frame.session import KEY
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, KEY
 from tests.ui.release.visiting import PRESS, being_made, confirmed, press, visit, with_total, words
 
 

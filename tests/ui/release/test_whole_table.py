@@ -15,7 +15,7 @@ from core.releases.forecast.whole_table import cell_error, reason, whole_table
 from core.releases.job import release
 from core.sketches.plan import plan
 from core.sketches.tables.tables import Tables
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK
 from core.ui.release.several import STRONGEST
 from tests.tables_for_tests import COLUMNS, inhabitants
 from tests.ui.release.visiting import confirmed, visit, with_total

@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.domain import Domain
 from core.sources import open_source
-from core.ui.frame.session import KEY, OwnData, Session
-from core.ui.release.progress import KEY as DESK
+from core.ui.frame.session import DESK, KEY, OwnData, Session
 
 APP = str(Path(__file__).parents[3] / "app.py")
 PATIENCE = 180
