@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammainc, ndtr
 
 from ..runtime.counter_tables import Floats
 from .discovery_reading import (
@@ -30,6 +30,7 @@ LEAST_SHAPED, AROUND = 0.002, 2
 THIS_DECADE = 2020
 LENGTHS = (*range(1, 11), 12, 15, 18, 22, 27, 33, 40, 48, 58, 70, 85, 100, 130, 170)
 """Years that dates span."""
+LOG_TWO = math.log(2.0)
 
 
 @cache
@@ -110,3 +111,24 @@ def _signed(octaves: Floats, common: Floats) -> Iterator[tuple[Floats, float]]:
             row = np.concatenate([below * octave[::-1], [0.0], (1.0 - below) * octave]) * (1.0 - zero)
             row[COARSE] = zero
             yield row, one * some * often
+
+
+@cache
+def shapes_above_zero() -> tuple[Floats, Floats]:
+    """Shares of numbers above zero in each octave, a shape a row: of amounts, and of others, at all places.
+
+    Amounts are log-normal with a deviation of 1.3 and more in the logarithm, or fall off as a power; others are bells,
+    even, exponential, or between these.
+    """
+    ends = np.arange(LEAST_POWER, LEAST_POWER + COARSE + 1) * LOG_TWO
+    places = np.arange(LEAST_POWER + 8, LEAST_POWER + COARSE - 8, 0.25) * LOG_TWO
+    away = ends - places[:, None]
+    times = np.exp(np.minimum(away, 50.0))
+    bells = [ndtr(away / wide) for wide in (1.3, 1.6, 2.0, 2.5)]
+    powers = [1.0 - (1.0 + times) ** -steep for steep in (1.0, 1.5)]
+    powers += [1.0 - np.maximum(times, 1.0) ** -steep for steep in (0.7, 1.0, 1.5)]
+    others = [1.0 - np.exp(-(times**shape)) for shape in (0.8, 1.0, 1.3, 2.0)]
+    others += [gammainc(shape, times) for shape in (0.5, 2.0, 4.0)]
+    others += [np.minimum(times, 1.0), *(ndtr(away / wide) for wide in (0.15, 0.4, 0.7))]
+    amounts, rest = (np.diff(np.concatenate(some), axis=1) for some in ([*bells, *powers], others))
+    return amounts, rest

@@ -22,6 +22,7 @@ from scipy.special import ndtr, ndtri
 from ..runtime.counter_tables import Floats, Integers
 from .common_shapes import LOOSE, SPREADING, loosened, shapes_of, spans_of
 from .discovery_reading import (
+    COARSE,
     COARSELY,
     DECADES,
     DOUBTFUL,
@@ -102,6 +103,13 @@ class Seen:
         if self.kind == "year":
             return np.asarray(whole)
         return np.asarray((whole * weight + self.parts.sum(axis=1)) / (weight + 1.0))
+
+    @property
+    def zeros(self) -> float:
+        """About how many records have the number 0, by all votes that it has."""
+        coarse, fine = self.cells[COARSE], float(self.votes[-1])
+        weight = COARSELY**2 + 1.0 / self.scale.parts
+        return max(0.0, float((weight * coarse + fine) / (weight + 1.0)))
 
     @property
     def variance(self) -> float:

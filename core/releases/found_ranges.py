@@ -12,26 +12,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..domain.column_entries import columns_of, within_reason
-from ..runtime.counter_tables import Floats, Integers
+from ..domain.column_entries import columns_of, preset_for, within_reason
+from ..runtime.counter_tables import Integers
 from .alike_questions import contradicted, questions_alike
+from .common_shapes import ELSEWHERE, shapes_above_zero
 from .discovery_reading import (
     COARSE,
-    LEAST_POWER,
     STEPS,
     SURE,
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import HIDDEN, LOST, NEAR, Seen, all_ends
+from .found_ends import HIDDEN, LOST, Seen, all_ends
 
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
 NEARLY = 1e-9  # Of a step, by which a number in floating point may miss a whole multiple of it.
-TALL, FALL = 100.0, 16
-"""The least largest amount of which ratios are told apart, in steps; and how many powers of two below it count."""
-FAR_ABOVE = (2.0, 0.085), (3.0, 0.012)
-"""Powers of two above the median, and the share of numbers above 0 that may lie beyond them without being amounts."""
+TALL = 100.0
+"""The least largest amount of which ratios are told apart, in steps."""
+UNLIKE, TOLD = 0.1, math.log(8.0)
+"""By which part of what a shape says a cell may differ from it; and the logarithm of how many times as likely numbers
+must be where they are amounts: once where the column's name says that it holds pay."""
 DAY = 24.0
 """Hours, beyond which no time of day lies whatever noise says."""
 
@@ -121,39 +122,21 @@ def _sensibly(seen: Seen, seen_from: float, low: float, high: float) -> tuple[fl
 
 
 def _is_amount(seen: Seen, low: float, high: float, step: float) -> bool:
-    """Whether some numbers above 0 surely lie far above their median, as of pay and sizes: ratios are then told apart.
+    """Whether numbers above 0 surely lie as amounts do, such as pay and sizes: ratios are then told apart.
 
-    More than the shares of `FAR_ABOVE` lie above four or eight times it: of exponential ones 6 and .4%, of log-normal
-    ones with a deviation of 1.3 in the logarithm 14 and 5%. Zeros have no part in it, nor has where a range ends, which
-    is a matter of chance in a thin tail.
+    By how likely their octaves are where shapes of amounts are looked at, and where others are (`shapes_above_zero`),
+    each as common. Zeros have no part in it, nor has where a range ends, a matter of chance in a thin tail.
     """
     if low < 0.0 or high < max(TALL, TALL * step):
         return False
-    ends = 2.0 ** np.arange(LEAST_POWER + 1, LEAST_POWER + COARSE + 1)
-    first, last = np.searchsorted(ends, [max(low, high * 2.0**-FALL), high * 2.0**NEAR], side="right")
-    octaves = seen.cells[COARSE + 1 :][first : last + 1]
-    sums = np.cumsum(octaves)
-    half = int(np.argmax(sums >= sums[-1] / 2.0))
-    # Noise may leave fewer than no records in an octave: the median lies within it all the same.
-    median = half + 1 - min(1.0, max(0.0, (sums[half] - sums[-1] / 2.0) / max(octaves[half], 1e-9)))
-    for above, share in FAR_ABOVE:
-        tail, cells = _beyond(octaves, median + above)
-        if tail - share * sums[-1] > SURE * math.sqrt(seen.variance * (cells + 1)):
-            return True
-    return False
-
-
-def _beyond(octaves: Floats, place: float) -> tuple[float, int]:
-    """How many records lie beyond a place within some octaves, and of how many of them that is the sum.
-
-    In the octave of the place their density falls as it does from that octave to the next.
-    """
-    first = int(place)
-    if first + 1 >= len(octaves):
-        return 0.0, 0
-    fall = math.log(max(1.01, min(20.0, octaves[first] / max(octaves[first + 1], 1e-9))))
-    part = (math.exp(-fall * (place - first)) - math.exp(-fall)) / (1.0 - math.exp(-fall))
-    return float(octaves[first + 1 :].sum() + part * octaves[first]), len(octaves) - first
+    octaves = seen.cells[COARSE + 1 :]
+    records = max(1.0, seen.records - seen.zeros)
+    evidence = []
+    for shapes in shapes_above_zero():
+        variance = seen.variance + ((UNLIKE * shapes) ** 2 + ELSEWHERE**2) * records**2
+        fits = -0.5 * ((octaves - records * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
+        evidence.append(fits.max() + math.log(np.exp(fits - fits.max()).mean()))
+    return bool(evidence[0] - evidence[1] > (0.0 if preset_for(seen.scale.name) == "pay" else TOLD))
 
 
 def step_of(noisy: np.ndarray, error: float, records: float) -> float:
