@@ -58,13 +58,13 @@ export const ownDegrees = ({ turns }, value) => (turns && value > 180 ? value - 
 /** A number and its unit; the sign of a degree stands close to it. */
 export const withUnit = (text, unit) => `${text}${unit && unit !== "°" ? " " : ""}${unit}`;
 
-/** What is written at a place of a column: a category, a date, or a number to a five-hundredth of its range. */
+/** What is written at a place of a column: a category, a date, or a number to a five-hundredth of its range, or its step. */
 export const placeWords = (column, value) => {
   if (column.kind === "category") return column.categories[nearest(column, value)];
   if (column.kind === "date") return dateWords(column, value);
   if (column.kind === "amount") return amountWords(column, value);
   const own = ownDegrees(column, value);
-  return withUnit(asYear(digitsOf(own, (column.high - column.low) / 500, Math.round), own), column.unit);
+  return withUnit(asYear(digitsOf(own, Math.max((column.high - column.low) / 500, column.gap ?? 0), Math.round), own), column.unit);
 };
 
 const amountWords = (column, place) => withUnit(significant(amountAt(column, place), 3), column.unit);
@@ -174,13 +174,6 @@ export const bandWords = (axis, { est, low, high }, whole = false) => {
   const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
   const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(...[low, high].map((one) => ownDegrees(axis, one)), error).map((text, end) => asYear(text, [low, high][end]));
   return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
-};
-
-/** Where a cell begins, for the marks of an axis. */
-export const beginning = (axis, cell) => {
-  if (axis.kind === "category" || cell >= axis.valued) return axis.words[cell];
-  if (axis.kind === "date") return dateWords({ origin: axis.origin, step: axis.seconds }, axis.edges[cell]).slice(0, 10);
-  return valueWords(axis, axis.edges[cell]).replace(/\.0+$/, "");
 };
 
 /** A share in the digits that its error supports, for the end of a row. */

@@ -3,7 +3,7 @@
 // Each is some paths whose outlines change while somebody drags, so that a frame costs a few attributes a picture.
 // Ends of bars fade as the error has it: how dark a place is says how likely the exact number reaches to it.
 import { SHADES, cutTo, element, isolated, put, textWidth } from "./canvas.js";
-import { beginning, marksOf, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
+import { marksOf, roundMarks, shareDigits, titleOf, told } from "./numbers.js";
 
 export const LEVELS = [-1.96, -1.28, -0.67, -0.25, 0.25, 0.67, 1.28, 1.96];
 let namespace = ""; // no address stands in the page, this one neither: a browser says it when it is asked
@@ -39,6 +39,28 @@ export const roundedUp = (value) => {
 /** Where a band reaches at a level, which may be asymmetric. */
 export const bandAt = ({ est, low, high }, i, level) =>
   est[i] + (level / 1.96) * (level < 0 ? est[i] - low[i] : high[i] - est[i]);
+
+/** Where cells begin and end in a picture: half-way between values where they have steps, dates at midnight, amounts evenly in doublings. */
+const edgesOf = ({ edges, gap, kind, drawn }) => drawn ?? (kind === "date" ? edges : edges.map((one) => one - gap / 2));
+
+/** Round places along an axis of numbers or dates, with what is written there. */
+const numbersAlong = (axis, most) => {
+  const end = edgesOf(axis)[axis.valued];
+  return axis.ticks ?? marksOf({ ...axis, kind: "number" }, [axis.low, axis.gap ? end - axis.gap / 2 : end], most);
+};
+
+/** The same by cells and parts of one: round places of numbers or dates, and of as many categories as there is room for the middles. */
+export const namesAlong = (axis, most, room) => {
+  if (axis.kind === "category") {
+    const every = Math.ceil(axis.valued / room);
+    return axis.words.slice(0, axis.valued).map((words, cell) => [cell + 0.5, words]).filter((_, cell) => cell % every === 0);
+  }
+  const edges = edgesOf(axis);
+  return numbersAlong(axis, most).filter(([value]) => value >= edges[0] && value <= edges[axis.valued]).map(([value, words]) => {
+    const cell = Math.max(edges.findLastIndex((edge, i) => i < axis.valued && edge <= value), 0);
+    return [cell + (value - edges[cell]) / (edges[cell + 1] - edges[cell]), words];
+  });
+};
 
 const isAround = (axis) => axis.round && axis.cells > MOST_ROWS + 2;
 
@@ -164,10 +186,10 @@ export class Picture extends Pointed {
 
   layMarks() {
     const { axis, plot } = this;
-    const edges = this.edges();
+    const edges = this.drawn ??= edgesOf(axis);
     const [low, high] = [edges[0], edges[axis.valued]];
     this.across = (value) => plot.left + ((value - low) / (high - low)) * (plot.right - plot.left);
-    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : axis.ticks ?? marksOf({ ...axis, kind: "number" }, [axis.low, axis.gap ? high - axis.gap / 2 : high], (plot.right - plot.left) / 46);
+    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : numbersAlong(axis, (plot.right - plot.left) / 46);
     let end = -Infinity;
     for (const [place, words] of marks) {
       const x = this.across(place);
@@ -178,13 +200,6 @@ export class Picture extends Pointed {
       this.words.append(drawing("path", { class: "tick", d: `M${x} ${plot.bottom}v5` }), drawing("text", { x: at, y: plot.bottom + 20, class: "along" }, words));
     }
     this.words.append(drawing("path", { class: "base", d: `M${plot.left} ${plot.bottom}H${plot.right}` }));
-  }
-
-  /** Where cells begin and end in a picture: half-way between values where they have steps, and dates at midnight. */
-  edges() {
-    const { edges, gap, kind, drawn } = this.axis;
-    if (drawn) return drawn; // amounts, evenly in doublings
-    return kind === "date" ? edges : edges.map((one) => one - gap / 2);
   }
 
   scale(top) {
@@ -214,7 +229,7 @@ export class Picture extends Pointed {
 
   laidStrip(row) {
     if (this.rows) return [row * ROW + 5, ROW - 9];
-    const edges = this.drawn ??= this.edges();
+    const edges = this.drawn ??= edgesOf(this.axis);
     const [x, end] = [this.across(edges[row]), this.across(edges[row + 1])];
     const space = end - x > 5 ? 1 : 0;
     return [x + space / 2, Math.max(0.6, end - x - space)];
@@ -259,7 +274,7 @@ export class Picture extends Pointed {
   /** A line over time with its band fading to either side. */
   drawLine(seen) {
     const { everyone, kind, order } = this;
-    const edges = this.drawn ??= this.edges();
+    const edges = this.drawn ??= edgesOf(this.axis);
     const d = Object.fromEntries(Object.keys(this.paths).map((name) => [name, ""]));
     const point = (cell, value) => `${this.across((edges[cell] + edges[cell + 1]) / 2).toFixed(1)} ${this.at(Math.max(0, value)).toFixed(1)}`;
     // A week or month that the bounds cut off has fewer for this reason alone: the line begins and ends at whole ones.
@@ -326,7 +341,7 @@ export class Picture extends Pointed {
     const box = this.svg.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     if (this.rows) return Math.min(Math.max(Math.floor(y / ROW), 0), this.order.length - 1);
-    const edges = this.drawn ??= this.edges();
+    const edges = this.drawn ??= edgesOf(this.axis);
     let row = 0;
     while (row < this.order.length - 1 && this.across(edges[row + 1]) < x) row++;
     return row;
@@ -515,20 +530,23 @@ export class CellPicture extends Pointed {
 
   layNames() {
     const { across, up, plot } = this;
-    const named = ({ kind }) => (kind === "category" ? 0.5 : 0); // a category in its middle, a number where its cell begins
-    const every = Math.ceil((up.valued * 17) / plot.height);
-    for (let row = 0; row < up.valued; row += every) {
-      this.words.append(drawing("text", { x: plot.left - 8, y: this.y(row + named(up)) + 4, class: "up" }, cutTo(beginning(up, row), plot.left - 10)));
+    let last = Infinity;
+    for (const [cell, words] of namesAlong(up, plot.height / 34, plot.height / 17)) {
+      const y = this.y(cell) + 4;
+      if (last - y < 16) continue;
+      last = y;
+      this.words.append(drawing("text", { x: plot.left - 8, y, class: "up" }, cutTo(words, plot.left - 10)));
     }
-    const names = Array.from({ length: across.valued }, (_, cell) => cutTo(beginning(across, cell), Math.max(70, plot.width / across.valued - 10)));
-    const room = Math.max(...names.map((words) => textWidth(words))) + 10;
-    const some = Math.ceil((room * across.valued) / plot.width);
-    for (let cell = 0, end = -Infinity; cell < across.valued; cell += some) {
-      const half = textWidth(names[cell]) / 2;
-      const at = Math.min(Math.max(this.x(cell + named(across)), plot.left + half), this.width - half);
+    const widest = Math.max(70, plot.width / across.valued - 10);
+    const room = Math.max(...across.words.slice(0, across.valued).map((words) => Math.min(textWidth(words), widest))) + 10;
+    let end = -Infinity;
+    for (const [cell, words] of namesAlong(across, plot.width / 70, plot.width / room)) {
+      const name = cutTo(words, widest);
+      const half = textWidth(name) / 2;
+      const at = Math.min(Math.max(this.x(cell), plot.left + half), this.width - half);
       if (at - half < end + 6) continue; // the first one was moved inside
       end = at + half;
-      this.words.append(drawing("text", { x: at, y: plot.top + plot.height + 17, class: "along" }, names[cell]));
+      this.words.append(drawing("text", { x: at, y: plot.top + plot.height + 17, class: "along" }, name));
     }
     this.words.append(drawing("text", { x: plot.left + plot.width / 2, y: this.height - 4, class: "along title" }, cutTo(`${titleOf(across)} →`, plot.width)));
   }

@@ -47,8 +47,9 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     Returns
     -------
     dict[str, Any]
-        Name, unit and bounds, or categories. Of dates ``ticks``, ``origin`` and ``step`` besides, in seconds
-        since 1970. Of amounts ``ticks`` and the ``finest`` of their doublings, and bounds are in these.
+        Name, unit and bounds, or categories. Of numbers the ``gap`` between two, where they have steps. Of dates
+        ``ticks``, ``origin`` and ``step`` besides, in seconds since 1970. Of amounts ``ticks`` and the ``finest`` of
+        their doublings, and bounds are in these.
     """
     column = box.column(name)
     if isinstance(column, (Categorical, Ordered)):
@@ -60,6 +61,8 @@ def column_facts(box: Box, name: str) -> dict[str, Any]:
     axis = PictureAxis.of(column, natural)
     facts = {"name": name, "unit": axis.unit, "kind": "number", "low": low, "high": high}
     facts |= {"measure": axis.measure, "length": axis.length, "turns": axis.is_longitude}
+    if isinstance(column, Numeric) and column.spacing:
+        facts["gap"] = column.spacing
     if isinstance(column, Dates):
         first, second = column.between(np.array([low, low + 1.0])).astype("int64").tolist()
         facts |= {"kind": "date", "ticks": date_ticks(column), "origin": first, "step": second - first}

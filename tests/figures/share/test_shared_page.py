@@ -379,3 +379,18 @@ def test_a_sentence_names_all_that_may_be_ahead_each_with_its_share_and_no_stret
     dates = '{ kind: "date", cells: 3, missing: -1 }'
     even = "{ est: [0.34, 0.33, 0.33], low: [0.3, 0.3, 0.3], high: [0.37, 0.36, 0.36] }"
     assert said_by_the_page("numbers.js", "leadOf", f"leadOf({dates}, {even}, 0)") == ""
+
+
+def test_years_under_a_picture_of_two_columns_are_round():
+    """Under cells of two years stood 1940, 1952, 1958 and so on: where every third cell begins."""
+    edges = list(range(1940, 2026, 2))
+    years = f'{{ kind: "number", low: 1940, high: 2024, gap: 1, valued: {len(edges) - 1}, edges: {edges} }}'
+    marks = said_by_the_page("pictures.js", "namesAlong", f"namesAlong({years}, 8, 8)")
+    assert [words for _, words in marks] == ["1940", "1960", "1980", "2000", "2020"]
+    assert [cell for cell, _ in marks] == [0.25 + 10 * place for place in range(5)]  # a year is half of a cell
+
+
+def test_a_place_among_years_is_a_year():
+    """A point that was asked stood at 1979.0."""
+    years = '{ kind: "number", low: 1940, high: 2024, gap: 1, unit: "" }'
+    assert said_by_the_page("numbers.js", "placeWords", f"placeWords({years}, 1978.7)") == "1979"
