@@ -74,7 +74,7 @@ def main() -> None:
 def pages() -> Iterator[tuple[str, Callable]]:
     """What is measured: a name, and what opens it."""
     from core.sources.public_tables import bundled_distances, bundled_groups, bundled_releases
-    from core.ui.learn.course import LESSONS
+    from core.ui.course import LESSONS
 
     yield "Home", lambda: opened("app.py")
     yield "Tour", lambda: opened("app.py", tour="true")

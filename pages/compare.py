@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import RequestError
 from core.formatting.escapes import in_markdown
-from core.ui.compare.compare_page import compare, nothing_yet
+from core.ui.compare_page import compare, nothing_yet
 from core.ui.frame.navigation import COMPARE
 from core.ui.surroundings import frame
 

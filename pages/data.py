@@ -9,10 +9,10 @@ from core.errors import RequestError
 from core.formatting.escapes import in_markdown
 from core.privacy.ledger.log import Did
 from core.sources.public_tables import Sample, sample
-from core.ui.data.column_form import column_table, used_columns
-from core.ui.data.declaration_draft import ColumnDraft, Declaration, keep, restore
-from core.ui.data.filling_rows import offer_codebook, offer_common_knowledge, start_from_sample
-from core.ui.data.finding import Decision, decide, fill_found, find, offer_commands
+from core.ui.column_form import column_table, used_columns
+from core.ui.declaration_draft import ColumnDraft, Declaration, keep, restore
+from core.ui.filling_rows import offer_codebook, offer_common_knowledge, start_from_sample
+from core.ui.finding_out import Decision, decide, fill_found, find, offer_commands
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.frame.navigation import DATA, RELEASE
 from core.ui.frame.session import OwnData, Records, Session

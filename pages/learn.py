@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from core.ui.course import course
 from core.ui.frame.navigation import DATA, LEARN
-from core.ui.learn.course import course
 from core.ui.own_data.picking_records import ORIGIN, SAMPLE
 from core.ui.surroundings import frame
 

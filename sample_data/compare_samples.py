@@ -22,8 +22,8 @@ from core.lab.comparison_work import COMPARISONS, FAULT, bundled, keep, tried
 from core.releases.forecast.recommendation import Closeness
 from core.runtime.environment import one_core
 from core.sources.public_tables import sample, samples
-from core.ui.compare.compare_choices import first_shown
-from core.ui.compare.subject import Subject, sample_subject
+from core.ui.compare_choices import first_shown
+from core.ui.compare_subject import Subject, sample_subject
 
 OFTEN = 20
 """Seconds of a processor after which what is known is written."""

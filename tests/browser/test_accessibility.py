@@ -5,7 +5,7 @@ The quick tests of the pages ask axe too, where they have a page open anyway; he
 
 import pytest
 
-from core.ui.learn.course import LESSONS
+from core.ui.course import LESSONS
 from tests.browser.conftest import LOOKS
 from tests.browser.test_release import describe, price, total, wait_released
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ui.learn.course import LESSONS
+from core.ui.course import LESSONS
 
 
 @pytest.fixture

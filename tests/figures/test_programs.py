@@ -25,7 +25,7 @@ from core.sketches.part import Part
 from core.sketches.tables.tables import Tables
 from tests.figures.explorations import HARMLESS, HOSTILE, exploration_of, release_of
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def run(program: str, folder: Path) -> subprocess.CompletedProcess:

@@ -14,8 +14,8 @@ from core.lab.comparison_work import COMPARISONS, FAULT, Bench, Results, Task, T
 from core.releases.forecast.recommendation import Closeness
 from core.runtime.environment import Attendance, cores
 from core.sources.public_tables import sample
-from core.ui.compare.compare_choices import first_plan, first_shown
-from core.ui.compare.subject import sample_subject
+from core.ui.compare_choices import first_plan, first_shown
+from core.ui.compare_subject import sample_subject
 from tests.depth import sampled
 from tests.releases.forecast.conftest import usual_trials  # noqa: F401  what is bundled was measured with them
 

@@ -24,7 +24,7 @@ from core.sketches import registry
 from core.sketches.adaptive import Adaptive
 from core.sketches.answers import Capabilities
 from core.sketches.linear import LinearSketch
-from core.ui.compare.compare_choices import marks
+from core.ui.compare_choices import marks
 from tests.cli.conftest import command, ledger, people, refused, source  # noqa: F401 (fixtures)
 
 TOY = """

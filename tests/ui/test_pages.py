@@ -583,7 +583,7 @@ def test_no_ledger_is_opened_before_it_is_needed(monkeypatch):
     def refuse(*where):
         raise AssertionError("a ledger was opened")
 
-    monkeypatch.setattr("core.ui.data.finding.ledger_for", refuse)
+    monkeypatch.setattr("core.ui.finding_out.ledger_for", refuse)
     app = data_page()
     app.segmented_control[0].set_value(SAMPLE).run()
     field(app.radio, "Sample").set_value("city").run()

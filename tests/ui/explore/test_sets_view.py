@@ -11,8 +11,8 @@ from core import Budget, release
 from core.domain import Domain, Items, PrivacyUnit
 from core.sketches.hashed.minhash import MinHash
 from core.sources import open_source
-from core.ui.data.finding import basket_command, edges_command
 from core.ui.explore.sets_view import how_sets_look, items_of, meaning, overlap_sentence, share_sentence
+from core.ui.finding_out import basket_command, edges_command
 from core.ui.frame.navigation import CLASSIFY, EXPLORE
 from core.ui.frame.session import KEY
 from tests.ui.explore.visiting import choose, explore, field, options, shown

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from ...figures.palette import FAINT, INK
-from ...figures.traces import FONT
-from ...formatting.escapes import in_html
-from ...runtime.environment import APP
-from ..frame.marks import choose_one, main_action, offer
+from ..figures.palette import FAINT, INK
+from ..figures.traces import FONT
+from ..formatting.escapes import in_html
+from ..runtime.environment import APP
 from . import promise_lessons, sketch_lessons
+from .frame.marks import choose_one, main_action, offer
 from .lesson import Lesson, show_lesson
 
 EXPERIMENTS = {

@@ -11,27 +11,27 @@ from typing import Literal
 
 import streamlit as st
 
-from ...domain import Column, Domain
-from ...errors import RequestError
-from ...figures.comparison_figures import MethodMark, method_marks
-from ...formatting.escapes import in_markdown
-from ...formatting.numbers import count
-from ...lab.comparison_plan import METHODS, Method, Plan
-from ...lab.comparison_trials import from_file
-from ...privacy.budget import Budget
-from ...releases.forecast.expected_answers import NORMS
-from ...releases.forecast.kernel_choice import DEFAULT_SHARE, kernel_at, suggested_kernel
-from ...releases.forecast.recommendation import Closeness, Distances
-from ...sources import Upload, open_source
-from ...sources.public_tables import Sample, public_facts, sample, samples
-from ...sources.source_opening import FILE_TYPES
-from ..frame.marks import choose_one, facts, note
-from ..frame.navigation import DATA
-from ..frame.session import OwnData, Session
-from ..frame.visiting import turn
-from ..own_data.paying import EPSILONS, SLACK
-from ..own_data.picking_records import DECLARED, is_own_file
-from .subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
+from ..domain import Column, Domain
+from ..errors import RequestError
+from ..figures.comparison_figures import MethodMark, method_marks
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import count
+from ..lab.comparison_plan import METHODS, Method, Plan
+from ..lab.comparison_trials import from_file
+from ..privacy.budget import Budget
+from ..releases.forecast.expected_answers import NORMS
+from ..releases.forecast.kernel_choice import DEFAULT_SHARE, kernel_at, suggested_kernel
+from ..releases.forecast.recommendation import Closeness, Distances
+from ..sources import Upload, open_source
+from ..sources.public_tables import Sample, public_facts, sample, samples
+from ..sources.source_opening import FILE_TYPES
+from .compare_subject import QUERIES, RECORDS, Subject, described, kernels_like, sample_subject
+from .frame.marks import choose_one, facts, note
+from .frame.navigation import DATA
+from .frame.session import OwnData, Session
+from .frame.visiting import turn
+from .own_data.paying import EPSILONS, SLACK
+from .own_data.picking_records import DECLARED, is_own_file
 
 ON_SAMPLE, ON_FILE, ON_FACTS = "A sample", "A public file", "My data"
 CLOSENESS, DISTANCE = "closeness", "distance"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.domain import Categorical, Domain, Numeric, PrivacyUnit, Vector
 from core.errors import RequestError
-from core.ui.data.declaration_draft import ColumnDraft, Declaration, as_typed, texts_in
+from core.ui.declaration_draft import ColumnDraft, Declaration, as_typed, texts_in
 
 
 def column(kind, name, written=True, longest=None, **facts):

@@ -16,17 +16,17 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from ...domain import Categorical, Column, Domain, Scalar, Vector
-from ...figures.figure_axes import Axis
-from ...formatting.numbers import significant
-from ...geometry.kernel import Stationary
-from ...geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
-from ...lab.comparison_plan import METHODS, Advice, Method, Step, Trial
-from ...lab.comparison_trials import PublicData, exact_sums, from_sample, released_functions, run_trial
-from ...privacy.budget import Budget
-from ...releases.forecast.forecast import forecast
-from ...releases.forecast.recommendation import Closeness, Distances, recommend
-from ...sources.public_tables import Sample
+from ..domain import Categorical, Column, Domain, Scalar, Vector
+from ..figures.figure_axes import Axis
+from ..formatting.numbers import significant
+from ..geometry.kernel import Stationary
+from ..geometry.kernels import Gaussian, Kernel, Laplacian, Smooth
+from ..lab.comparison_plan import METHODS, Advice, Method, Step, Trial
+from ..lab.comparison_trials import PublicData, exact_sums, from_sample, released_functions, run_trial
+from ..privacy.budget import Budget
+from ..releases.forecast.forecast import forecast
+from ..releases.forecast.recommendation import Closeness, Distances, recommend
+from ..sources.public_tables import Sample
 
 ALONG = 400  # Places along one column.
 SIDE = 36  # Places along a side of a map.

@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from ...domain.column_entries import OTHER
-from ...domain.dates import as_dates, moments
-from ...domain.formats import FORMATS
-from ...domain.written_dates import NEVER
-from ...formatting.escapes import in_html, in_markdown
-from ...sources import ColumnInfo
-from ..frame.marks import draw, note
+from ..domain.column_entries import OTHER
+from ..domain.dates import as_dates, moments
+from ..domain.formats import FORMATS
+from ..domain.written_dates import NEVER
+from ..formatting.escapes import in_html, in_markdown
+from ..sources import ColumnInfo
 from .declaration_draft import TO_FIND, ColumnDraft, texts_in
+from .frame.marks import draw, note
 
 MANY = 100  # Data of more columns starts with all of them left out.
 AT_ONCE = 24  # Lines shown at once; of wider data, the used columns and those that match a search.

@@ -7,20 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Vector
-from ...domain.codebooks import codebook_in, read_codebook
-from ...domain.column_entries import OTHER, PRESETS, preset_for, tidy_name
-from ...domain.drafts import drafted
-from ...domain.written import DECIMALS
-from ...errors import RequestError
-from ...formatting.escapes import in_markdown
-from ...formatting.numbers import bound, count, listed
-from ...sources import ColumnInfo, Upload, open_source
-from ...sources.public_tables import Sample, public_facts
-from ...sources.source_opening import FILE_TYPES
-from ..frame.marks import note
-from ..frame.session import Records
-from ..own_data.picking_records import is_own_file
+from ..domain import Categorical, Column, Vector
+from ..domain.codebooks import codebook_in, read_codebook
+from ..domain.column_entries import OTHER, PRESETS, preset_for, tidy_name
+from ..domain.drafts import drafted
+from ..domain.written import DECIMALS
+from ..errors import RequestError
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import bound, count, listed
+from ..sources import ColumnInfo, Upload, open_source
+from ..sources.public_tables import Sample, public_facts
+from ..sources.source_opening import FILE_TYPES
 from .column_form import (
     BY_LENGTH,
     BY_NUMBER,
@@ -37,6 +34,9 @@ from .column_form import (
     field_key,
 )
 from .declaration_draft import Declaration, as_typed
+from .frame.marks import note
+from .frame.session import Records
+from .own_data.picking_records import is_own_file
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
 MOST_SHOWN = 6

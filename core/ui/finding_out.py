@@ -14,24 +14,24 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ...domain.declarations import stated
-from ...errors import RequestError
-from ...formatting.escapes import in_markdown
-from ...formatting.numbers import amount, listed, significant
-from ...privacy.budget import Budget
-from ...privacy.composition import failing
-from ...privacy.ledger.account import Account
-from ...privacy.ledger.ledger import Ledger
-from ...releases.discovery import bought_alone, by_forecast
-from ...releases.discovery_stage import Discovery
-from ...releases.payment import LedgerAccount, Purchase, unit_words
-from ...runtime.environment import PROGRAM
-from ...sources import ColumnInfo
-from ..frame.marks import note
-from ..frame.session import Records, Session
-from ..own_data.paying import SLACK, WITH_SLACK, choose_epsilon, choose_payer, choose_slack, ledger_for
+from ..domain.declarations import stated
+from ..errors import RequestError
+from ..formatting.escapes import in_markdown
+from ..formatting.numbers import amount, listed, significant
+from ..privacy.budget import Budget
+from ..privacy.composition import failing
+from ..privacy.ledger.account import Account
+from ..privacy.ledger.ledger import Ledger
+from ..releases.discovery import bought_alone, by_forecast
+from ..releases.discovery_stage import Discovery
+from ..releases.payment import LedgerAccount, Purchase, unit_words
+from ..runtime.environment import PROGRAM
+from ..sources import ColumnInfo
 from .declaration_draft import Declaration
 from .filling_rows import fill_entry, leave_out
+from .frame.marks import note
+from .frame.session import Records, Session
+from .own_data.paying import SLACK, WITH_SLACK, choose_epsilon, choose_payer, choose_slack, ledger_for
 
 PURE = (
     "Without the one-in-a-million risk no values of categories can be found, as one that a single person has would "

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ...errors import RequestError
-from ...figures.comparison_figures import (
+from ..errors import RequestError
+from ..figures.comparison_figures import (
     curves_figure,
     distance,
     errors_figure,
@@ -26,21 +26,30 @@ from ...figures.comparison_figures import (
     map_figure,
     swatch,
 )
-from ...figures.traces import standalone
-from ...formatting.escapes import in_html, in_markdown
-from ...formatting.numbers import about, listed, percent, significant
-from ...lab.comparison_plan import MEASURES, METHODS, ErrorCurve, Outcome, Step, Trial, curves
-from ...lab.comparison_work import Bench, Task
-from ...local.trust import Trust, of_density
-from ...releases.forecast.recommendation import Closeness
-from ...sketches.hashed.race import Race
-from ...sketches.registry import hashed
-from ..frame.marks import draw, main_action, missing_sentence, note, offer, show
-from ..frame.session import Session
-from ..frame.visiting import turn
+from ..figures.traces import standalone
+from ..formatting.escapes import in_html, in_markdown
+from ..formatting.numbers import about, listed, percent, significant
+from ..lab.comparison_plan import MEASURES, METHODS, ErrorCurve, Outcome, Step, Trial, curves
+from ..lab.comparison_work import Bench, Task
+from ..local.trust import Trust, of_density
+from ..releases.forecast.recommendation import Closeness
+from ..sketches.hashed.race import Race
+from ..sketches.registry import hashed
 from .compare_choices import Chosen, choose_plan, choose_several, choose_subject, first_drawn, marks, plainly
-from .results import LOOK_EVERY, about_methods, as_asked, bench, choose_measure, results, shown_curves, trials_of
-from .subject import Picture, Subject
+from .compare_results import (
+    LOOK_EVERY,
+    about_methods,
+    as_asked,
+    bench,
+    choose_measure,
+    results,
+    shown_curves,
+    trials_of,
+)
+from .compare_subject import Picture, Subject
+from .frame.marks import draw, main_action, missing_sentence, note, offer, show
+from .frame.session import Session
+from .frame.visiting import turn
 
 NEXT_EVERY = 1.2  # Seconds that a draw is shown while they play.
 AT, PLAYING, DRAW, LINES = "at", "compare-playing", "compare-draw", "compare-lines"

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ...figures.comparison_figures import (
+from ..figures.comparison_figures import (
     Costs,
     advice_sentence,
     costs_figure,
@@ -21,15 +21,15 @@ from ...figures.comparison_figures import (
     releases_sentence,
     swatch,
 )
-from ...formatting.escapes import in_html, in_markdown
-from ...formatting.numbers import percent, size, taken, wait
-from ...lab.comparison_plan import METHODS, ErrorCurve, Method, Outcome, Step, Trial, curves
-from ...lab.comparison_trials import PublicData
-from ...lab.comparison_work import Bench, Results, Turns, bundled
-from ...runtime.environment import Attendance
-from ..frame.marks import choose_one, draw, note, show
+from ..formatting.escapes import in_html, in_markdown
+from ..formatting.numbers import percent, size, taken, wait
+from ..lab.comparison_plan import METHODS, ErrorCurve, Method, Outcome, Step, Trial, curves
+from ..lab.comparison_trials import PublicData
+from ..lab.comparison_work import Bench, Results, Turns, bundled
+from ..runtime.environment import Attendance
 from .compare_choices import Chosen, marks, plainly
-from .subject import Subject
+from .compare_subject import Subject
+from .frame.marks import choose_one, draw, note, show
 
 # Seconds until the browser looks again what is there: while nothing is, and then. Figures take time to draw, which the
 # comparison would rather have.

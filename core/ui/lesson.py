@@ -9,8 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from ...formatting.escapes import in_html
-from ..frame.marks import BARE, draw, show
+from ..formatting.escapes import in_html
+from .frame.marks import BARE, draw, show
 
 # The privacy loss, which lessons share: whoever moves it in one finds it so in the next, and in the address.
 EPSILON = "epsilon"

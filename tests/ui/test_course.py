@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.ui import course as plan_module
+from core.ui.course import ADDRESS, EXPERIMENTS, LESSON, LESSONS, LINES, PLAN, sheet_of, sheets_html
 from core.ui.frame.navigation import LEARN
-from core.ui.learn import course as plan_module
-from core.ui.learn.course import ADDRESS, EXPERIMENTS, LESSON, LESSONS, LINES, PLAN, sheet_of, sheets_html
 
 SHEETS = [sheet_of(lesson, place, len(LESSONS), "http://host/learn?x=1") for place, lesson in enumerate(LESSONS, 1)]
 
@@ -47,7 +47,7 @@ def test_the_plan_leads_to_the_tour_wherever_the_app_is_served(monkeypatch):
     assert "(./?tour=true)" in written[0] and "127.0.0.1" not in written[0]
 
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 NAMES = [lesson.name for lesson in LESSONS]
 
 

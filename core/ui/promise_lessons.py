@@ -10,8 +10,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from ...figures.forecast_figures import dots, dots_in_words
-from ...figures.lesson_figures import (
+from ..figures.forecast_figures import dots, dots_in_words
+from ..figures.lesson_figures import (
     NAMES,
     averages_figure,
     bounds_figure,
@@ -22,14 +22,14 @@ from ...figures.lesson_figures import (
     files_in_words,
     outcomes_figure,
 )
-from ...figures.local_figures import polls_figure, trust_figure
-from ...formatting.escapes import in_html
-from ...formatting.numbers import about, count, percent, rounded, significant
-from ...lab.crowd_lessons import POLLS, Outcomes, Polled, outcomes, people_needed, polled
-from ...lab.noise_lessons import FILES, ROWS, Asked, Files, NoiseOfRows, ask, exact_files, noise_of_rows, textbook_files
-from ...lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
-from ...sketches.grids.histogram import SCALE as WHOLE
-from ..frame.marks import Visibility, bar, best_guess, choose_one, draw, note, odds, rail
+from ..figures.local_figures import polls_figure, trust_figure
+from ..formatting.escapes import in_html
+from ..formatting.numbers import about, count, percent, rounded, significant
+from ..lab.crowd_lessons import POLLS, Outcomes, Polled, outcomes, people_needed, polled
+from ..lab.noise_lessons import FILES, ROWS, Asked, Files, NoiseOfRows, ask, exact_files, noise_of_rows, textbook_files
+from ..lab.release_lessons import GAMES, PUBLIC_BOUNDS, Attack, attack
+from ..sketches.grids.histogram import SCALE as WHOLE
+from .frame.marks import Visibility, bar, best_guess, choose_one, draw, note, odds, rail
 from .lesson import advance, choose_epsilon, picture, play_button, playing, say, slide
 
 CROWD = "crowd-size"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from ...errors import RequestError
-from ...figures.lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
-from ...formatting.escapes import in_html, in_markdown
-from ...formatting.numbers import rounded, significant
-from ...lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
-from ...lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
-from ...releases.release import Release
-from ..frame.marks import BARE, Visibility, choose_one, draw, mark, note
+from ..errors import RequestError
+from ..figures.lesson_figures import curve_figure, curve_in_words, plane_figure, plane_in_words
+from ..formatting.escapes import in_html, in_markdown
+from ..formatting.numbers import rounded, significant
+from ..lab.crowd_lessons import AMPLE, MOST, RowErrors, curve
+from ..lab.release_lessons import DRAWS, MOST_PEOPLE, ROWS, Plane, in_text, places
+from ..releases.release import Release
+from .frame.marks import BARE, Visibility, choose_one, draw, mark, note
 from .lesson import EPSILONS, advance, choose_epsilon, picture, play_button, playing, say, slide
 
 # Keys of the controls, and their names in the address.

@@ -18,15 +18,14 @@ from core.privacy.budget import Budget
 from core.releases.forecast.recommendation import Closeness
 from core.sources import Source
 from core.sources.public_tables import sample
-from core.ui.compare import compare_page
-from core.ui.compare import results as compare_results
-from core.ui.compare.compare_choices import DECLARED, ON_FACTS, ON_FILE, marks
-from core.ui.compare.results import shown_curves, tuning_sentence
-from core.ui.compare.subject import SHAPES, Subject, kernels_like, picture_of
+from core.ui import compare_page, compare_results
+from core.ui.compare_choices import DECLARED, ON_FACTS, ON_FILE, marks
+from core.ui.compare_results import shown_curves, tuning_sentence
+from core.ui.compare_subject import SHAPES, Subject, kernels_like, picture_of
 from core.ui.frame.session import KEY, OwnData, Session
 from core.ui.own_data.picking_records import OWN_FILE
 
-APP = str(Path(__file__).parents[3] / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 
 
 class Unreadable(Source):
@@ -239,9 +238,9 @@ def test_slow_pictures_are_drawn_once_and_quick_ones_often(monkeypatch):
     known = sample("salaries")
     data = from_sample(known, records=300, queries=20)
     subject = Subject("x", "", known.domain, Closeness(known.kernel), 300, data, known.show)
-    monkeypatch.setattr("core.ui.compare.subject.QUICK", np.inf)
+    monkeypatch.setattr("core.ui.compare_subject.QUICK", np.inf)
     assert len(subject._drawn(METHODS["race"], Budget(1))) == 8
-    monkeypatch.setattr("core.ui.compare.subject.QUICK", -1.0)
+    monkeypatch.setattr("core.ui.compare_subject.QUICK", -1.0)
     assert len(subject._drawn(METHODS["race"], Budget(1))) == 1
 
 

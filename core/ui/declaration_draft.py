@@ -22,20 +22,20 @@ from typing import Any
 
 import streamlit as st
 
-from ...domain import Categorical, Column, Domain, Numeric, PrivacyUnit, Reading, Vector
-from ...domain.column_entries import columns_of
-from ...domain.declarations import Declaration as DeclaredTable
-from ...domain.declarations import with_missing_category
-from ...errors import RequestError
-from ...figures.meaning import column_values
-from ...formatting.numbers import count, number
-from ...privacy.ledger.ledger_store import default_place
-from ...releases.payment import Purchase
-from ...sources import ColumnInfo
-from ..frame.marks import note
-from ..frame.session import Records, Session
-from ..frame.visiting import stranger, visitor_now
-from ..own_data.paying import VARIABLE
+from ..domain import Categorical, Column, Domain, Numeric, PrivacyUnit, Reading, Vector
+from ..domain.column_entries import columns_of
+from ..domain.declarations import Declaration as DeclaredTable
+from ..domain.declarations import with_missing_category
+from ..errors import RequestError
+from ..figures.meaning import column_values
+from ..formatting.numbers import count, number
+from ..privacy.ledger.ledger_store import default_place
+from ..releases.payment import Purchase
+from ..sources import ColumnInfo
+from .frame.marks import note
+from .frame.session import Records, Session
+from .frame.visiting import stranger, visitor_now
+from .own_data.paying import VARIABLE
 
 # What an entry must say, by its kind and key, in the words of a request.
 NEEDS: dict[str, dict[str, str]] = {

@@ -15,8 +15,8 @@ from core.domain.column_entries import NO, YES
 from core.domain.declarations import Declaration as DeclaredTable
 from core.domain.round_columns import position
 from core.sources import Source, open_source
-from core.ui.data.declaration_draft import HALF_PLACE, ColumnDraft, Declaration
-from core.ui.data.filling_rows import fill_rows
+from core.ui.declaration_draft import HALF_PLACE, ColumnDraft, Declaration
+from core.ui.filling_rows import fill_rows
 from core.ui.frame.navigation import DATA
 from core.ui.frame.session import KEY, Session
 
@@ -45,8 +45,8 @@ def rows():
     """The page's table alone; a script of its own, as AppTest runs it."""
     import streamlit as st
 
-    from core.ui.data.column_form import column_table, used_columns
-    from tests.ui.data.test_rows import SOURCE
+    from core.ui.column_form import column_table, used_columns
+    from tests.ui.test_rows import SOURCE
 
     drafts = used_columns(SOURCE.columns, 1, None)
     column_table(SOURCE.columns, 1, drafts, None)
@@ -222,7 +222,7 @@ elsewhere,integer,0,1,,,
 
 def test_a_codebook_fills_the_rows(monkeypatch):
     state: dict[str, object] = {}
-    monkeypatch.setattr("core.ui.data.filling_rows.st.session_state", state)
+    monkeypatch.setattr("core.ui.filling_rows.st.session_state", state)
     done, unfinished, lost = fill_rows(SOURCE.columns, 1, read_codebook(BOOK))
     monkeypatch.undo()
     assert sorted(done) == sorted(["age", "pay", "joined", "lat", "lon", "school", "town"])
@@ -254,7 +254,7 @@ def test_a_declaration_comes_back_with_all_that_rows_cannot_say(monkeypatch):
       place: {kind: position, latitude: lat, longitude: lon, south: 45, north: 46, west: 4, east: 5}
     """
     state: dict[str, object] = {}
-    monkeypatch.setattr("core.ui.data.filling_rows.st.session_state", state)
+    monkeypatch.setattr("core.ui.filling_rows.st.session_state", state)
     fill_rows(SOURCE.columns, 1, read_codebook(text))
     monkeypatch.undo()
     at = AppTest.from_function(rows, default_timeout=60)
@@ -270,7 +270,7 @@ def test_a_declaration_comes_back_with_all_that_rows_cannot_say(monkeypatch):
 
 def page(source: Source) -> tuple[AppTest, Session]:
     """The Data page with records that were picked."""
-    at = AppTest.from_file(str(Path(__file__).parents[3] / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=60)
     at.session_state[KEY] = session = Session()
     session.pick("people", source)
     return at.run().switch_page(DATA.path).run(), session

@@ -1,1 +1,0 @@
-"""The page Learn: its lessons, and the course that they make."""
