@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 
@@ -43,6 +43,10 @@ LATEX = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_"},
     }
 )
+CURATORS = ("Government", "Industry", "Nonprofit")
+"""What a curator may be there."""
+LONGEST = 2_000
+"""Characters of a typed fact."""
 GREEK = {"ε": r"$\varepsilon$", "δ": r"$\delta$", "≤": r"$\leq$"}
 
 
@@ -56,14 +60,14 @@ def title_of(label: PrivacyLabel) -> str:
 def bibtex(label: PrivacyLabel) -> str:
     """An entry of BibTeX, whose author is to be filled in."""
     mark = (label.fingerprint or "")[:12]
-    fields = {
+    entries = {
         "author": "{[who released it]}",
         "title": f"{{{_in_latex(title_of(label))}}}",
         "year": str(datetime.fromisoformat(label.created).year),
         "howpublished": f"{{Release file, made with {_in_latex(SOFTWARE)}}}",
         "note": f"{{{_in_latex(f'{label.promise}; SHA-256 {label.fingerprint}')}}}",
     }
-    inside = ",\n".join(f"  {name} = {value}" for name, value in fields.items())
+    inside = ",\n".join(f"  {name} = {value}" for name, value in entries.items())
     return f"@misc{{frostglass-{mark},\n{inside}\n}}\n"
 
 
@@ -134,6 +138,32 @@ def read_public(data: bytes) -> PublicFile:
     if data[:1] == b"{":
         return load_model(data)
     return load_local(data) if is_local(data) else load(data)
+
+
+@dataclass(frozen=True)
+class Publisher:
+    """The five facts that no release knows of itself; "" where nobody says."""
+
+    curator: str = ""  # Who publishes it: the name of an organisation or a person.
+    # What they are: "Government", "Industry" or "Nonprofit", as the registry of deployments sorts curators.
+    kind: str = ""
+    use: str = ""  # What it is meant to be used for.
+    region: str = ""  # Where the people live whom it is about, or whose laws apply.
+    licence: str = ""  # Under which terms others may use it, such as the address of a licence.
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            text = " ".join(str(getattr(self, field.name)).split())
+            if len(text) > LONGEST or not text.isprintable():
+                raise RequestError(
+                    f"The {field.name} of a passport may have {LONGEST:,} characters that are drawn, so that every "
+                    "register shows it as it was typed."
+                )
+            object.__setattr__(self, field.name, text)
+        if self.kind and self.kind not in CURATORS:
+            raise RequestError(
+                f"The kind of curator must be one of {listed(CURATORS)}, as the registry of deployments knows no other."
+            )
 
 
 @dataclass(frozen=True, eq=False)

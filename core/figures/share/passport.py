@@ -33,9 +33,18 @@ from ...formatting.numbers import listed, significant
 from ...privacy.budget import decimal_text
 from ...releases.release import Release
 from ...runtime.transient import unfinished
-from .croissant import croissant
-from .described import ARCHIVE, COMPOSITION, IMPLEMENTATION, UNKNOWN, PublicFile, Said, described, read_public
-from .registry_entry import Publisher, missing_facts, registry_entry, slug_of, trusted
+from .catalogue_entries import croissant, missing_facts, registry_entry, slug_of, trusted
+from .described import (
+    ARCHIVE,
+    COMPOSITION,
+    IMPLEMENTATION,
+    UNKNOWN,
+    PublicFile,
+    Publisher,
+    Said,
+    described,
+    read_public,
+)
 from .variables import csv_tables, csvw, ddi_codebook, json_stat
 
 STRONG, WEAK = 1, 10

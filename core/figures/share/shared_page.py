@@ -40,8 +40,8 @@ from ..exploration import Step
 from ..label import privacy_label
 from ..meaning import counted
 from ..palette import AMBER, DARK_SHADES, FAINT, INK, LIGHT_SHADES, PAPER, RED, TEAL
-from .croissant import croissant, in_head
-from .described import ARCHIVE, PublicFile, bibtex, datacite, described, manifest_text, title_of
+from .catalogue_entries import croissant, in_head
+from .described import ARCHIVE, PublicFile, Publisher, bibtex, datacite, described, manifest_text, title_of
 from .page_sections import (
     differences_html,
     label_html,
@@ -52,7 +52,6 @@ from .page_sections import (
     regression_facts,
     steps_html,
 )
-from .registry_entry import Publisher
 from .shared_pictures import LEVEL, is_asked_in_pages, lattice_facts, live_facts, local_facts, table_facts
 
 

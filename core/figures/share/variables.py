@@ -18,7 +18,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -28,10 +28,7 @@ from ...formatting.escapes import safe_cell
 from ...formatting.numbers import listed
 from ...local.local_answers import LocalAnswers
 from ...releases.release import Release
-from .described import Said
-
-if TYPE_CHECKING:
-    from .registry_entry import Publisher
+from .described import Publisher, Said
 
 MEASURES = ("estimate", "low", "high")
 MOST_CELLS = 200_000

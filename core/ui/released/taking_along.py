@@ -15,9 +15,9 @@ from ...errors import RequestError
 from ...figures.answer_sentences import one_sided
 from ...figures.exploration import Centres, Exploration, Modes, Step
 from ...figures.programs import notebook_for, script_for
-from ...figures.share.described import described
+from ...figures.share.catalogue_entries import missing_facts
+from ...figures.share.described import CURATORS, Publisher, described
 from ...figures.share.passport import Passport
-from ...figures.share.registry_entry import CURATORS, Publisher, missing_facts
 from ...figures.share.shared_page import Asked, share_html
 from ...figures.traces import standalone
 from ...formatting.escapes import csv_of, in_html, in_markdown

@@ -20,10 +20,9 @@ from jsonschema import Draft7Validator
 
 from core import Budget, Domain, RequestError, Tables, load_model, passport, release
 from core.domain import Categorical, Dates, Numeric, PrivacyUnit
-from core.figures.share.croissant import in_head
-from core.figures.share.described import UNKNOWN, described
+from core.figures.share.catalogue_entries import in_head
+from core.figures.share.described import UNKNOWN, Publisher, described
 from core.figures.share.passport import questions
-from core.figures.share.registry_entry import Publisher
 from core.privacy.noise.randomness import SeededSource
 from core.releases.manifest import Finding
 from core.sources.public_tables import bundled_releases
