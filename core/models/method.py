@@ -125,13 +125,13 @@ class Trained(Task, Fitted[Model]):
         """The same with what suits about so many records, from public knowledge or from a count that was bought."""
         return self
 
-    def shortened(self) -> Self:
+    def shortened(self, deviations: float = 2.0) -> Self:
         """The same with records no longer than is usual, where nobody said a length: noise is as long as they may be.
 
         Those that are longer keep their direction. Where bounds are wide of what they hold nothing changes for anybody.
         """
         whole = self.reach >= math.sqrt(self.corner)
-        return replace(self, radius=self.usual_length) if whole else self
+        return replace(self, radius=self.usual_length(deviations)) if whole else self
 
     def curved_for(self, budget: Budget, records: float) -> Self:
         """The same with curves of as many knots as pay for themselves; straight lines where none do.

@@ -43,7 +43,8 @@ from scipy.optimize import nnls
 from scipy.special import logsumexp, ndtr
 
 from ..privacy.budget import Neighbours, Sensitivity
-from .bending import curved, tents
+from .bending import curved
+from .centred import Block, blocks_of, centred_blocks, centred_radius, directions
 from .model_file import BITS
 from .training_task import Task
 
@@ -142,51 +143,15 @@ CELLS = 8  # Of the bounds of a number, in which records are counted.
 INSIDE = 8  # Values that stand for a cell.
 CURVATURE = 0.6  # Of a quarter of Σ x xᵀ, that H is taken for.
 LONGER = 4.0  # How many times as much variance noise may have as is reckoned with.
-SMOOTHER = 0.1  # Of the variance of a level of tents, what the next finer one is expected to have.
 RATIOS = 2.0 ** np.arange(-16.0, 31.0)  # Variances that are tried, in the usual one of noise.
 LEAST_SHARE = 5e-4  # Of the records, in a cell.
 UNSURE = 0.1  # How far off means may be, squared, as a share of the variance, for anything to be taken out.
 LITTLE = 1e-12
 
 
-@dataclass(frozen=True)
-class Block:
-    """Coordinates that belong together, the 1 in front counted: of a column, or all waves, or all products."""
-
-    own: slice
-    halvings: int = 0  # Of its curve; 0 of a straight line.
-    category: bool = False
-    several: bool = False  # Whether they look at several columns.
-
-    @property
-    def counts(self) -> int:
-        """How many counts of it are bought."""
-        return 0 if self.several else self.own.stop - self.own.start if self.category else CELLS
-
-    @property
-    def expected(self) -> np.ndarray:
-        """How much its coordinates vary in truth, beside each other; 0 of straight lines and categories."""
-        if self.several:
-            return np.ones(self.own.stop - self.own.start)
-        steep = tents(self.halvings)[1] if self.halvings else np.zeros(0)
-        straight = self.own.stop - self.own.start - len(steep)
-        return np.concatenate((np.zeros(straight), SMOOTHER ** np.log2(np.maximum(steep, 1.0))))
-
-
-def blocks_of(task: Task) -> list[Block]:
-    """Columns in the order of coordinates, then waves, then products."""
-    layout, start, found = task.encoding.layout, 1, []
-    groups, numbers = np.array(layout.groups)[1:], np.array(layout.squared)[1:]
-    for group in np.unique(groups).tolist():
-        first, wide = int(np.argmax(groups == group)), int((groups == group).sum())
-        halvings = task.curves if task.bent[first] else 0
-        wide = 1 << halvings if halvings else wide
-        found.append(Block(slice(start, start + wide), halvings, not numbers[first]))
-        start += wide
-    for wide in (2 * task.waves, len(task.pairs)):
-        found += [Block(slice(start, start + wide), several=True)] if wide else []
-        start += wide
-    return found
+def _counts_of(block: Block) -> int:
+    """How many counts are bought of centred coordinates."""
+    return block.size + 1 if block.category else CELLS
 
 
 def in_cells(task: Task, units: np.ndarray, unit: int) -> np.ndarray:
@@ -231,14 +196,14 @@ class Spread:
     @classmethod
     def of(cls, task: Task, counts: np.ndarray, variance: float, about: float | None = None) -> Spread:
         """What counts of `in_cells` say that have noise of that variance each, of so many records if that is known."""
-        blocks = [block for block in blocks_of(task) if not block.several]
+        blocks = [block for block in centred_blocks(task) if not block.several]
         records = max(1.0, float(counts.sum()) / len(blocks) if about is None else about)
-        ends = np.cumsum([block.counts for block in blocks])[:-1]
+        ends = np.cumsum([_counts_of(block) for block in blocks])[:-1]
         noisy = np.split(counts / records, ends)
         known = [_known(block, one, variance / records**2) for block, one in zip(blocks, noisy, strict=True)]
         # Records are so long on average, and are cut at the radius.
         length = np.sqrt(sum(float(np.trace(one.spread) + one.means @ one.means) for one in known))
-        cut = min(task.shortened_by, task.radius / max(length, LITTLE))
+        cut = min(task.shortened_by, centred_radius(task) / max(length, LITTLE))
         return cls(records, tuple(replace(one, means=cut * one.means, spread=cut**2 * one.spread) for one in known))
 
     def deviation(self, weights: np.ndarray) -> float:
@@ -348,7 +313,8 @@ def _known(block: Block, noisy: np.ndarray, variance: float) -> Known:
         shares = _beside(noisy, np.full(len(noisy), 1.0 / len(noisy)), len(noisy) - 1, variance)
         own = float(shares @ (1.0 - shares))
         doubt = min(1.0, len(noisy) * variance) / max(own, LITTLE)
-        return Known(block, shares, np.diag(shares) - np.outer(shares, shares), doubt)
+        apart, axes = np.diag(shares) - np.outer(shares, shares), directions(len(shares))
+        return Known(block, axes.T @ shares, axes.T @ apart @ axes, doubt)
     off = ((noisy - _bells()) ** 2).sum(axis=1)
     weight = np.exp((off.min() - off) / (2.0 * max(variance, LITTLE)))
     weight /= weight.sum()

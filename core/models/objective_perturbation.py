@@ -37,8 +37,9 @@ about, whatever floating point does on the way.
 More than two classes: one problem for each class against all others, with an equal share of epsilon; so are the files
 of `ObjectivePerturbation`.
 
-**Records as other methods take them** (`PureLogistic`): of two classes as above, with r = ε/m for m records a person,
-half of that where records are replaced, and k = 1/r. Of K > 2 classes all at once, a row f_j a class: the minimiser of
+**Records as other methods take them**, but with categories told from their middle (`PureLogistic`, `centred`): of two
+classes as above, with r = ε/m for m records a person, half of that where records are replaced, and k = 1/r. Of K > 2
+classes all at once, a row f_j a class: the minimiser of
 
     Σ (log Σ_j exp<f_j, x> - <f_y, x>) + k|F|²/2 + Σ_j <b_j, f_j>,     b_j each of density proportional to exp(-r|b_j|).
 
@@ -88,6 +89,7 @@ from ..privacy.replay.tape import drawn
 from ..runtime.parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
+from .centred import centred, centred_width, of_all_coordinates
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
 from .least_squares import times
@@ -315,7 +317,7 @@ class PureLogistic(Method):
 
     def noise(self, budget: Budget) -> float:
         """Pure noise on m coordinates is m/r long; every row has that much."""
-        return (self.width + 1) / float(self.perturbation(budget).rate)
+        return (centred_width(self) + 1) / float(self.perturbation(budget).rate)
 
     def for_records(self, budget: Budget, records: float) -> Self:
         return self.shortened()
@@ -341,7 +343,7 @@ class PureLogistic(Method):
         noise_source: NoiseSource,
     ) -> LinearModel:
         perturbation, cells = plan
-        vectors, length = in_unit_ball(units, self.longest(READ_UNIT))
+        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
             rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]
@@ -354,6 +356,7 @@ class PureLogistic(Method):
             found = self._quieted(found, length, perturbation, Spread.of(self, counts, cells.variance))
             details["noise"] = cells.describe()
         kind = "logistic" if self.rows == 1 else "multinomial"
+        found = np.rint(of_all_coordinates(self, found)).astype(np.int64)
         return self._model(kind, 1.0 / length, found, budget, details, noise_source)
 
     def _quieted(self, rows: np.ndarray, length: float, noise: Perturbation, spread: Spread) -> np.ndarray:

@@ -289,13 +289,12 @@ class Task(Validated):
         """Squared length of a corner of the bounds, without the 1 in front."""
         return self.encoding.layout.numbers + self.encoding.layout.labels
 
-    @property
-    def usual_length(self) -> float:
+    def usual_length(self, deviations: float = 2.0) -> float:
         """What hardly any record is longer than whose numbers lie evenly between their bounds: of v² in those a third
-        is the mean and 4/45 the variance, and two standard deviations of their sum are added.
+        is the mean and 4/45 the variance, and so many standard deviations of their sum are added.
         """
         numbers, labels = self.encoding.layout.numbers, self.encoding.layout.labels
-        return math.sqrt(min(self.corner, labels + numbers / 3.0 + 2.0 * math.sqrt(4.0 * numbers / 45.0)))
+        return math.sqrt(min(self.corner, labels + numbers / 3.0 + deviations * math.sqrt(4.0 * numbers / 45.0)))
 
     @property
     def reach(self) -> float:
