@@ -255,20 +255,32 @@ export class Race extends Grouped {
       this.addPlaces(row, read, coordinates, value, sum);
       return;
     }
-    // Of all combinations of cells each is looked up once, as many places share them; some hashes say the same everywhere.
     let [everyHigh, everyLow, stride] = [row.high, row.low, 1];
-    at.fill(0);
     for (const hash of hashes) {
+      if (moving.includes(hash)) continue;
+      project(hash, coordinates, 1, value); // it says the same everywhere
+      const cell = hash.side ? Number(value[0] >= 1) : Math.floor(value[0]);
+      if (!(cell >= 0 && cell < hash.cells)) return;
+      everyHigh += hash.keys[2 * cell];
+      everyLow += hash.keys[2 * cell + 1];
+    }
+    if (moving.length === 1 && moving[0].cells <= count) {
+      const [hash] = moving;
       const { cells, keys, side } = hash;
-      const everywhere = !moving.includes(hash);
-      project(hash, coordinates, everywhere ? 1 : count, value);
-      if (everywhere) {
-        const cell = side ? Number(value[0] >= 1) : Math.floor(value[0]);
-        if (!(cell >= 0 && cell < cells)) return;
-        everyHigh += keys[2 * cell];
-        everyLow += keys[2 * cell + 1];
-        continue;
+      for (let cell = 0; cell < cells; cell++) said[cell] = read(everyHigh + keys[2 * cell], everyLow + keys[2 * cell + 1]);
+      project(hash, coordinates, count, value);
+      for (let i = 0; i < count; i++) {
+        const v = value[i];
+        if (side) sum[i] += said[v >= 1 ? 1 : 0];
+        else if (v >= 0 && v < cells) sum[i] += said[Math.floor(v)];
       }
+      return;
+    }
+    // Of all combinations of cells each is looked up once, as many places share them.
+    at.fill(0);
+    for (const hash of moving) {
+      const { cells, side } = hash;
+      project(hash, coordinates, count, value);
       for (let i = 0; i < count; i++) {
         const v = value[i];
         const cell = side ? (v >= 1 ? 1 : 0) : v >= 0 && v < cells ? Math.floor(v) : -1;
