@@ -51,17 +51,9 @@ from .engine.building import ExactTable, TableBuilder
 from .kind import BESIDE_THE_TABLE, Held, Kind, Plain
 from .payment import LedgerAccount, check_remembered
 from .release import Release, digest_of, now
-from .release_store import Place, finer_name, public_name, shelf_of
+from .release_store import finer_name, public_name, shelf_of
 
 MOST = 1 << 22  # Counters of a table for which a finer one is kept: three numbers each.
-
-
-def keeping(
-    kind: Kind, exact: ExactTable, payer: LedgerAccount | None, place: Place | None
-) -> Callable[[Release], object]:
-    """What keeps something for a release of exact sums once it is made; settled before it is paid for."""
-    later = None if place is None or payer is None else Later.of(kind, exact, payer, place.path)
-    return (lambda made: None) if later is None else later.keep
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from .engine.resuming import Keeping, ResumableBuilding, times_paid
 from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
-from .going_on import keeping
+from .going_on import Later
 from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
@@ -222,10 +222,11 @@ class Job:
         try:
             with self._taken.pop_all() if self._secured else ExitStack() as room:
                 place = self._place_taken if self._secured else room.enter_context(self._place(self.kind))
-                keep_for_later = keeping(self.kind, exact, self._payer, place)
+                later = Later.of(self.kind, exact, self._payer, place.path) if self._payer and place else None
                 held = paid_for(exact, self.kind.cost, self._spend)
                 made = showing(self.kind.noised(held, self._reader, self._noise_source), self._known, self.kind.cost)
-                keep_for_later(made)
+                if later is not None:
+                    later.keep(made)
                 if place is not None:
                     place.put(made)
             self.kept = None if place is None else place.path
@@ -368,8 +369,7 @@ def release(
         When the request or the data cannot be used, or the budget does not allow it; nothing was spent. Also when the
         call that is continued had spent already; remove the folder to make the release anew.
     """
-    if isinstance(sketch, Iterable):
-        sketch = Parts.of(sketch)
+    sketch = Parts.of(sketch) if isinstance(sketch, Iterable) else sketch
     sketch.check_budget(budget)
     warn_of_wide_columns(sketch)
     source, payer = open_source(data, **reading), payer_of(ledger, dataset, budget, sketch.domain.unit)
