@@ -198,16 +198,6 @@ def _of_all(method: str, budgets: Iterable[Budget], classes: int, unit: PrivacyU
             break
 
 
-def quick(trials: Iterable[Trial]) -> Iterator[Trial]:
-    """One trial of every method, the first under each relation, for tests that run at every change."""
-    seen: set[tuple[str, str]] = set()
-    for trial in trials:
-        key = trial.name.split(",")[0] + str(_classes(trial.domain)), str(trial.budget.neighbours)
-        if key not in seen:
-            seen.add(key)
-            yield replace(trial)
-
-
 EPSILONS = ("0.5", "3")
 VALUE = "value"
 SEED = 7

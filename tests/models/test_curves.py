@@ -11,6 +11,8 @@ from core.domain import Numeric
 from core.figures.model_figures import coefficients_in_words, curves_figure, curves_in_words
 from core.models.bending import curved, frequencies, knots, mean_waves, tents, wave, waved
 from core.models.linear_models import LinearModel, NumberModel
+from core.models.model_file import BITS
+from core.models.noise_bands import Trace
 from core.models.training import METHODS, NUMBER_METHODS, offers, trainer_of, training_plan
 from core.models.training_task import MOST_HALVINGS, Task
 from core.privacy.noise.randomness import SeededSource
@@ -376,3 +378,20 @@ def test_a_curve_of_a_model_with_waves_is_the_mean_over_all_other_columns():
     fixed = records.copy()
     fixed[:, 2:] = (0.0, 1.0, 0.0)
     assert waved(fixed, speeds, 3.0).mean(axis=0) == pytest.approx(told[3][0], abs=5e-3)
+
+
+@pytest.mark.parametrize("pulled", [0.005, 0.02])
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_bands_hold_how_far_noise_moves_the_mean_of_steps_that_go_on_with_a_share_of_the_last(momentum, pulled):
+    """Noise alone: told as if steps had no momentum, it was half of what it is, or less."""
+    task = Task(Domain.of(**{f"x{place}": (0, 1) for place in range(8)}, z=(0, 1)), "z", curves=0)
+    random, told, means = np.random.default_rng(1), [], []
+    for _ in range(20):
+        trace, place, pace = Trace(60, (1, 9)), np.zeros((1, 9)), np.zeros((1, 9))
+        for _ in range(60):
+            pace = momentum * pace - pulled * place + random.normal(size=(1, 9))
+            place = place + pace
+            trace.add(np.rint(place * (1 << BITS)))
+        told.append(trace.term_errors(task, 1.0, 1.0, momentum)[0])
+        means.append(task.reading[0] @ trace.mean[0, 1:] / (1 << BITS))
+    assert np.mean(np.square(told)) > 0.7 * np.mean(np.square(means))

@@ -58,6 +58,18 @@ def test_whatever_noise_says_a_declared_curve_goes_its_way_between_all_places(cu
         assert monotone(model, directions_of(model.task, None)) is model
 
 
+@pytest.mark.parametrize("curves", [0, 2])
+def test_of_two_classes_with_a_row_each_the_first_falls_where_the_second_rises(curves):
+    task = Task(PLANE, "kind", curves=curves)
+    rows = np.random.default_rng(1).integers(-(1 << BITS), 1 << BITS, (2, task.width + 1))
+    model = LinearModel(task, "multinomial", 1.0, rows, PURE, "a test", "none")
+    shaped = monotone(model, directions_of(task, {"x": 1}))
+    asked = pd.DataFrame({"x": np.linspace(-4, 4, 99), "y": 2.0, "town": "Bern"})
+    falls, rises = shaped.decision(asked).T
+    assert (np.diff(falls) <= 0).all() and (np.diff(rises) >= 0).all()
+    assert (np.diff(shaped.probabilities(asked)[:, 1]) >= 0).all()
+
+
 def test_what_rises_already_stays_and_the_level_of_a_curve_is_kept():
     rows = np.zeros((1, Task(GROWTH, "z", curves=2).width + 1), np.int64)
     rows[0, 1] = 1 << BITS  # x alone, straight

@@ -48,6 +48,17 @@ def test_no_replaced_record_moves_the_end_further_than_allowed(schedule, apart):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("records", "batch"), [(40, 9), (7, 2), (3, 50), (1999, 50)])
+def test_steps_are_as_short_as_the_shortest_batch_of_records_that_leave_a_rest_needs(schedule, records, batch):
+    """A record counts most where it shares a batch with the fewest."""
+    method, apart = PermutationSGD(PLANE, "kind", schedule=schedule, passes=3, batch=batch), 0.02
+    walk = Walk.of(method, records, apart)
+    fewest = min(map(len, np.array_split(np.arange(records), walk.batches)))
+    lengths = [2 * 3 * walk.rate / fewest] if walk.ridge == 0 else [2 / (walk.ridge * walk.batches * fewest)]
+    assert fewest >= min(batch, records) and max(lengths) <= apart - ROUNDING
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_the_steps_are_those_of_the_textbook(schedule):
     records = np.random.default_rng(2).normal(size=(23, 3)) / 4
     method = PermutationSGD(PLANE, "kind", schedule=schedule, passes=3, batch=5)

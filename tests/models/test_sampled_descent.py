@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 from core import Budget
 from core.errors import RequestError
+from core.models.amp import one_step
 from core.models.descent import NoisyDescent
 from core.models.sampled_descent import HALVINGS, MARGIN, ORDERS, SampledDescent, least_factor
 from core.privacy.budget import PrivacyUnit, Sensitivity
@@ -18,6 +20,10 @@ from core.sources import open_source
 from tests.models.test_amp import PLANE, plane
 
 BUDGET = Budget(1, "1e-6")
+
+
+def log_binomial(order: int, k: np.ndarray) -> np.ndarray:
+    return gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
 
 
 def divergences(variance: float, shift: int, share: float, order: int) -> tuple[float, float]:
@@ -73,6 +79,35 @@ def test_half_of_the_noise_would_not_do():
         return float(np.maximum(mixed - math.exp(0.5) * density, 0).sum() * (scores[1] - scores[0]))
 
     assert delta(factor) <= 1e-6 * (1 - MARGIN) < delta(factor / 4)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace_one"])
+def test_every_step_and_all_that_is_bought_are_in_the_account_and_hardly_more(relation):
+    """By the module's sum at every order, and the conversion of Canonne, Kamath, Steinke 2020, Proposition 12."""
+    budget, made = Budget(1, "1e-6", relation), SampledDescent(PLANE, "kind", steps=40)
+    epsilon, delta = one_step(1.0, 1e-6, 2 if relation == "replace_one" else 1)
+    tables, noises = made._tables(Budget(1, "1e-6")), made.noises(budget)
+    tables = tables[: len(noises)]
+
+    def lost(order: int, less: float) -> float:
+        square = tables[0][0].l2_squared / (float(noises[0].parameter) * less)
+        share = 2.0**-HALVINGS
+        k = np.arange(order + 1)
+        terms = (
+            log_binomial(order, k) + k * math.log(share) + (order - k) * math.log1p(-share) + k * (k - 1) * square / 2
+        )
+        steps = 40 * float(np.logaddexp.reduce(terms)) / (order - 1)
+        bought = zip(tables[40:], noises[40:], strict=True)
+        return steps + sum(order * moved.l2_squared / (2 * float(noise.parameter)) for (moved, _), noise in bought)
+
+    def delta_of(less: float) -> float:
+        logs = [
+            (order - 1) * (lost(order, less) - epsilon + math.log1p(-1 / order)) - math.log(order) for order in ORDERS
+        ]
+        return math.exp(min(logs))
+
+    assert len(tables) == len(noises) > 40
+    assert delta_of(1.0) <= delta < delta_of(0.97)
 
 
 @pytest.mark.thorough

@@ -1,6 +1,7 @@
 """Training in one call: the method by its noise, who pays, and the commands."""
 
 import json
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
@@ -24,6 +25,7 @@ from core.models.training import (
     yardsticks,
 )
 from core.privacy.budget import Neighbours
+from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource, SystemSource
 from core.sources import open_source
 from tests.cli.conftest import command, ledger, refused  # noqa: F401 (fixtures)
@@ -47,6 +49,39 @@ def test_every_method_trains_a_model_that_predicts(method):
     model = train(plane(), "kind", PLANE, budget, method)
     assert model.codes({"x": [-4.0, 4.0], "y": [8.0, 0.0]}).tolist() == [0, 1]
     assert model.to_dict() == type(model).from_dict(json.loads(model.to_bytes())).to_dict()
+
+
+DRAWING = [(name, label) for label, names in (("kind", METHODS), ("y", NUMBER_METHODS)) for name in names]
+SOLVED = ("products", "amp", "tuned-amp", "dp-sgd", "ops", "ada-ops", "tukey", "frank-wolfe", "sgd", "objective")
+"""Whose draws are not all noise that is added to tables, or who know the number of records; an audit replays them."""
+
+
+@pytest.mark.parametrize(("method", "label"), [one for one in DRAWING if one[0] not in SOLVED])
+def test_what_is_learnt_is_made_of_what_was_drawn_and_not_of_how_many_records_there_are(method, label, monkeypatch):
+    """Other people, twice as many, and the same draws: the exact number in the place of the bought one was told."""
+    outcomes, budget = [], Budget(60, "1e-4")
+    drawing = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("core.models.") and "add_noise" in vars(module)
+    ]
+
+    def noted(*given):
+        outcomes.append(add_noise(*given))
+        return outcomes[-1].copy()
+
+    def learnt(records, seed, draw):
+        for module in drawing:
+            monkeypatch.setattr(module, "add_noise", draw)
+        made = trainer_of(method, PLANE.without("kind") if label == "y" else THREE, label)
+        people = {
+            name: one for name, one in (plane if label == "y" else three)(records).items() if name in made.domain.names
+        }
+        return made.fit(open_source(people), budget, noise_source=SeededSource(seed))
+
+    first = learnt(2_000, 1, noted)
+    assert outcomes
+    assert learnt(4_000, 2, lambda *given: outcomes.pop(0)).to_dict() == first.to_dict() and not outcomes
 
 
 @pytest.mark.deep

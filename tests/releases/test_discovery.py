@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -36,8 +37,9 @@ from core.domain.formats import format_of
 from core.privacy.accounting import Reserve, admits
 from core.privacy.budget import EACH_RECORD, Neighbours
 from core.privacy.choosing.partition_selection import plan_values
-from core.privacy.composition import keeps_promise
+from core.privacy.composition import event_of, keeps_promise
 from core.privacy.noise.randomness import SeededSource
+from core.releases import discovery_stage
 from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
@@ -219,6 +221,38 @@ def test_what_comes_first_and_what_is_reserved_keep_the_whole_promise():
         assert not keeps_promise((*events, reserve.rest), PROMISE.epsilon, PROMISE.delta)
         assert admits([], reserve.first_cost, PROMISE.epsilon, PROMISE.delta)
         assert not admits([reserve.first_cost], reserve.first_cost, 100 * PROMISE.epsilon, 100 * PROMISE.delta)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "3", "5"])
+def test_votes_all_looks_and_ranges_together_are_covered_by_what_is_reserved(people, epsilon):
+    """Noise of few units, as for a large promise, loses more than its share: every look must be in the account."""
+    stage = Discovery.of_source(open_source(people), Budget(epsilon, "1e-6"), "0.5")
+    for categories in (0, 1, 2, 7):
+        for scales in (0, 1, 7):
+            looks, noise = stage.planned(categories, scales)
+            assert len(looks) == min(categories, 2) and (noise is None) == (scales == 0)
+            events = [event_of(stage.votes.sensitivity(Neighbours.ADD_REMOVE), stage.votes_noise)]
+            events += [event for look in looks for event in look.events]
+            events += [event_of(stage.ranges(scales), noise)] if noise else []
+            assert stage.reserve.covers(events, first=True)
+
+
+def test_what_is_found_is_made_of_what_was_drawn_and_of_nothing_that_is_exact(people, monkeypatch):
+    """Other people and the same draws: how many of them miss a value was told exactly by nothing that anybody saw."""
+    outcomes = []
+
+    def noted(real):
+        return lambda *given: outcomes.append(real(*given)) or copy.deepcopy(outcomes[-1])
+
+    for name in ("add_noise", "shown_values"):
+        monkeypatch.setattr(discovery_stage, name, noted(getattr(discovery_stage, name)))
+    some = people.iloc[:4000].astype("string")
+    first = discover(some, Budget(20, "1e-4"), "0.5", noise_source=SeededSource(3))
+    assert len(outcomes) == 4 and len(first["town"].values) > 1 and first["age"].column is not None
+    for name in ("add_noise", "shown_values"):
+        monkeypatch.setattr(discovery_stage, name, lambda *given: outcomes.pop(0))
+    others = some.iloc[::3].assign(town="", age="7", sex="f").astype("string")
+    assert discover(others, Budget(20, "1e-4"), "0.5", noise_source=SeededSource(9)) == first and not outcomes
 
 
 @pytest.mark.thorough

@@ -265,6 +265,23 @@ def test_who_is_protected_must_agree(path):
         ledger.register("bank", 0)
 
 
+def test_a_period_is_written_down_as_drawn_once_whoever_knows_of_fewer_or_of_more(path):
+    """Somebody who opened an older file and asks for more periods than were drawn would draw some of them again."""
+    ledger = Ledger(path)
+    ledger.register("d", 1)
+    ledger.spend("d", pure(1), {"mechanism": "living", "parameters": {"seed": 7, "released": 2}})
+    assert ledger.drawn("d", "7") == 2 and ledger.drawn("d", "8") == 0
+    ledger.go_on("d", "7", 2, 4)
+    for after, until in ((2, 4), (2, 6), (3, 5), (5, 6), (4, 4), (4, 3)):
+        with pytest.raises(RequestError, match="never drawn twice"):
+            ledger.go_on("d", "7", after, until)
+    assert ledger.drawn("d", "7") == 4
+    with pytest.raises(RequestError, match="has not paid"):
+        ledger.go_on("d", "8", 0, 1)
+    ledger.go_on("d", "7", 4, 5)
+    assert Ledger(path).drawn("d", "7") == 5
+
+
 # Where it lives
 
 
