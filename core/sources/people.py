@@ -61,8 +61,9 @@ _SHARED_FROM = {
 _OTHERWISE_IN_ARROW = ("INTERVAL", "TIME WITH TIME ZONE", "HUGEINT", "UHUGEINT")
 # What a program writes of a whole number that it holds as floating point; 2**53 has 16 digits.
 _WHOLE = r"(0|-?[1-9][0-9]{0,15})\.0*"
-# What a program writes of any floating-point number: a point, or an exponent with its sign, and no zero in front.
-_FLOATING = r"-?(0|[1-9][0-9]*)(\.[0-9]*|(\.[0-9]+)?[eE][+-][0-9]+)"
+# What a program writes of any floating-point number: a point and no zero in front, or one digit and an exponent with
+# its sign, of which 308 is the largest; "827e-1378" is a name.
+_FLOATING = r"-?((0|[1-9][0-9]*)\.[0-9]*|[0-9](\.[0-9]+)?[eE][+-][0-9]{1,3})"
 # What a program writes of a floating-point number that is too large for all of its digits to be shown.
 _ROUNDED = r"-?[1-9](\.[0-9]+)?[eE]\+[0-9]+"
 
