@@ -11,7 +11,7 @@ from core.privacy.ledger.log import Did
 from core.sources.public_tables import Sample, sample
 from core.ui.column_form import column_table, used_columns
 from core.ui.declaration_draft import ColumnDraft, Declaration, keep, restore
-from core.ui.filling_rows import offer_codebook, offer_common_knowledge, start_from_sample
+from core.ui.filling_rows import offer_codebook, offer_common_knowledge, offer_own_labels, start_from_sample
 from core.ui.finding_out import Decision, decide, fill_found, find, offer_commands
 from core.ui.frame.marks import Visibility, facts, main_action, note, rail, side
 from core.ui.frame.navigation import DATA, RELEASE
@@ -195,6 +195,7 @@ with frame(DATA) as visitor:
             note("Think of anyone, not of the people in this file. What stands here becomes public with the release.")
             if known is None:
                 offer_codebook(records)
+                offer_own_labels(records)
                 offer_common_knowledge(records, declared)
             column_table(records.columns, records.number, drafts, declared.unit_column)
             if known is None:

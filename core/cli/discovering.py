@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
 from ..errors import RequestError
-from ..formatting.numbers import count, listed, rounded
+from ..formatting.numbers import count, listed
 from . import notation
 from .declaring import FileOptions
 from .output import check_writable, reading, say
@@ -21,10 +22,11 @@ from .sketch_options import SketchOptions
 from .spending import SourceArgument, billed, dataset_name, warn_of_total
 
 if TYPE_CHECKING:
+    from ..domain.declarations import Declaration
     from ..domain.drafts import Entry
     from ..privacy.budget import Budget
     from ..releases.discovery_stage import Discovery
-    from ..releases.found import Discovered, Measured
+    from ..releases.found import Discovered
     from ..sources import Source
 
 discovery_option = partial(Option, rich_help_panel="Finding out")
@@ -53,16 +55,16 @@ class DraftOptions:
 
     def entries(self, source: str, opened: Source, guessed: bool) -> list[Entry]:
         """What the table's types and a codebook say of each column, with a guess of how it is written where asked."""
-        from ..domain.codebooks import codebook_in, is_labelled
+        from ..domain.codebooks import codebook_in
         from ..domain.drafts import drafted
 
         if self.out is not None:
             check_writable(self.out, self.overwrite)
         if self.codebook is not None and self.codebook.resolve() == Path(source).resolve():
             raise RequestError("--codebook names the private file itself; name a public description of its columns.")
-        labels = Path(source) if self.codebook is None and is_labelled(source) and Path(source).is_file() else None
-        book = self.codebook or labels
-        known = {} if book is None else codebook_in(book.name, _content_of(book))
+        known = (
+            labels_of(source) if self.codebook is None else codebook_in(self.codebook.name, _content_of(self.codebook))
+        )
         return drafted([(one.name, one.kind, one.format if guessed else "") for one in opened.columns], known)
 
     def write(self, text: str) -> None:
@@ -118,8 +120,6 @@ class FindingOptions:
     def bought(self, source: str, books: LedgerOptions, file: FileOptions, draft: DraftOptions) -> str:
         """The declaration of what was found out, which is spent."""
         from ..domain import PrivacyUnit
-        from ..domain.declarations import Declaration
-        from ..domain.drafts import draft_text
         from ..privacy.budget import Budget
         from ..releases.discovery_stage import Discovery
 
@@ -130,8 +130,7 @@ class FindingOptions:
             raise RequestError(
                 "What is found out takes a share of a promise: say --epsilon, and --delta where values are found."
             )
-        told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
-        said = Declaration.of(draft_text(told)) if told else None
+        said = _told(entries)
         promise = Budget(self.epsilon, self.delta, self.neighbours)
         who = None if self.unit is None else PrivacyUnit(*notation.parse_unit(self.unit))
         asked = shared(Discovery.of_source(opened, promise, self.share, who, said), self.share, self.records)
@@ -191,6 +190,23 @@ def _content_of(path: Path) -> bytes:
         raise RequestError(f"There is no codebook at {str(path)!r}.") from None
 
 
+def labels_of(source: str) -> dict[str, dict[str, Any]]:
+    """What a file of SPSS or Stata says itself of its columns; nothing of other files."""
+    from ..domain.codebooks import codebook_in, is_labelled
+
+    path = Path(source)
+    return codebook_in(path.name, _content_of(path)) if is_labelled(source) and path.is_file() else {}
+
+
+def _told(entries: Sequence[Entry]) -> Declaration | None:
+    """The columns of which a codebook says enough."""
+    from ..domain.declarations import Declaration
+    from ..domain.drafts import draft_text
+
+    told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
+    return Declaration.of(draft_text(told)) if told else None
+
+
 def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -> Discovered:
     """What is found out by itself, paid for by a data set."""
     from ..releases.discovery import bought_alone
@@ -211,26 +227,18 @@ def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -
 
 def say_found(found: Discovered) -> None:
     """What was found, for how much, and what was not: columns that are left out for one reason in one line."""
-    say(f"Found out for {found.price}; the table has {_within(found.records)} records.")
+    say(f"Found out for {found.price}; the table has {found.records.text} records.")
     lost: dict[str, list[str]] = {}
     for column in found.columns:
         if column.column is None:
             lost.setdefault(column.why, []).append(repr(column.name))
         elif column.other is not None and column.values:
             values = count(len(column.values), "value")
-            say(f"{column.name!r}: {values}; {_within(column.other)} records have another one.")
+            say(f"{column.name!r}: {values}; {column.other.text} records have another one.")
     for why, names in lost.items():
         say(f"{listed(names)} {'is' if len(names) == 1 else 'are'} left out. {why}")
     for heap in found.heaps:
         say(heap)
-
-
-def _within(found: Measured) -> str:
-    """A number with its noise; at most so many where that may be none, as "about 0" would say that nobody has."""
-    within = rounded(2 * found.error, found.error)
-    if found.count < 2 * found.error:
-        return f"at most {rounded(max(0.0, found.count) + 2 * found.error, found.error)}"
-    return f"{found.text} ± {within}"
 
 
 def shared(asked: Discovery, share: str | None, records: float | None) -> Discovery:
@@ -244,18 +252,32 @@ def shared(asked: Discovery, share: str | None, records: float | None) -> Discov
 
 
 def asked_of(
-    source: Source, data: DataOptions, shape: SketchOptions, budget: Budget, share: str | None, records: float | None
+    name: str,
+    source: Source,
+    data: DataOptions,
+    shape: SketchOptions,
+    budget: Budget,
+    share: str | None,
+    records: float | None,
 ) -> Discovery:
-    """What a release finds out first: what its declaration does not say."""
+    """What a release finds out first: what its declaration does not say, or the labels of a file of SPSS or Stata."""
     from ..domain import PrivacyUnit
     from ..domain.declarations import Declaration
+    from ..domain.drafts import drafted
     from ..releases.discovery_stage import Discovery
 
     known = ("--declaration", "--columns", "--unit")
     refuse_typed([one for one in typed(data) if one not in known], "--discover finds it out; a declaration may say it")
     refuse_typed(["--like"] if shape.like is not None else [], "--discover finds out the columns")
     refuse_typed(["--part"] if shape.part else [], "--discover is for a release of one question")
-    said = None if data.declaration is None else Declaration.load(data.declaration)
     columns = None if data.columns is None else notation.parse_names(data.columns)
     unit = None if data.unit is None else PrivacyUnit(*notation.parse_unit(data.unit))
+    if data.declaration is not None:
+        said: Declaration | None = Declaration.load(data.declaration)
+    else:
+        used = [one for one in source.columns if unit is None or one.name != unit.column]
+        used = [one for one in used if columns is None or one.name in columns]
+        said = _told(drafted([(one.name, one.kind) for one in used], labels_of(name)))
+        if said is not None:
+            say(f"The labels of the file say what {listed([repr(one) for one in said.domain.names])} may hold.")
     return shared(Discovery.of_source(source, budget, share, unit, said, columns), share, records)

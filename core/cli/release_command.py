@@ -179,7 +179,7 @@ def release(
 
         if discover:
             refuse_typed(typed(bought), "--discover finds ranges itself")
-            asked = asked_of(opened, data, shape, budget, discover_share, guess.records)
+            asked = asked_of(source, opened, data, shape, budget, discover_share, guess.records)
             plan = _plan_of_found(asked, shape, guess)
         else:
             plan = _plan(data, shape, guess, budget, purchase)

@@ -53,8 +53,11 @@ class Measured:
 
     @property
     def text(self) -> str:
-        """For a person."""
-        return f"about {rounded(max(0.0, self.count), self.error)}"
+        """For a person: with two deviations; at most so many where there may be none, as "about 0" would say so."""
+        within = 2 * self.error
+        if self.count < within:
+            return f"at most {rounded(max(0.0, self.count) + within, self.error)}"
+        return f"about {rounded(self.count, self.error)} ± {rounded(within, self.error)}"
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from ..domain import Categorical, Column, Vector
-from ..domain.codebooks import codebook_in, read_codebook
+from ..domain.codebooks import codebook_in, is_labelled, read_codebook
 from ..domain.column_entries import OTHER, PRESETS, preset_for, tidy_name
 from ..domain.drafts import drafted
 from ..domain.written import DECIMALS
@@ -36,7 +37,7 @@ from .column_form import (
 from .declaration_draft import Declaration, as_typed
 from .frame.marks import note
 from .frame.session import Records
-from .own_data.picking_records import is_own_file
+from .own_data.picking_records import OWN_FILE, is_own_file
 
 NEWS, TROUBLE = "codebook-news", "codebook-trouble"
 MOST_SHOWN = 6
@@ -84,6 +85,19 @@ def offer_codebook(records: Records) -> None:
         st.error(in_markdown(trouble))
     if news := st.session_state.pop(NEWS, None):
         st.success(in_markdown(news))
+
+
+def offer_own_labels(records: Records) -> None:
+    """Offer to take what a file of SPSS or Stata says itself of its codes, of which no record is read."""
+    dropped = st.session_state.get(OWN_FILE)
+    if dropped is None or dropped.name != records.title or not is_labelled(dropped.name):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        note(
+            "The file has labels, which say what its codes mean. Take them where they were written before the answers."
+        )
+        own = partial(codebook_in, dropped.name, dropped.getvalue())
+        st.button("Take its labels", key="labels-fill", on_click=_fill, args=(records, own))
 
 
 def offer_common_knowledge(records: Records, declared: Declaration) -> None:

@@ -301,3 +301,27 @@ def test_what_was_found_says_no_more_than_noise_lets_it(capsys):
     assert "the table has about 14,000 ± 7,000 records" in said
     assert "'sex': 1 value; at most 2,800 records have another one." in said
     assert "Q5' and 74 more are left out. Too few have a value." in said and said.count("Too few") == 1
+
+
+@pytest.mark.thorough
+def test_a_release_that_finds_out_columns_takes_the_labels_of_its_own_file(command, tmp_path):
+    """It found parties to be numbers from 0 to 260, as 97 and 98 stood for no answer, beside labels that said so."""
+    written, random = pytest.importorskip("pyreadstat"), np.random.default_rng(5)
+    poll = pd.DataFrame({"vote": random.choice([1.0, 2, 97, 98], ROWS), "age": random.integers(18, 90, ROWS) + 0.0})
+    labels = {"vote": {1: "A", 2: "B", 97: "refused", 98: "unsure"}}
+    written.write_sav(poll, str(tmp_path / "poll.sav"), variable_value_labels=labels)
+    promise = (
+        "--epsilon",
+        "5",
+        "--delta",
+        "1e-6",
+        "--ledger",
+        tmp_path / "ledger.sqlite",
+        "--out",
+        tmp_path / "poll.npz",
+    )
+    result = command("release", tmp_path / "poll.sav", "--discover", "--mechanism", "tables", *promise)
+    assert result.exit_code == 0, result.output
+    assert "labels of the file say what 'vote' may hold" in " ".join(result.stderr.split())
+    found = load(tmp_path / "poll.npz").sketch.domain
+    assert found.columns[found.names.index("vote")].categories == ("A", "B", "refused", "unsure")

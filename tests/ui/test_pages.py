@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -606,3 +607,17 @@ def test_of_an_array_some_columns_may_be_used():
 
 def test_own_files_of_every_format_are_accepted():
     assert {"csv", "tsv", "parquet", "arrow", "feather", "npy", "npz"} <= set(FILE_TYPES)
+
+
+def test_the_labels_of_an_own_file_of_spss_are_offered_and_taken_at_a_click(tmp_path):
+    """They were refused as a codebook, being in the private file, and parties were found as numbers from 0 to 260."""
+    written = pytest.importorskip("pyreadstat")
+    people = pd.DataFrame({"vote": [1.0, 2.0, 98.0, 1.0], "score": [30.0, 40.0, 50.0, 60.0]})
+    labels = {"vote": {1: "A", 2: "B", 98: "don't know"}}
+    written.write_sav(people, str(tmp_path / "poll.sav"), variable_value_labels=labels)
+    app = with_file((tmp_path / "poll.sav").read_bytes(), "poll.sav")
+    next(one for one in app.button if one.label == "Take its labels").click()
+    app.run()
+    words = shown(app)
+    assert "1 column filled in from the codebook" in words and "Not said in it: score" in words
+    assert "one of 3: A, B and don't know" in words
