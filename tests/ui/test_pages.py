@@ -613,11 +613,11 @@ def test_the_labels_of_an_own_file_of_spss_are_offered_and_taken_at_a_click(tmp_
     """They were refused as a codebook, being in the private file, and parties were found as numbers from 0 to 260."""
     written = pytest.importorskip("pyreadstat")
     people = pd.DataFrame({"vote": [1.0, 2.0, 98.0, 1.0], "score": [30.0, 40.0, 50.0, 60.0]})
-    labels = {"vote": {1: "A", 2: "B", 98: "don't know"}}
+    labels = {"vote": {1: "A", 2: "B", 98: "unsure"}}
     written.write_sav(people, str(tmp_path / "poll.sav"), variable_value_labels=labels)
     app = with_file((tmp_path / "poll.sav").read_bytes(), "poll.sav")
     next(one for one in app.button if one.label == "Take its labels").click()
     app.run()
     words = shown(app)
     assert "1 column filled in from the codebook" in words and "Not said in it: score" in words
-    assert "one of 3: A, B and don't know" in words
+    assert "one of 3: A, B and unsure" in words
