@@ -7,6 +7,11 @@ columns is taken without the columns that differ most, as some may be no such qu
 short ones by how well it explains the means and by how common it is, which is public. A number far from all others
 that repeats 7, 8 or 9, such as 99, stands for no answer, and is declared so.
 
+Questions that are answered in words have one list likewise (`words_alike`): a word that is found in one of them is
+public, and may be said of all. A word that is too rare in each is found in none, however many there are: the noise of
+counts below the threshold is not drawn, as whether there is such a count would show one person; and a count over all of
+them would need other noise, as one person may have given that answer everywhere.
+
 All of it is computed of what was released with noise, and costs nothing.
 """
 
@@ -14,15 +19,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..privacy.choosing.partition_selection import ValueSelection
 from ..runtime.counter_tables import Floats, Integers, Truths
 from .discovery_reading import COARSE, COARSELY, DOUBTFUL, STEPS, SURE, Scale
-from .found import OCCUPIED
+from .found import OCCUPIED, FoundColumn, Measured, found_category
 from .found_ends import FAR, RARE, Seen
 
 FARTHEST = 15
@@ -30,7 +36,7 @@ FARTHEST = 15
 NUMBERS, ALL = np.arange(-FARTHEST, FARTHEST + 1), np.arange(2 * COARSE + 1)
 """Those, and the coarse cells."""
 LAST = 12
-"""The farthest end of a range of answers."""
+"""The farthest end of a range of answers, and so many words."""
 COMMON = {
     **{(1, 5): 8.0, (0, 1): 6.0, (0, 10): 4.0, (1, 4): 4.0, (1, 7): 4.0, (0, 4): 3.0, (1, 3): 3.0, (1, 10): 3.0},
     **{(0, 3): 3.0, (1, 2): 3.0, (0, 2): 2.0, (0, 5): 2.0, (0, 6): 2.0, (1, 6): 2.0, (-2, 2): 2.0, (-3, 3): 2.0},
@@ -71,11 +77,55 @@ def questions_alike(seen: Sequence[Seen]) -> Iterator[tuple[list[int], Answers]]
     """Places of columns of one name and numbers behind it, and what they are answered with, where votes tell that."""
     alike = defaultdict(list)
     for place, one in enumerate(seen):
-        if one.kind == "number" and (stem := re.sub(r"[\W_]*\d+[a-z]?$", "", one.scale.name)) != one.scale.name:
+        if one.kind == "number" and (stem := _stem(one.scale.name)):
             alike[stem, one.scale.format and one.scale.format.name].append(place)
     for places in alike.values():
         if len(places) > 1 and (answers := _answers([seen[place] for place in places])):
             yield places, answers
+
+
+def found_categories(
+    names: Sequence[str],
+    shown: Sequence[Sequence[dict[str, int]]],
+    looks: Sequence[ValueSelection],
+    records: Measured,
+    missing: Mapping[str, Measured],
+) -> list[FoundColumn]:
+    """Columns of categories by what each look has shown of each: by their own values, and then those alike as well."""
+    also, found = dict[str, tuple[str, ...]](), list[FoundColumn]()
+    for _ in range(2):
+        found = [
+            found_category(name, [one[place] for one in shown], looks, records, missing[name], also.get(name, ()))
+            for place, name in enumerate(names)
+        ]
+        also = words_alike(found)
+    return found
+
+
+def words_alike(found: Sequence[FoundColumn]) -> dict[str, tuple[str, ...]]:
+    """By column of categories, words of other questions of its name, those first that most of them have.
+
+    Of questions at least half of whose words are found in half of them; of a longer list only such words.
+    """
+    alike, more = defaultdict(list), {}
+    for one in found:
+        if one.column is not None and (stem := _stem(one.name)):
+            alike[stem].append(one)
+    for columns in alike.values():
+        often = Counter(word for one in columns for word in one.values)
+        usual = {word for word, columns_with in often.items() if columns_with >= max(2.0, len(columns) / 2.0)}
+        those = [one for one in columns if 2 * len(usual & set(one.values)) >= len(one.values)]
+        words = {word for one in those for word in one.values}
+        words = words if len(words) <= LAST else usual
+        for one in those:
+            more[one.name] = tuple(sorted(words - set(one.values), key=lambda word: (-often[word], word)))
+    return more
+
+
+def _stem(name: str) -> str:
+    """The name without the number behind it; "" where there is none."""
+    stem = re.sub(r"[\W_]*\d+[a-z]?$", "", name)
+    return "" if stem == name else stem
 
 
 def answered(seen: Seen) -> tuple[Floats, Floats]:

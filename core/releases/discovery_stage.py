@@ -27,6 +27,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
 from ..sources.delimited import DelimitedSource
 from ..sources.frames_and_arrays import FrameSource
+from .alike_questions import found_categories
 from .discovery_reading import (
     Scale,
     Second,
@@ -41,7 +42,6 @@ from .found import (
     Measured,
     beside,
     counted_as,
-    found_category,
     found_plainly,
 )
 from .found_ranges import found_ranges
@@ -331,10 +331,7 @@ class Discovery(Stage):
             self._read(source, categories, third.count, progress)
             seen.append(shown_values(third.values, looks[1], noise_source))
         missing = {name: Measured(self.votes.missing(noisy, name), error) for name in self.votes.names}
-        found = [
-            found_category(name, [one[place] for one in seen], looks, records, missing[name])
-            for place, name in enumerate(categories)
-        ]
+        found = found_categories(categories, seen, looks, records, missing)
         if noise is not None:
             table, spread = add_noise(second.table, noise, noise_source), math.sqrt(noise.variance)
             found += found_ranges(list(second.split(table)), spread, records, missing)

@@ -229,9 +229,17 @@ ON_MISSING = {"on_missing": "category"}
 
 
 def found_category(
-    name: str, shown: Sequence[dict[str, int]], looks: Sequence[ValueSelection], records: Measured, missing: Measured
+    name: str,
+    shown: Sequence[dict[str, int]],
+    looks: Sequence[ValueSelection],
+    records: Measured,
+    missing: Measured,
+    also: Sequence[str] = (),
 ) -> FoundColumn:
-    """A column of categories by the values that were found, in each look; words for no value are said to be such."""
+    """A column of categories by the values that were found, in each look; words for no value are said to be such.
+
+    `also`: Values that were found in columns alike.
+    """
     every = {
         value: Measured(count / look.weight, look.error)
         for one, look in zip(shown, looks, strict=True)
@@ -245,9 +253,9 @@ def found_category(
     if found < LEAST_FOUND * (records.count - max(0.0, missing.count)) or not values:
         why = "Hardly any of its values is shared by so many people that it could be shown: it may be free text."
         return FoundColumn(name, None, False, "", why, values, other, missing)
-    rest, gap = (_unlike(label, values) for label in (OTHER, MISSING))
+    rest, gap = (_unlike(label, (*values, *also)) for label in (OTHER, MISSING))
     gap = gap if noticeable(missing.count, missing.error) else rest
-    categories = dict.fromkeys((*values, rest, gap))
+    categories = dict.fromkeys((*values, *also, rest, gap))
     column = Categorical(name, tuple(categories), missing=words, missing_category=gap, unknown_category=rest)
     rare = tuple(value for value in shown[1] if value in values) if shown[1:] else ()
     least = looks[0].threshold / looks[0].weight + SURELY * looks[0].error

@@ -429,6 +429,27 @@ def test_a_code_for_no_answer_in_questions_of_one_name_moves_nobody_to_the_end_o
     assert {one.reading.missing for one in found} == {words}
 
 
+def test_a_word_that_is_found_in_one_question_is_an_answer_to_all_of_its_name():
+    """Of eight questions answered "refused" by few, those had it whose noise said so, and elsewhere it was "other"."""
+    random = np.random.default_rng(4)
+    shares = {place: 0.2 if place == 3 else 0.004 for place in range(8)}
+    table = {
+        f"view {place}": random.choice(["yes", "maybe", "other", "refused"], 6_000, p=[0.5 - rare, 0.3, 0.2, rare])
+        for place, rare in shares.items()
+    }
+    table |= {"view 8": random.choice(["Bern", "Basel"], 6_000), "town": random.choice(["Bern", "Thun"], 6_000)}
+    found = discover(pd.DataFrame(table).astype("string"), PROMISE, noise_source=SeededSource(2))
+    for place in range(8):
+        column = found[f"view {place}"].column
+        assert set(column.categories) == {"yes", "maybe", "other", "refused", "(other)"}
+        assert column.unknown_category == "(other)"
+    assert set(found["view 0"].values) == {"yes", "maybe", "other"}, "what was counted is not changed by it"
+    assert [set(found[name].column.categories) for name in ("view 8", "town")] == [
+        {"Bern", "Basel", "other"},
+        {"Bern", "Thun", "other"},
+    ]
+
+
 def test_questions_of_one_name_in_a_text_file_are_found_too():
     """What was bought of a text file was lost, as how its numbers are written has no hash."""
     random, scales = np.random.default_rng(4), [Scale(f"D{k}", "number", format_of("decimal_comma")) for k in range(4)]
