@@ -30,7 +30,7 @@ from core.lab.published.exponential_sum import ExponentialSum
 from core.privacy.budget import Budget
 from core.privacy.noise.noise import add_noise
 from core.privacy.noise.randomness import SeededSource
-from core.releases.forecast.sketch_sizes import choose_rows
+from core.releases.forecast.sketch_sizes import sized_rows
 from core.sketches.grouped import GroupedSketch
 from core.sketches.hashed.features import Features
 from core.sketches.hashed.race import Race
@@ -169,7 +169,7 @@ def run(folder: Path, draws: int) -> list[dict]:
                 for (budget, promise), error in zip(BUDGETS.items(), fixed[1:], strict=True):
                     chosen, best = ROWS, error
                     if domain.dimensions <= FEW_DIMENSIONS:
-                        chosen = choose_rows(sketch, promise, len(points))
+                        chosen = sized_rows(sketch, promise, len(points)).rows
                         best = errors(sketch.with_rows(chosen), points, queries, exact, [promise], draws)[:, 1].mean()
                     rows.append(
                         same

@@ -26,7 +26,7 @@ from core import Budget, Histogram, Race, Release, load, release
 from core.domain import Vector
 from core.figures.release_pictures import density_picture, groups_picture
 from core.releases.bounds_and_centre import CentrePurchase
-from core.releases.forecast.sketch_sizes import choose_rows
+from core.releases.forecast.sketch_sizes import sized_rows
 from core.sketches.classes import Classes
 from core.sketches.distances.directions import Directions
 from core.sketches.registry import distance
@@ -61,7 +61,7 @@ def sketch_of(one: Sample, budget: Budget) -> Histogram | Race:
     if one.release == Histogram.name:
         return Histogram(one.domain, one.kernel).sized_for(budget, one.records_guess)
     sketch = Race(one.domain, one.kernel, width=WIDTH)
-    return sketch.with_rows(min(choose_rows(sketch, budget, one.records_guess, one.density_guess), MOST_ROWS))
+    return sketch.with_rows(min(sized_rows(sketch, budget, one.records_guess, one.density_guess).rows, MOST_ROWS))
 
 
 def of_vectors(one: Sample) -> bool:

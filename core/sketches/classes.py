@@ -242,13 +242,6 @@ class Classes(LinearSketch):
     def exact(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
         return self.inner.exact(queries, self.unlabelled(records))
 
-    def exact_of_classes(self, queries: np.ndarray, records: np.ndarray) -> np.ndarray:
-        """The exact sums over the records of each class, float64 (n, K)."""
-        codes, unlabelled = self.codes(records), self.unlabelled(records)
-        return np.column_stack(
-            [self.inner.exact(queries, unlabelled[codes == code]) for code in range(len(self.categories))]
-        )
-
     def answer(
         self, table: Counters, records: Counts, points: Encoded, counter_variance: float, level: float
     ) -> Answers:

@@ -116,7 +116,6 @@ def test_slabs_add_up_to_the_inner_sketch_of_all_records():
     theirs = sketch.inner.answer(whole, 300.0, queries, 15.0, 0.9)
     assert (mine.estimate == theirs.estimate).all() and (mine.high == theirs.high).all()
     assert sketch.exact(queries, points) == pytest.approx(sketch.inner.exact(queries, rest))
-    assert sketch.exact_of_classes(queries, points).sum(axis=1) == pytest.approx(sketch.exact(queries, points))
     assert sketch.noise_variance(2.0) == pytest.approx(3 * sketch.inner.noise_variance(2.0))
     assert sketch.total(table) == pytest.approx(sketch.count(points))
     assert sketch.query_domain == REST and sketch.count_shape == (3,)

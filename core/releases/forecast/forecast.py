@@ -134,7 +134,7 @@ def forecast(
 
     RequestError when the number of records is left out, or a guess is out of range.
 
-    `sketch`: With or without a number of rows; without, `choose_rows` gives it one. Of a mechanism that chooses before
+    `sketch`: With or without a number of rows; without, `sized_rows` gives it one. Of a mechanism that chooses before
     it measures, the forecast is a rehearsal. `records`: How many there are at least, as anybody may know; errors follow
     from it, so it is never guessed. `density`: A public guess of the average closeness of two records, 0 to 1; when
     None, the reference populations spread over a sixth of the bounds. `sample`: At least 200 public records that lie as

@@ -222,18 +222,6 @@ def _limited(
     return sketch.sized_for(budget, records), ""
 
 
-def choose_rows(
-    sketch: LinearSketch,
-    budget: Budget,
-    records: float | None = None,
-    density: float | None = None,
-    sample: object = None,
-    set_size: float | None = None,
-) -> int:
-    """The number of rows that serves best, from public facts alone."""
-    return sized_rows(sketch, budget, records, density, sample, set_size).rows
-
-
 def sized_rows(
     sketch: LinearSketch,
     budget: Budget,

@@ -11,7 +11,7 @@ from core.geometry.kernels import Gaussian, Smooth, SmoothL1, SmoothSquared
 from core.lab.published.exponential_sum import ExponentialSum, exponential_terms
 from core.privacy.budget import Budget, Neighbours
 from core.privacy.calibration import calibrate
-from core.releases.forecast.sketch_sizes import choose_rows
+from core.releases.forecast.sketch_sizes import sized_rows
 from core.releases.job import release
 from core.releases.release import load
 from core.sketches import linear
@@ -128,7 +128,7 @@ def test_intervals_allow_for_the_approximation():
 def test_a_release_survives_its_file_and_the_forecast_chooses_rows():
     data = np.array(points(2000))
     sketch = ExponentialSum(DOMAIN, SmoothSquared(1.0), seed=2)
-    rows = choose_rows(sketch, Budget(1), 2000)
+    rows = sized_rows(sketch, Budget(1), 2000).rows
     made = release(sketch.with_rows(rows), data, Budget(1))
     read = load(made.to_bytes())
     assert read.sketch == made.sketch and (read.counters == made.counters).all()

@@ -14,7 +14,7 @@ from core.releases.engine.building import ExactTable
 from core.releases.forecast.forecast import error_curve, forecast
 from core.releases.forecast.one_trial import _unshared
 from core.releases.forecast.reference_population import reference_population
-from core.releases.forecast.sketch_sizes import choose_rows
+from core.releases.forecast.sketch_sizes import sized_rows
 from core.releases.seal import seal
 from core.sketches.hashed.race import Race
 from tests.depth import crossed, deep
@@ -94,7 +94,7 @@ def test_chosen_rows_are_about_the_best(epsilon):
     budget = Budget(epsilon)
     sketch = Race(DOMAIN, Euclidean(4.0))
     density = float(Euclidean(4.0).evaluate(queries, data).mean())
-    chosen = choose_rows(sketch, budget, len(data), density)
+    chosen = sized_rows(sketch, budget, len(data), density).rows
     errors = {rows: measured(sketch.with_rows(rows), budget, data, queries, 6) for rows in (50, 200, 800, 2800, chosen)}
     assert errors[chosen] < 1.3 * min(errors.values())
 
@@ -102,7 +102,7 @@ def test_chosen_rows_are_about_the_best(epsilon):
 @pytest.mark.thorough
 def test_slack_lets_rows_grow():
     sketch = Race(DOMAIN, Euclidean(4.0))
-    assert choose_rows(sketch, Budget("0.1", "1e-6"), 10_000) > 2 * choose_rows(sketch, Budget("0.1"), 10_000)
+    assert sized_rows(sketch, Budget("0.1", "1e-6"), 10_000).rows > 2 * sized_rows(sketch, Budget("0.1"), 10_000).rows
 
 
 def test_the_forecast_speaks_in_round_numbers():
@@ -136,7 +136,7 @@ def test_categories_may_have_a_bandwidth_of_their_own():
     each = forecast(Race(domain, Euclidean((4.0, 4.0)), rows=100, width=100, seed=0), Budget(1), 9000, density=0.05)
     common = forecast(Race(domain, Euclidean(4.0), rows=100, width=100, seed=0), Budget(1), 9000, density=0.05)
     assert each == common
-    assert choose_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1), 9000) > 0
+    assert sized_rows(Race(domain, Laplacian((4.0, 0.5)), width=50), Budget(1), 9000).rows > 0
 
 
 def test_reference_points_have_a_category_each_and_spread_over_numbers_however_fine_the_kernel():

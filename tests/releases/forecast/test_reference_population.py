@@ -10,7 +10,7 @@ from core.geometry.kernels import Jaccard
 from core.privacy.budget import Budget
 from core.releases.forecast.forecast import forecast
 from core.releases.forecast.reference_population import reference_sets
-from core.releases.forecast.sketch_sizes import choose_rows, choose_size
+from core.releases.forecast.sketch_sizes import choose_size, sized_rows
 from core.sketches.hashed.minhash import MinHash
 from tests.depth import deep
 
@@ -59,7 +59,7 @@ def test_a_public_sample_of_sets_makes_the_forecast_sharp():
 
 @pytest.mark.deep
 def test_rows_of_sets_are_chosen_and_more_noise_wants_fewer():
-    rows = [choose_rows(MinHash(SETS), Budget(epsilon), 5_000, 0.004) for epsilon in (1, 100)]
+    rows = [sized_rows(MinHash(SETS), Budget(epsilon), 5_000, 0.004).rows for epsilon in (1, 100)]
     assert rows[0] < rows[1]
     pure, slack = (choose_size(MinHash(SETS), Budget(1, delta), 5_000, 0.05) for delta in (0, "1e-6"))
     assert slack.rows > 1.4 * pure.rows

@@ -18,7 +18,6 @@ from core.releases.forecast.sketch_sizes import (
     best_rows,
     between_trials,
     building_seconds,
-    choose_rows,
     sized_rows,
 )
 from core.sketches.hashed.features import Features
@@ -89,7 +88,7 @@ def test_between_trials_errors_are_powers_and_beyond_them_roots():
 @pytest.mark.deep
 def test_slack_takes_features_far_beyond_pure_noise_and_the_query_stops_them():
     """Many records in five columns: noise is nothing beside sampling, so that only cost stops the rows."""
-    pure = choose_rows(Features(DOMAIN, Gaussian(2.0)), Budget(1), 60_000, 0.2)
+    pure = sized_rows(Features(DOMAIN, Gaussian(2.0)), Budget(1), 60_000, 0.2).rows
     slack = sized_rows(Features(DOMAIN, Gaussian(2.0), wave="circle"), Budget(1, "1e-6"), 60_000, 0.2)
     assert slack.rows >= 128_000 > 10 * pure
     assert slack.stopped_by == "query"
