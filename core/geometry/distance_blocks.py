@@ -15,7 +15,6 @@ from .distance_profiles import (
     Profile,
     inner_products,
     mass_beside,
-    mass_heaped,
     mean_square_at_query,
     mean_square_error,
     pour_masses,
@@ -158,16 +157,25 @@ class NumericBlock(Block):
         return factor * unit.value(differences / self.length).sum(axis=1)
 
     def read(self, table: np.ndarray, queries: np.ndarray) -> Reading:
-        places = (queries[:, self.place.start] - self.low) / self.length
-        products = inner_products(self.profile, self.strategy.cells, places)
-        masses = self.strategy.estimator @ table / (self.weight * self.unit)
+        return self.read_alike(table[None], queries[:, self.place])
+
+    def read_alike(self, tables: np.ndarray, queries: np.ndarray) -> Reading:
+        """The sum of what blocks say that differ from this one in their place alone.
+
+        `tables`, `queries`: Of each block its part of the table, (k, rows), and the queries' coordinates, (n, k).
+        """
+        places = np.ascontiguousarray((queries.T - self.low) / self.length)
+        products = inner_products(self.profile, self.strategy.cells, places.ravel())
+        masses = tables @ self.strategy.estimator.T / (self.weight * self.unit)
         variances = np.einsum("ij,ij->i", products @ density_covariance(self.strategy), products)
+        estimates = products.reshape(*places.shape, -1) @ solve_gram(masses.T).T[:, :, None]
         rounding = _rounding_at_query(self.profile, self.strategy.cells)
+        beside, heaped = mass_beside(masses, places)
         return Reading(
-            self.factor * (products @ solve_gram(masses)),
-            self.factor**2 * self.gain * variances,
-            self.factor**2 * mass_beside(masses, places) ** 2 * rounding,
-            self.factor * mass_heaped(masses, places) * math.sqrt(rounding),
+            self.factor * estimates[:, :, 0].sum(axis=0),
+            self.factor**2 * self.gain * variances.reshape(places.shape).sum(axis=0),
+            self.factor**2 * (beside**2).sum(axis=0) * rounding,
+            self.factor * heaped.sum(axis=0) * math.sqrt(rounding),
         )
 
     @property

@@ -272,25 +272,19 @@ def mean_square_at_query(profile: Profile, cells: int) -> float:
     return float(np.mean((at_query - profile.value(np.zeros(1))) ** 2))
 
 
-def mass_beside(masses: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The masses of the two nodes beside each query, float64 (n,); none beside one outside [0, 1]."""
-    cells = len(masses) - 1
-    inside = (queries >= 0.0) & (queries <= 1.0)
-    node = np.where(inside, queries * cells, 0.0).astype(np.int64).clip(0, cells - 1)
-    return np.where(inside, masses[node] + masses[node + 1], 0.0)
+def mass_beside(masses: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What lies beside each query, float64 (..., n), of masses (..., cells + 1) and queries (..., n).
 
-
-def mass_heaped(masses: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """What lies beside each query beyond what lies one node further out, float64 (n,).
-
-    Records in a heap at the query are in it, and spread ones hardly, as there are as many of them further out.
+    That is the masses of the two nodes beside it, none beside one outside [0, 1]; and how much of them is beyond what
+    lies one node further out: records in a heap at the query are in it, and spread ones hardly, as there are as many of
+    them further out.
     """
-    cells = len(masses) - 1
+    cells = masses.shape[-1] - 1
     inside = (queries >= 0.0) & (queries <= 1.0)
     node = np.where(inside, queries * cells, 0.0).astype(np.int64).clip(0, cells - 1)
-    padded = np.concatenate(([0.0], masses, [0.0]))
-    further = padded[node] + padded[node + 3]
-    return np.where(inside, masses[node] + masses[node + 1] - further, 0.0)
+    padded = np.pad(masses, [(0, 0)] * (masses.ndim - 1) + [(1, 1)])
+    out, left, right, beyond = (np.take_along_axis(padded, node + step, -1) for step in range(4))
+    return np.where(inside, left + right, 0.0), np.where(inside, left + right - (out + beyond), 0.0)
 
 
 def mean_square_error(profile: Profile, cells: int) -> float:

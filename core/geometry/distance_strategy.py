@@ -98,19 +98,17 @@ class Strategy(Validated):
         Between two nodes of the fine grid every measurement is linear in the record's place, so either norm is convex
         there, jointly in both places where a record is replaced: the largest are at nodes, and are reached there.
         """
-        return self._norms[neighbours]
+        return self._of_one if neighbours is Neighbours.ADD_REMOVE else self._of_two
 
     @cached_property
-    def _norms(self) -> dict[Neighbours, tuple[int, int]]:
+    def _of_one(self) -> tuple[int, int]:
+        return int(np.abs(self.matrix).sum(axis=0).max()), int((self.matrix**2).sum(axis=0).max())
+
+    @cached_property
+    def _of_two(self) -> tuple[int, int]:
         columns = self.matrix.T.astype(float)  # of whole numbers far below 2^53: floating point is exact
-        origin = np.zeros((1, columns.shape[1]))
-
-        def farthest(kind: str) -> tuple[int, int]:
-            distance = scipy.spatial.distance
-            return int(distance.cdist(columns, origin, kind).max()), int(distance.pdist(columns, kind).max())
-
-        (l1, pair_l1), (l2_squared, pair_l2_squared) = farthest("cityblock"), farthest("sqeuclidean")
-        return {Neighbours.ADD_REMOVE: (l1, l2_squared), Neighbours.REPLACE_ONE: (pair_l1, pair_l2_squared)}
+        l1, l2_squared = (scipy.spatial.distance.pdist(columns, kind).max() for kind in ("cityblock", "sqeuclidean"))
+        return int(l1), int(l2_squared)
 
     @cached_property
     def estimator(self) -> np.ndarray:

@@ -16,7 +16,6 @@ from core.geometry.distance_profiles import (
     coefficients,
     inner_products,
     mass_beside,
-    mass_heaped,
     mean_square_at_query,
     mean_square_error,
     pour_masses,
@@ -160,8 +159,9 @@ def test_at_the_query_most_is_missed(profile):
 def test_masses_beside_a_query_are_those_of_its_cell():
     masses = np.array([1.0, 10.0, 100.0])
     places = np.array([-0.1, 0.0, 0.3, 0.5, 0.9, 1.0, 1.1])
-    assert mass_beside(masses, places).tolist() == [0, 11, 11, 110, 110, 110, 0]
-    assert mass_heaped(masses, places).tolist() == [0, -89, -89, 109, 109, 109, 0]
+    beside, heaped = mass_beside(masses, places)
+    assert beside.tolist() == [0, 11, 11, 110, 110, 110, 0]
+    assert heaped.tolist() == [0, -89, -89, 109, 109, 109, 0]
 
 
 def test_the_mean_square_error_is_the_one_measured():

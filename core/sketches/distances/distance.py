@@ -176,11 +176,13 @@ class Distance(LinearSketch):
         numeric = any(not isinstance(column, Categorical) for column in self.domain.columns)
         sizes = [self.cells] if self.cells is not None else SIZES if numeric else SIZES[:1]
         best = self._with_cells(sizes[0], pure)
+        least = error(best) if len(sizes) > 1 else 0.0
         for cells in sizes[1:]:
             finer = self._with_cells(cells, pure)
-            if error(finer) > WORTH_IT * error(best):
+            found = error(finer)
+            if found > WORTH_IT * least:
                 break
-            best = finer
+            best, least = finer, found
         return best
 
     def _with_cells(self, cells: int, pure: bool) -> Distance:
@@ -282,11 +284,26 @@ class Distance(LinearSketch):
 
     def read_at(self, table: np.ndarray, points: np.ndarray) -> Reading:
         total = np.zeros((len(Reading._fields), len(points)))
-        for start in range(0, len(points), QUERIES_AT_ONCE):
-            piece = slice(start, start + QUERIES_AT_ONCE)
-            for block, rows in zip(self.blocks, self._parts, strict=True):
-                total[:, piece] += block.read(table[rows], points[piece])
+        for first, last in self._alike:
+            block, own = self.blocks[first], slice(self.blocks[first].place.start, self.blocks[last - 1].place.stop)
+            part = table[self._parts[first].start : self._parts[last - 1].stop]
+            once = max(1, QUERIES_AT_ONCE // (last - first))
+            for piece in (slice(start, start + once) for start in range(0, len(points), once)):
+                if isinstance(block, NumericBlock):
+                    total[:, piece] += block.read_alike(part.reshape(last - first, -1), points[piece, own])
+                else:
+                    total[:, piece] += block.read(part, points[piece])
         return Reading(*total)
+
+    @cached_property
+    def _alike(self) -> list[tuple[int, int]]:
+        """First blocks, and those after the last, of numbers that stand side by side and differ in nothing else."""
+        kinds = [
+            replace(block, place=slice(0)) if isinstance(block, NumericBlock) else place
+            for place, block in enumerate(self.blocks)
+        ]
+        firsts = [place for place, kind in enumerate(kinds) if not place or kind != kinds[place - 1]]
+        return list(zip(firsts, [*firsts[1:], len(kinds)], strict=True))
 
     def noise_variance(self, counter_variance: float, points: np.ndarray | None = None) -> float | np.ndarray:
         if points is None:
