@@ -12,8 +12,10 @@ from core.domain import Domain
 from core.errors import BudgetError, RequestError
 from core.geometry import kernels
 from core.privacy.budget import Budget
+from core.privacy.choosing.private_bounds import Grid
 from core.privacy.ledger.ledger_records import FOLLOWS
 from core.releases import going_on
+from core.releases.bounds_and_centre import BoundsPurchase
 from core.releases.going_on import kept_for
 from core.releases.payment import LedgerAccount
 from core.releases.release import load
@@ -128,6 +130,13 @@ def test_nothing_is_kept_where_nothing_is_left_or_a_delta_counts_in_the_ledger(b
     other.register("people", 1, "1e-6")
     release(RACE, RECORDS, Budget("0.5"), ledger=other, dataset="people")
     assert not kept_files(other)
+
+
+def test_nothing_is_kept_for_a_table_that_one_entry_paid_for_with_the_bounds_before_it(book):
+    """Its total is as if the table alone had been bought, and the entry says nothing of a file beside it."""
+    bounds = BoundsPurchase({DOMAIN.names[0]: Grid(-100.0, 100.0)})
+    made = release(RACE, RECORDS, Budget("0.5"), bounds=bounds, ledger=book, dataset="people")
+    assert made.private and not kept_files(book)
 
 
 def test_several_tables_and_a_count_each_keep_their_own_noise(book, tmp_path):

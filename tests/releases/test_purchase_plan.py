@@ -421,6 +421,16 @@ def test_a_file_keeps_the_count_that_was_bought_and_one_without_opens_as_before(
     assert "and the count that decided its size" in made.records_source and made.records_error < 72
 
 
+def test_a_count_of_other_records_is_not_kept_beside_a_release():
+    """Within bounds that leave records out, or of columns that do, as many were counted as are not in the table."""
+    narrow = Domain.of(x0=(4, 6), outside="drop")
+    sketch = Race(narrow, Euclidean(0.3), rows=4, width=8, seed=1)
+    for counted, kept in ((narrow, True), (replace(narrow, scale="box"), True), (Domain.of(x0=(0, 10)), False)):
+        plan = PurchasePlan((Count(counted),), Known(Budget(1), 1.0), lambda known: Plain(sketch, known.left))
+        made = Job(plan, NEAR, noise_source=SeededSource(1)).run()
+        assert (made.counted_before is not None) is kept
+
+
 def test_a_public_number_is_not_blurred_by_a_count_and_a_table_that_knows_none_takes_it():
     count = BoughtCount(90, calibrate(MOVED, Fraction(1, 10)))
     assert count.beside(100.0, 0.0) == (100.0, 0.0)
