@@ -37,8 +37,8 @@ AT_MOST = {
     "orchestrations outside releases": 0,
     "registries besides cards": 0,
     "rooms at the top": 18,
-    "files of more than 400 lines": 15,
-    "files": 462,
+    "files of more than 400 lines": 14,
+    "files": 461,
 }
 """What was reached: a test refuses more."""
 

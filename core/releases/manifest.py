@@ -38,8 +38,6 @@ FIELDS = (
     "created",
     "software",
 )
-
-
 # Fields that files have only where there is something to say: a number of records that was bought before the table,
 # what was found out of the columns before it, how it was made of others, of which living release it adds up periods.
 BOUGHT, FOUND, COMBINED, RUN_OF = "counted_before", "found_before", "combined", "run_of"
@@ -53,8 +51,7 @@ LATER = {"sure": {}, "sure_error": 0.0}
 
 @dataclass(frozen=True)
 class Finding:
-    """What a release file says of what was found before it: which columns, for how much, and how many records there
-    are.
+    """What a release file says of what was found before it: which columns, for how much, and how many records.
 
     Attributes
     ----------
