@@ -192,7 +192,9 @@ def _conditions(answers: TableAnswers, select: exp.Select) -> dict[str, Any]:
         one, wanted = _unwrapped(cast(exp.Expression, part))
         names = {column.name for column in one.find_all(exp.Column)}
         if len(names) != 1 or not isinstance(one.this, exp.Column):
-            raise RequestError(f"A condition compares one column with values; {CAN_BE_ASKED}.")
+            raise RequestError(
+                f"A condition compares one column with values, texts in single quotes ('red'); {CAN_BE_ASKED}."
+            )
         (name,) = names
         (place,) = places_of(answers.axes, [name])
         axis = answers.axes[place]

@@ -165,6 +165,11 @@ def release(
         check_writable(out, overwrite)
         check_sample(data, source, ", or buy bounds with --private-bounds")
         opened = file.open(source)
+        if discover:
+            decided = [one for one in typed(need) if one != "--harm"]
+            refuse_typed(
+                decided, "errors follow from columns that are said: `discover` first, then release what it wrote"
+            )
         budget = promised(promise, need, data, shape, guess)
         purchase = bought.purchase()
         if purchase is not None and engine != LOCAL:

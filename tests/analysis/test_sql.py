@@ -98,6 +98,7 @@ def test_it_says_what_the_methods_say(made):
         ("SELECT COUNT(DISTINCT city) FROM records", "cannot be answered"),
         ("SELECT STDDEV(age) FROM records", "cannot be answered"),
         ("SELECT COUNT(*) FROM records WHERE age > 3 OR city = 'Bern'", "compares one column"),
+        ('SELECT COUNT(*) FROM records WHERE city = "Bern"', "texts in single quotes"),
         ("SELECT COUNT(*) FROM records WHERE city = 'Atlantis'", "there are Bern, Basel"),
         ("SELECT COUNT(*) FROM records WHERE city > 'Bern'", "holds categories"),
         ("SELECT COUNT(*) FROM records WHERE age LIKE '3%'", "asked for ranges"),

@@ -325,3 +325,10 @@ def test_a_release_that_finds_out_columns_takes_the_labels_of_its_own_file(comma
     assert "labels of the file say what 'vote' may hold" in " ".join(result.stderr.split())
     found = load(tmp_path / "poll.npz").sketch.domain
     assert found.columns[found.names.index("vote")].categories == ("A", "B", "refused", "unsure")
+
+
+def test_an_error_that_is_wanted_of_columns_that_nobody_has_said_is_refused_in_words(command, table):
+    """It asked for bounds of 'COLUMN'."""
+    wanted = ("--error", "2%", "--records", "4000", "--delta", "1e-6", "--out", "out.npz")
+    said = refused(command("release", table, "--discover", "--mechanism", "tables", *wanted))
+    assert "--error cannot be given here" in said and "`discover` first" in said and "COLUMN" not in said

@@ -48,10 +48,22 @@ export const groupsApart = (least, most, what) =>
   most.low > least.high ? `${what} is highest for ${most.name}: ${most.value}; lowest for ${least.name}: ${least.value}.`
     : `${what} surely differs between no two groups: noise hides what there may be.`;
 
-/** The two columns that surely go together most, in a sentence; those that come first are the surest. */
-export const strongestPair = ({ columns, low }, axes) =>
-  low > 0 ? `${listed(columns.map((place) => axes[place].name))} go together most.`
+/** Deviations that a normal variable passes with a chance below a half (Abramowitz and Stegun 26.2.22, to .003). */
+const deviations = (chance) => {
+  const t = Math.sqrt(-2 * Math.log(chance));
+  return t - (2.30753 + 0.27061 * t) / (1 + 0.99229 * t + 0.04481 * t * t);
+};
+
+/** The two columns that surely go together, in a sentence; those that come first are the surest.
+ *
+ * Of many pairs that have nothing to do with each other the bands of some leave 0 out: all are asked at once, so that
+ * noise makes the sentence of one table in twenty at most. */
+export const strongestPair = ([first, ...others], axes) => {
+  const low = first.est - ((first.est - first.low) * Math.max(1.96, deviations(0.05 / (others.length + 1)))) / 1.96;
+  const most = others.every(({ high }) => high < first.low) ? " most" : "";
+  return first.low > 0 && low > 0 ? `${listed(first.columns.map((place) => axes[place].name))} surely go together${most}.`
     : "No two columns surely go together: noise hides what there may be.";
+};
 
 /** Degrees beyond the antimeridian, on which bounds count, as anyone writes them. */
 export const ownDegrees = ({ turns }, value) => (turns && value > 180 ? value - 360 : value);

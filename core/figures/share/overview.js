@@ -271,7 +271,7 @@ export class Overview {
     shown.forEach((one, i) => this.pairButtons[i].append(element("span", { class: "name" }, names(one)), element("span", { class: "value" }, one.low > 0 ? one.est.toFixed(2) : `≤ ${one.high.toFixed(2)}`),
       meter(one), element("span", { class: "unseen" }, ` very likely ${one.low.toFixed(2)} to ${one.high.toFixed(2)}`)));
     const matrix = this.axes.length >= MATRIX ? [this.matrix()] : [];
-    this.pairList.append(element("p", { class: "says" }, strongestPair(this.strengths[0], this.axes)), ...this.pairButtons, ...matrix, element("p", { class: "note" }, `0: nothing to do with each other; 1: one tells the other (Cramér’s V; what noise alone would add is taken off). ${this.facts.leftOut}`));
+    this.pairList.append(element("p", { class: "says" }, strongestPair(this.strengths, this.axes)), ...this.pairButtons, ...matrix, element("p", { class: "note" }, `0: nothing to do with each other; 1: one tells the other (Cramér’s V; what noise alone would add is taken off). ${this.facts.leftOut}`));
     const table = element("details", { class: "behind", ontoggle: () => table.childElementCount > 1 || table.append(plainTable("Which columns go together", ["Columns", "Strength", "Very likely"],
       this.strengths.slice(0, 500).map((one) => [names(one), one.est.toFixed(2), `${one.low.toFixed(2)} to ${one.high.toFixed(2)}`]))) }, element("summary", {}, "Table"));
     this.pairList.append(table);
