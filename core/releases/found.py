@@ -251,7 +251,7 @@ def found_category(
     spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
     other = Measured(records.count - found - max(0.0, missing.count), spread)
     if found < LEAST_FOUND * (records.count - max(0.0, missing.count)) or not values:
-        why = "Hardly any of its values is shared by so many people that it could be shown: it may be free text."
+        why = "Hardly any of its values is shared by enough people to be shown: type them, if it is no free text."
         return FoundColumn(name, None, False, "", why, values, other, missing)
     rest, gap = (_unlike(label, (*values, *also)) for label in (OTHER, MISSING))
     gap = gap if noticeable(missing.count, missing.error) else rest

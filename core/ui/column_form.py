@@ -78,9 +78,22 @@ def used_columns(columns: Sequence[ColumnInfo], number: int, person: str | None)
         if column.name == person or column.kind in UNUSABLE or len(columns) > MANY:
             usual = LEFT_OUT
         kind = st.session_state.setdefault(field_key("as", number, place), usual)
+        kind = _as_no_person(column, kind, number, place, person)
         if kind != LEFT_OUT:
             drafts[place] = _draft(column, kind, number, place)
     return drafts
+
+
+def _as_no_person(column: ColumnInfo, kind: str, number: int, place: int, person: str | None) -> str:
+    """How a column is read: left out once it says who one person is, and like any other once it does so no more."""
+    key, was = field_key("as", number, place), field_key("person", number, place)
+    if column.name == person and not st.session_state.get(was):
+        st.session_state[was] = True
+        if kind == FIND:
+            st.session_state[key] = LEFT_OUT
+    elif column.name != person and st.session_state.pop(was, False) and kind == LEFT_OUT:
+        st.session_state[key] = (READ_AS[column.kind] or (LEFT_OUT,))[0]
+    return str(st.session_state[key])
 
 
 def column_table(
