@@ -23,7 +23,7 @@ from .discovery_reading import (
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import HIDDEN, LOST, Seen, all_ends
+from .found_ends import FAR, HIDDEN, LOST, Seen, all_ends
 
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
@@ -111,6 +111,8 @@ def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str
 
 def _sensibly(seen: Seen, seen_from: float, low: float, high: float) -> tuple[float, float]:
     """Ends no farther than the column's name says, but for votes that surely are below the lower one, or an octave."""
+    if low < 0.0 < high and preset_for(seen.scale.name) == "pay":  # of which noise alone says that any is below 0
+        low = low if seen.cells[:COARSE].max() > FAR * math.sqrt(seen.variance) else 0.0
     first, last = within_reason(seen.scale.name, low, high)
     if first > max(low, 0.0):
         octave = 2.0 ** math.floor(math.log2(first))

@@ -44,7 +44,7 @@ from core.releases.discovery import by_forecast
 from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ends import Seen, all_ends
-from core.releases.found_ranges import _is_amount, found_ranges, heaps_of, rounded_outward, step_of
+from core.releases.found_ranges import _is_amount, _sensibly, found_ranges, heaps_of, rounded_outward, step_of
 from core.releases.seal import showing
 from core.releases.stages import Known
 from core.sources import open_source
@@ -737,6 +737,16 @@ def test_amounts_are_told_by_all_their_octaves_where_noise_hides_the_largest():
             (one,) = found_ranges([(own, noisy)], 170.0, Measured(10_000, 50), {"x": Measured(0, 170)})
             found[name] += one.column is not None and one.column.scale == "log"
     assert found["pay"] >= 6 and found["even"] == found["exponential"] == 0
+
+
+def test_noise_alone_does_not_say_that_pay_is_below_zero():
+    """Pay of 3,500 people, 0 for a third, was found from -3,000 on, and so not to be amounts; debts are below 0."""
+    random = np.random.default_rng(5)
+    pay = np.exp(7.6 + 1.4 * random.normal(size=3_500)) * (random.random(3_500) > 0.3)
+    for name, values, low in (("pay", pay, 0.0), ("balance", pay, -3_000.0), ("pay", -pay, -3_000.0)):
+        scale, votes = votes_of(values, name=name)
+        noisy = votes + np.rint(random.normal(0, 90, votes.shape)).astype(int)
+        assert _sensibly(Seen(scale, noisy, 90.0, 3_500.0), -3_000.0, -3_000.0, 33_000.0) == (low, 33_000.0)
 
 
 def test_noise_far_from_all_values_is_no_end_of_a_range():
