@@ -236,7 +236,8 @@ export class Race extends Grouped {
   groupEstimates(table, records, { count, coordinates }) {
     const sums = this.sumsOfGroups(count);
     const varies = coordinates.map((along) => along.some((one) => one !== along[0]));
-    const work = { value: new Float64Array(count), at: new Int32Array(count), said: new Float64Array(LISTED * count), varies };
+    const work = { value: new Float64Array(count), at: new Int32Array(count), said: new Float64Array(LISTED * count),
+      high: new Float64Array(count), low: new Float64Array(count), varies };
     let [g, end] = [0, this.sizes[0]];
     this.rowsOf.forEach((row, r) => {
       while (r >= end) end += this.sizes[++g];
@@ -246,13 +247,14 @@ export class Race extends Grouped {
   }
 
   /** Adds what one row says of every place; nothing where no record inside the bounds can be. */
-  addRow(row, counters, records, coordinates, { value, at, said, varies }, sum) {
+  addRow(row, counters, records, coordinates, work, sum) {
+    const { value, at, said, varies } = work;
     const [count, { hashes, rehashed }] = [sum.length, row];
     const [background, gain] = [records / this.width, 1 / (1 - 1 / Math.max(this.width, 2))];
     const read = (high, low) => (rehashed ? (counters[upperProduct((high + Math.floor(low / 2 ** 32)) >>> 0, this.width)] - background) * gain : counters[low]);
     const moving = hashes.filter((hash) => (hash.at ?? varies.map((_, k) => k)).some((k) => varies[k]));
     if (hashes.some(({ keys }) => !keys) || moving.reduce((product, { cells }) => product * cells, 1) > said.length) {
-      this.addPlaces(row, read, coordinates, value, sum);
+      this.addPlaces(row, read, coordinates, work, sum);
       return;
     }
     let [everyHigh, everyLow, stride] = [row.high, row.low, 1];
@@ -306,22 +308,21 @@ export class Race extends Grouped {
   }
 
   /** The same of more combinations of cells than are worth a list: each place by itself. */
-  addPlaces(row, read, coordinates, value, sum) {
+  addPlaces(row, read, coordinates, { value, at: inside, high, low }, sum) {
     const count = sum.length;
-    const inside = new Uint8Array(count).fill(1);
+    inside.fill(1);
     // A key has 64 bits, in two halves whose sums floating point holds exactly; where cells do not share columns it is the column.
-    const [high, low] = [new Float64Array(count).fill(row.high), new Float64Array(count).fill(row.low)];
+    high.fill(row.high);
+    low.fill(row.low);
     for (const hash of row.hashes) {
+      const { cells, keys, side } = hash;
       project(hash, coordinates, count, value);
       for (let i = 0; i < count; i++) {
-        let v = hash.side ? Number(value[i] >= 1) : value[i];
-        if (hash.cells === MOST_CELLS) v -= Math.floor(v / MOST_CELLS) * MOST_CELLS;
-        if (!(v >= 0 && v < hash.cells)) {
-          inside[i] = 0;
-          continue;
-        }
-        const [cell, { keys }] = [Math.floor(v), hash];
-        if (keys) {
+        let v = side ? Number(value[i] >= 1) : value[i];
+        if (cells === MOST_CELLS) v -= Math.floor(v / MOST_CELLS) * MOST_CELLS;
+        const cell = v >= 0 && v < cells ? Math.floor(v) : -1;
+        if (cell < 0) inside[i] = 0;
+        else if (keys) {
           high[i] += keys[2 * cell];
           low[i] += keys[2 * cell + 1];
         } else if (row.rehashed) {
