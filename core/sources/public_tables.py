@@ -116,9 +116,25 @@ def read_queries(source: Source, domain: Domain, most: int = MOST_QUERIES) -> pa
     RequestError
         When the source cannot be read, misses a column, or holds no rows or too many.
     """
+    try:
+        return _queries_of(source, domain, domain.asked_columns, most)
+    except RequestError:
+        written = [one for one in domain.read.columns if isinstance(one, Numeric) and one.reading is not None]
+        if not written or _is_gathered(source, domain):
+            raise
+    # As the records were written, "1.200,50" with them; numbers of questions have a point where both could be read.
+    table = _queries_of(source, domain, domain.read.columns, most)
+    for one in written:
+        place = table.column_names.index(one.name)
+        table = table.set_column(place, one.name, pa.array(one.numbers(table.column(one.name).combine_chunks())))
+    return table
+
+
+def _queries_of(source: Source, domain: Domain, columns: Sequence[Column], most: int) -> pa.Table:
+    """The same, where the columns are written so."""
     gathers = _is_gathered(source, domain)
     batches, rows = [], 0
-    for batch in source.sets(replace(domain, missing="refuse")) if gathers else _as_it_stands(source, domain):
+    for batch in source.sets(replace(domain, missing="refuse")) if gathers else _as_it_stands(source, domain, columns):
         batches.append(batch.replace_schema_metadata(None))
         rows += batch.num_rows
         if rows > most:
@@ -157,9 +173,9 @@ def told_apart(queries: pa.Table, domain: Domain) -> pa.Table:
     return rest if rest.num_columns else pa.table({"query": np.arange(1, len(queries) + 1)})
 
 
-def _as_it_stands(source: Source, domain: Domain) -> Iterator[pa.RecordBatch]:
+def _as_it_stands(source: Source, domain: Domain, asked: Sequence[Column]) -> Iterator[pa.RecordBatch]:
     derived = {one.name for one in _parts_of_others(source, domain)}
-    columns, unit = tuple(one for one in domain.asked_columns if one.name not in derived), PrivacyUnit()
+    columns, unit = tuple(one for one in asked if one.name not in derived), PrivacyUnit()
     # An array without names has its columns taken in order, and none besides.
     if getattr(source, "names", ()) is not None:
         names = [column.name for column in columns]

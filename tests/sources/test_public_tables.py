@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from core import Declaration
 from core.domain import Categorical, Domain, Items, Numeric, PrivacyUnit
 from core.errors import RequestError
 from core.sources import Upload, open_source
@@ -134,3 +135,13 @@ def test_rows_of_an_array_are_sets_or_edges():
     rows = np.array([[1, 2], [1, 3], [4, 4]])
     assert len(read_queries(open_source(rows), GATHERED)) == 2
     assert len(read_queries(open_source(rows), Domain((Items("whom"),)))) == 3
+
+
+def test_questions_may_be_written_as_the_records_were_or_with_a_point(tmp_path):
+    """A model refused the very export that it was trained on, as "1.200,50 zł" was no number."""
+    paid = Declaration.of("columns:\n  paid: {kind: number, low: 0, high: 9000, format: decimal_comma}\n").domain
+    for number, text in enumerate(("1.200,50 zł", "1200.50")):
+        path = tmp_path / f"asked{number}.csv"
+        path.write_text(f"paid;note\n{text};a\n", encoding="utf-8")
+        table = read_queries(open_source(path), paid)
+        assert table.column("paid").to_pylist() == [1200.5] and table.column("note").to_pylist() == ["a"]
