@@ -94,9 +94,9 @@ def main() -> None:
         theirs = rival(options.rival, data, points, options.draws, epsilons) if options.rival else {}
         for epsilon in epsilons:
             alone = ours(data, points, "products", Budget(epsilon), options.draws)
-            tried = {
-                method: ours(data, points, method, Budget(epsilon, DELTA), options.draws) for method in NUMBER_METHODS
-            }
+            task, budget = Task(data.domain, data.label), Budget(epsilon, DELTA)
+            fitting = [kind.name for kind in NUMBER_METHODS.values() if kind.suits(task, budget)]
+            tried = {method: ours(data, points, method, budget, options.draws) for method in fitting}
             best = min(tried, key=lambda method: float(np.mean(tried[method])))
             cells = [_cell(alone), f"{_cell(tried[best])} ({best})", _cell(theirs.get(epsilon, []))]
             print(f"| {name} ({len(data.train):,}) | {epsilon} | {' | '.join(cells)} |", flush=True)
