@@ -151,16 +151,17 @@ def mend_roles() -> None:
         st.html(f"<script>{ROLES}{TAPS}{_loading(PARTS)}</script>", unsafe_allow_javascript=True)
 
 
-# Of Streamlit's program in the browser, those that most pages need and Home does not: small ones, and that for charts.
-PARTS = ("BidiComponent", "ButtonGroup", "Selectbox", "NumberInput", "DownloadButton", "Slider")
-CHARTS = ("PlotlyChart",)
+# Of Streamlit's program in the browser, what most pages need and Home does not: first what a picture comes with, which
+# is small, and later fields, and the program for charts.
+PARTS = ("BidiComponent", "ButtonGroup", "DownloadButton")
+LATER = ("Selectbox", "NumberInput", "Slider", "PlotlyChart")
 LATEST = 3000  # Milliseconds after which a browser that is never idle begins nevertheless.
 DRAWING = 4000  # Milliseconds for which a page that draws by itself keeps the browser for that.
 
 
 def load_in_browser(drawing: bool) -> None:
-    """Let the visitor's browser load what charts need, once it is idle; a page that is ``drawing`` by itself first."""
-    idle = f"(window.requestIdleCallback ?? setTimeout)(() => {{{_loading(CHARTS)}}}, {{ timeout: {LATEST} }})"
+    """Let the visitor's browser load the rest once it is idle; on a page that is ``drawing`` by itself, after that."""
+    idle = f"(window.requestIdleCallback ?? setTimeout)(() => {{{_loading(LATER)}}}, {{ timeout: {LATEST} }})"
     script = f"setTimeout(() => {idle}, {DRAWING if drawing else 0});"
     st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.ui.frame.navigation import HOME, LEARN
-from core.ui.frame.style_and_scripts import CHARTS, PARTS, PRESENT, parts
+from core.ui.frame.style_and_scripts import LATER, PARTS, PRESENT, parts
 
 APP = str(Path(__file__).parents[3] / "app.py")
 MARK = "fg-presenting"
@@ -44,5 +44,5 @@ def test_the_switch_begins_it_and_it_lasts_from_lesson_to_lesson():
 
 
 def test_every_part_is_one_file_of_streamlit():
-    asked = (*PARTS, *CHARTS)
+    asked = (*PARTS, *LATER)
     assert [path.name.partition(".")[0] for path in parts(asked)] == list(asked)
