@@ -14,6 +14,7 @@ from whoever knows the pages.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -212,6 +213,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # who ends the app ends this, and wants to read nothing of it
         if hasattr(os, "nice"):
             os.nice(19)
+    gc.disable()  # Numba makes millions of objects that are needed to the end: to look for rubbish takes a twentieth
     with compiling_all():
         mark, start = mark_of_all(), perf_counter()
         if not mark.exists():
