@@ -33,7 +33,7 @@ from ..domain.formats import FORMATS, fitting, guessed
 from ..domain.written import are_words
 from ..errors import RequestError
 from ..runtime.parameters import check_integer
-from .copies import EITHER, PIECE, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
+from .copies import EITHER, PIECE, WINDOWS, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
 from .duck import Fault, identifier, literal, literals, plain_sentences
 from .people import Pairs, rounded_text
 from .queried import QueriedSource
@@ -96,7 +96,8 @@ class TextOptions:
     Parameters
     ----------
     encoding : str
-        Such as "windows-1252"; "" for UTF-16 where a mark says so, else `copies.EITHER`.
+        Such as "windows-1252"; "" for UTF-16 where a mark says so, Windows-1250 where the names do, else
+        `copies.EITHER`.
     separator : str
         What stands between fields, or its name ("tab", "semicolon"); "" for what the header line has most of.
     header : int | None
@@ -142,7 +143,8 @@ class DelimitedSource(QueriedSource):
             heads = [_head(path, location.label, self.zipped) for path in paths]
         encoding = self.asked.encoding or ("utf-16" if any(head.startswith(UTF16) for head in heads) else "")
         wide = encoding == "" and all(_is_wide(head) for head in heads)
-        self.encoding = "utf-16-le" if wide else encoding
+        central = encoding == "" and not wide and all(_is_central(head, self.asked.header) for head in heads)
+        self.encoding = "utf-16-le" if wide else "windows-1250" if central else encoding
         self.checked = False
         if self.encoding not in ("", "utf-8"):
             self._copy()
@@ -328,6 +330,16 @@ def _is_wide(head: bytes) -> bool:
     """Whether the first line is UTF-16 without a mark: letters that are each followed by a zero byte."""
     line = head.split(b"\n")[0][:200]
     return len(line) > 3 and not any(line[1::2]) and all(line[0::2])
+
+
+def _is_central(head: bytes, header: int | None) -> bool:
+    """Whether the line of names has Polish or other letters of Windows-1250 in words: in Windows-1252 they are signs.
+
+    A sign at the beginning or the end of a word, as in "¿cuánto?" and "m³", is one.
+    """
+    lines = [] if header == 0 else head.split(b"\n")[(header or 1) - 1 :][:1]
+    sign = r"[^\W\d_][¹³£¥¼¾¯¿][^\W\d_A-Z]"
+    return any(not is_utf8([line]) and re.search(sign, line.decode("utf-8", WINDOWS)) for line in lines)
 
 
 def _line(text: str, number: int) -> str:

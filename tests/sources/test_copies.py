@@ -98,6 +98,17 @@ def test_encoding_and_separator_can_be_said():
         upload(content, sep="ab")
 
 
+def test_polish_names_are_no_signs_of_windows_1252_and_no_record_decides_it():
+    """Pay in "zł" had been left out as free text, under the name "p³aca"."""
+    polish = upload("płaca;x\n12 zł;ą\n".encode("cp1250"))
+    assert [column.name for column in polish.columns] == ["płaca", "x"] and texts(polish, "x") == ["ą"]
+    assert "windows-1250" in polish.remarks[0]
+    for names in ("¿cuánto?;m³;Nº;name¹", "größe;£paid;m³Gas;x"):
+        assert [column.name for column in upload(f"{names}\na³b;1;2;3\n".encode("cp1252")).columns] == names.split(";")
+    assert texts(upload("a;b\np³aca;1\n".encode("cp1252")), "a") == ["p³aca"]
+    assert upload("p³aca;b\nł;1\n".encode()).columns[0].name == "p³aca"  # as UTF-8 says
+
+
 def test_a_letter_of_several_bytes_takes_nothing_of_the_next_record_along():
     content = b"a,b\nx\x83,1\ny,2\n"  # the beginning of a letter of Shift JIS, and no end
     assert texts(upload(content, encoding="shift_jis"), "b")[1:] == ["2"]
