@@ -47,9 +47,21 @@ PRESETS = {
     "percent": Preset(0, 100, "%", 0, "a percentage of a whole", ("percent", "percentage", "pct")),
     "share": Preset(0, 1, "", 0, "a part of a whole", ("share", "proportion", "fraction")),
     "year": Preset(
-        1900, 2100, "", 1, "years that records of people speak of", ("year", "jahr", "annee", "ano", "anno", "jaar")
+        1900,
+        2100,
+        "",
+        1,
+        "years that records of people speak of",
+        tuple("year jahr annee ano anno jaar rok ar vuosi".split()),
     ),
-    "birth_year": Preset(1900, 2030, "", 1, "nobody born before 1900 lives", ("birth_year", "year_of_birth", "yob")),
+    "birth_year": Preset(
+        1900,
+        2030,
+        "",
+        1,
+        "nobody born before 1900 lives",
+        tuple("birth_year year_of_birth yob geburtsjahr jahrgang geboortejaar rocznik fodelsear".split()),
+    ),
     "pay": Preset(
         0,
         200_000,
