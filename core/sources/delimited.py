@@ -328,7 +328,7 @@ def _head(path: str, label: str, zipped: bool) -> bytes:
 
 def _is_wide(head: bytes) -> bool:
     """Whether the first line is UTF-16 without a mark: letters that are each followed by a zero byte."""
-    line = head.split(b"\n")[0][:200]
+    line = re.split(rb"[\r\n]", head)[0][:200]
     return len(line) > 3 and not any(line[1::2]) and all(line[0::2])
 
 
@@ -337,7 +337,7 @@ def _is_central(head: bytes, header: int | None) -> bool:
 
     A sign at the beginning or the end of a word, as in "¿cuánto?" and "m³", is one.
     """
-    lines = [] if header == 0 else head.split(b"\n")[(header or 1) - 1 :][:1]
+    lines = [] if header == 0 else re.split(rb"\r\n|\r|\n", head)[(header or 1) - 1 :][:1]
     sign = r"[^\W\d_][¹³£¥¼¾¯¿][^\W\d_A-Z]"
     return any(not is_utf8([line]) and re.search(sign, line.decode("utf-8", WINDOWS)) for line in lines)
 

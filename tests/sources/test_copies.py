@@ -107,6 +107,9 @@ def test_polish_names_are_no_signs_of_windows_1252_and_no_record_decides_it():
         assert [column.name for column in upload(f"{names}\na³b;1;2;3\n".encode("cp1252")).columns] == names.split(";")
     assert texts(upload("a;b\np³aca;1\n".encode("cp1252")), "a") == ["p³aca"]
     assert upload("p³aca;b\nł;1\n".encode()).columns[0].name == "p³aca"  # as UTF-8 says
+    for end in ("\r", "\r\n"):  # where "\n" ends no line, records had been taken for names
+        cafe = upload(f"café;b{end}x³y;1{end}".encode("cp1252"))
+        assert cafe.columns[0].name == "café" and "Windows-1252" in cafe.remarks[0]
 
 
 def test_a_letter_of_several_bytes_takes_nothing_of_the_next_record_along():
