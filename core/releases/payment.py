@@ -359,6 +359,12 @@ class Purchases:
         with self._lock:
             self._made[pick, len(self._made), purchase.columns] = (pick, purchase)
 
+    def carry(self, pick: int, later: int) -> None:
+        """Count what was bought of a pick as bought of a later one of the very same records."""
+        with self._lock:
+            for ticket in [ticket for ticket, (number, _) in self._made.items() if number == pick]:
+                self._made[later, *ticket[1:]] = (later, self._made.pop(ticket)[1])
+
     def take_fresh(self, pick: int) -> list[Purchase]:
         """What was bought and is not on the page yet; it counts as taken."""
         with self._lock:

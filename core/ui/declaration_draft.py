@@ -292,7 +292,7 @@ def restore(visitor: Session, records: Records) -> None:
     if st.session_state.get(f"{done}-again"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             note("What was decided about these columns before is here again.")
-            st.button("Begin afresh", key="decisions-forget", on_click=_forget, args=(records,), type="tertiary")
+            st.button("Begin afresh", key="decisions-forget", on_click=_forget, args=(visitor, records), type="tertiary")
 
 
 def _restore(visitor: Session, records: Records, place: Path) -> None:
@@ -343,15 +343,11 @@ def _decided(columns: Sequence[ColumnInfo], number: int) -> dict[str, Any]:
     return {"table": table, "columns": fields}
 
 
-def _forget(records: Records) -> None:
-    """Begin with nothing decided; in a callback."""
-    number = records.number
-    for key in list(st.session_state):
-        if any(str(key) == f"{part}-{number}" for part in WHOLE) or any(
-            str(key).startswith(f"{part}-{number}-") for part in PARTS
-        ):
-            del st.session_state[key]
-    st.session_state[f"decisions-of-{number}-again"] = False
+def _forget(visitor: Session, records: Records) -> None:
+    """Begin with nothing decided, as of a new pick, since a browser goes on showing what its fields held; a callback."""
+    visitor.records = replace(records, number=records.number + 1)
+    visitor.purchases.carry(records.number, visitor.records.number)
+    st.session_state[f"decisions-of-{visitor.records.number}"] = True  # nothing is to be restored
     if (place := _place(records)) is not None:
         place.unlink(missing_ok=True)
 

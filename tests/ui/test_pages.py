@@ -299,7 +299,7 @@ def test_decisions_are_there_again_after_a_reload_and_hold_no_value_of_the_data(
     kept = "".join(path.read_text() for path in tmp_path.rglob("decisions/*.json"))
     assert "Uri, Zug" in kept and not any(secret in kept for secret in SECRETS)
     field(again.button, "Begin afresh").click().run()
-    assert again.session_state[f"as-{number}-1"] == "to be found out"
+    assert again.session_state[f"as-{number + 1}-1"] == "to be found out"
     other = with_file(b"who,pay\na,1\nb,2\n")
     assert "is here again" not in shown(other), "other columns, other decisions"
 
@@ -313,6 +313,31 @@ def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns
     for name, bought in (("people.csv", 1), ("people-of-june.csv", 0)):
         visitor = with_file(name=name).session_state[KEY]
         assert len(visitor.purchases.made_of(visitor.records.number)) == bought, name
+
+
+def test_begin_afresh_empties_the_fields_that_a_browser_shows(data_folder):
+    """The number of rows a person stood there still, and the page said that it was missing."""
+    app = read(with_file(), salary="number")
+    number = app.session_state[KEY].records.number
+    field(app.number_input, "Largest salary").set_value(99.0).run()
+    again = with_file()
+    assert again.session_state[f"high-{number}-1"] == 99.0
+    field(again.button, "Begin afresh").click().run()
+    visitor = again.session_state[KEY]
+    assert visitor.records.number == number + 1, "other fields, as a browser keeps what the same ones show"
+    assert again.session_state[f"as-{number + 1}-1"] == "to be found out"
+    assert "is here again" not in shown(again)
+
+
+@pytest.mark.thorough
+def test_what_was_bought_stays_bought_where_its_owner_begins_afresh(data_folder):
+    app = with_file()
+    number = app.session_state[KEY].records.number
+    bought = []
+    app.session_state[KEY].purchases.once(number, ("city",), buying(bought, "city"))
+    app.session_state[KEY].purchases.carry(number, number + 1)
+    app.session_state[KEY].purchases.once(number + 1, ("city",), buying(bought, "city"))
+    assert len(bought) == 1 and len(app.session_state[KEY].purchases.made_of(number + 1)) == 1
 
 
 def test_nothing_is_kept_of_a_stranger(request_headers, tmp_path):

@@ -32,7 +32,7 @@ from ...figures.forecast_figures import (
     possible_releases_in_words,
 )
 from ...formatting.escapes import in_html, in_markdown, in_plotly
-from ...formatting.numbers import shown, significant
+from ...formatting.numbers import count, shown, significant
 from ...privacy.budget import Budget, Neighbours
 from ...releases.forecast.budget_for import budget_for, seen_of
 from ...releases.forecast.draft import REGRESSION, TABLE, Draft, Guessed
@@ -54,6 +54,7 @@ from ...releases.forecast.trial import check_sample
 from ...sketches.grouped import GroupedSketch
 from ...sketches.linear import LinearSketch
 from ...sketches.plan import plan
+from ...sketches.tables.tables import Tables
 from ...sources import Upload, open_source
 from ...sources.public_tables import public_table
 from ...sources.source_opening import FILE_TYPES
@@ -274,16 +275,24 @@ WORTH_A_RISK = 1.05  # Times less error from which on a δ is said to gain somet
 
 
 def slack_sentence(draft: Draft) -> str:
-    """What a typical answer may be off by with a pure promise and with a δ, whichever is chosen."""
-    answers = []
+    """What a typical answer may be off by with a pure promise and with a δ, whichever is chosen.
+
+    Of a whole table, how many pairs can be seen with either, where it differs: single columns share the promise then.
+    """
+    answers, pairs = [], []
     for slack in (False, True):
         budget = Budget(draft.budget.epsilon, SLACK if slack else 0, draft.budget.neighbours)
-        answers.append(typical_answer(replace(draft, budget=budget), promising(draft, slack)[1]))
+        sketch, seen = promising(draft, slack)
+        answers.append(typical_answer(replace(draft, budget=budget), seen))
+        pairs.append(len(cast(Tables, sketch).pairs) if draft.question == TABLE else 0)
+    if pairs[0] != pairs[1]:
+        less, more = (count(counted, "pair") if counted else "none" for counted in pairs)
+        return f"Of pairs of columns, a pure promise can count {less}, this risk {more}."
     # Not rounded to what their errors support, so that whoever divides the two finds the number that is said.
     pure, risky = (f"± {significant(BAND * answer.error, 2)} {answer.unit}".rstrip() for answer in answers)
     nearer = answers[0].error / answers[1].error
     if nearer < WORTH_A_RISK:
-        return f"It would gain nothing here: a typical answer is {pure} either way."
+        return f"It would gain nothing here: a typical answer is {pure} with a pure promise, {risky} with this risk."
     answer = "A correlation" if draft.question == REGRESSION else "A typical answer"
     return f"{answer} is {pure} with a pure promise, {risky} with this risk: {significant(nearer, 2)} times nearer."
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.domain import Dates, Domain, Numeric
+from core.domain import Dates, Domain, Numeric, PrivacyUnit
 from core.errors import RequestError
 from core.figures.meaning import left_out_in_words, pairs_left_out
 from core.privacy.budget import Budget
@@ -143,3 +143,14 @@ def test_a_delta_is_chosen_beside_epsilon_and_says_what_it_brings_and_costs(ledg
     assert pure > 1.05 * risky > 0
     at.toggle(key="release-slack").set_value(True).run()
     assert brought in [one.value for one in at.markdown]  # the same two figures, whichever is chosen
+
+
+def test_where_a_delta_lets_pairs_be_seen_it_is_not_said_to_gain_nothing(ledger):
+    """With several rows a person a pure promise counts single columns alone, with more cells and less noise each."""
+    names = [f"x{place}" for place in range(8)]
+    domain = Domain(tuple(Numeric(name, -3, 3) for name in names), unit=PrivacyUnit("who", 12))
+    frame = pd.DataFrame(np.zeros((9, 8)), columns=names).assign(who=[f"p{row}" for row in range(9)])
+    at = visit(domain, frame=frame)
+    at.select_slider(key="release-records-1").set_value(16_000).run()
+    (brought,) = (one.value for one in at.markdown if "this risk" in one.value)
+    assert "Of pairs of columns, a pure promise can count none, this risk 28 pairs." in brought
