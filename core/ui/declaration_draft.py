@@ -292,7 +292,9 @@ def restore(visitor: Session, records: Records) -> None:
     if st.session_state.get(f"{done}-again"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             note("What was decided about these columns before is here again.")
-            st.button("Begin afresh", key="decisions-forget", on_click=_forget, args=(visitor, records), type="tertiary")
+            st.button(
+                "Begin afresh", key="decisions-forget", on_click=_forget, args=(visitor, records), type="tertiary"
+            )
 
 
 def _restore(visitor: Session, records: Records, place: Path) -> None:
@@ -344,7 +346,7 @@ def _decided(columns: Sequence[ColumnInfo], number: int) -> dict[str, Any]:
 
 
 def _forget(visitor: Session, records: Records) -> None:
-    """Begin with nothing decided, as of a new pick, since a browser goes on showing what its fields held; a callback."""
+    """Begin with nothing decided, as of a new pick: a browser goes on showing what its fields held. In a callback."""
     visitor.records = replace(records, number=records.number + 1)
     visitor.purchases.carry(records.number, visitor.records.number)
     st.session_state[f"decisions-of-{visitor.records.number}"] = True  # nothing is to be restored
