@@ -57,6 +57,7 @@ class DraftOptions:
         """What the table's types and a codebook say of each column, with a guess of how it is written where asked."""
         from ..domain.codebooks import codebook_in
         from ..domain.drafts import drafted
+        from ..releases.discovery_stage import typed_columns
 
         if self.out is not None:
             check_writable(self.out, self.overwrite)
@@ -65,7 +66,8 @@ class DraftOptions:
         known = (
             labels_of(source) if self.codebook is None else codebook_in(self.codebook.name, _content_of(self.codebook))
         )
-        return drafted([(one.name, one.kind, one.format if guessed else "") for one in opened.columns], known)
+        told = [(one.name, one.kind, one.format) for one in opened.columns] if guessed else typed_columns(opened)
+        return drafted(told, known)
 
     def write(self, text: str) -> None:
         """Write the declaration."""
@@ -264,7 +266,7 @@ def asked_of(
     from ..domain import PrivacyUnit
     from ..domain.declarations import Declaration
     from ..domain.drafts import drafted
-    from ..releases.discovery_stage import Discovery
+    from ..releases.discovery_stage import Discovery, typed_columns
 
     known = ("--declaration", "--columns", "--unit")
     refuse_typed([one for one in typed(data) if one not in known], "--discover finds it out; a declaration may say it")
@@ -275,9 +277,9 @@ def asked_of(
     if data.declaration is not None:
         said: Declaration | None = Declaration.load(data.declaration)
     else:
-        used = [one for one in source.columns if unit is None or one.name != unit.column]
-        used = [one for one in used if columns is None or one.name in columns]
-        said = _told(drafted([(one.name, one.kind) for one in used], labels_of(name)))
+        used = [one for one in typed_columns(source) if unit is None or one[0] != unit.column]
+        used = [one for one in used if columns is None or one[0] in columns]
+        said = _told(drafted(used, labels_of(name)))
         if said is not None:
             say(f"The labels of the file say what {listed([repr(one) for one in said.domain.names])} may hold.")
     return shared(Discovery.of_source(source, budget, share, unit, said, columns), share, records)

@@ -257,8 +257,12 @@ def _preferred(votes: Floats, error: float, comma: bool) -> tuple[str, ...]:
 
 
 def as_texts(values: pa.Array) -> pa.Array:
-    """Texts, dictionary-encoded or not."""
-    return values if pa.types.is_dictionary(values.type) else pc.cast(values, pa.large_string())
+    """Texts, dictionary-encoded or not: one that a file's dictionary has twice would be counted in parts."""
+    if pa.types.is_dictionary(values.type):
+        if len(values.dictionary.unique()) == len(values.dictionary):
+            return values
+        values = values.dictionary_decode()
+    return pc.cast(values, pa.large_string())
 
 
 @dataclass(frozen=True)

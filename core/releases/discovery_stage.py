@@ -131,12 +131,11 @@ class Discovery(Stage):
         source.check_names([*(columns or ()), *([] if unit.column is None else [unit.column])])
         used = [one for one in source.columns if one.name != unit.column and (columns is None or one.name in columns)]
         known = () if said is None else said.domain.fields
-        asked = [one for one in used if one.name not in known]
+        asked = [one.name for one in used if one.name not in known]
         if isinstance(source, FrameSource):
-            _check_typed(source, [one.name for one in asked])
-        kinds = dict.fromkeys((one.name for one in asked), "text")
-        if not isinstance(source, DelimitedSource):  # what those seem to hold is guessed from their values
-            kinds = {one.name: "other" if one.lists else one.kind for one in asked}
+            _check_typed(source, asked)
+        lists = [one.name for one in used if one.lists]
+        kinds = {name: "other" if name in lists else kind for name, kind in typed_columns(source) if name in asked}
         by_kind = {kind: tuple(name for name, one in kinds.items() if one == kind) for kind in set(kinds.values())}
         left_out = tuple(name for name, kind in kinds.items() if kind not in ("text", "number", "date", "boolean"))
         found = cls(
@@ -392,6 +391,12 @@ def read_batches(source: Source, names: Sequence[str], unit: PrivacyUnit) -> Ite
 def plain_domain(names: Sequence[str], unit: PrivacyUnit) -> Domain:
     """Columns of which nothing is known: lists that nothing is on, so that values come as they are written."""
     return Domain(tuple(Categorical(name, ("a", "b")) for name in names), unit=unit)
+
+
+def typed_columns(source: Source) -> list[tuple[str, str]]:
+    """Name and kind of all columns as types say: what those of text tables seem to hold is guessed from values."""
+    guessed = isinstance(source, DelimitedSource)
+    return [(one.name, "text" if guessed else one.kind) for one in source.columns]
 
 
 def _check_typed(source: FrameSource, names: Sequence[str]) -> None:

@@ -327,6 +327,15 @@ def test_a_release_that_finds_out_columns_takes_the_labels_of_its_own_file(comma
     assert found.columns[found.names.index("vote")].categories == ("A", "B", "refused", "unsure")
 
 
+def test_a_codebook_that_says_a_column_is_text_takes_nothing_from_its_first_records(command, tmp_path):
+    """Where most of them said yes or no it was declared as yes or no "from the codebook", and nothing was paid."""
+    (tmp_path / "poll.csv").write_text("smoker\n" + "yes\nno\n" * 300)
+    (tmp_path / "book.csv").write_text("name,type\nsmoker,text\n")
+    promise = ("--codebook", tmp_path / "book.csv", "--epsilon", "5", "--ledger", tmp_path / "ledger.sqlite")
+    made = command("discover", tmp_path / "poll.csv", *promise)
+    assert made.exit_code == 0 and "# found" in made.stdout, made.output
+
+
 def test_an_error_that_is_wanted_of_columns_that_nobody_has_said_is_refused_in_words(command, table):
     """It asked for bounds of 'COLUMN'."""
     wanted = ("--error", "2%", "--records", "4000", "--delta", "1e-6", "--out", "out.npz")

@@ -41,7 +41,7 @@ from core.privacy.composition import event_of, keeps_promise
 from core.privacy.noise.randomness import SeededSource
 from core.releases import discovery_stage
 from core.releases.discovery import by_forecast
-from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Votes
+from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Third, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ends import Seen, all_ends
 from core.releases.found_ranges import _is_amount, _sensibly, found_ranges, heaps_of, rounded_outward, step_of
@@ -187,6 +187,17 @@ def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(col
     assert reached[0] <= declared.l1 and reached[1] <= declared.l2_squared
     if relation is Neighbours.ADD_REMOVE:
         assert reached == (declared.l1, declared.l2_squared) and votes.weight == (2 if columns == 20 else 1)
+
+
+def test_a_text_that_a_dictionary_has_twice_is_counted_as_one():
+    """Of two entries of an Arrow dictionary that are one text the later one's count stood for both: one record more
+    took away all the others."""
+    often = pa.DictionaryArray.from_arrays(pa.array([0] * 900 + [1], pa.int32()), pa.array(["Bern", "Bern"]))
+    batch = pa.record_batch({"town": often, "born_in": often})
+    second, third = Second((), ("town",)), Third({"town": (), "born_in": ()})
+    second.count(batch)
+    third.count(batch)
+    assert second.values == [{"Bern": 901}] and third.values[0] == {"Bern": 901 * 707}
 
 
 @pytest.mark.parametrize("records", [1, 3])
