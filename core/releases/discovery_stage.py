@@ -134,6 +134,11 @@ class Discovery(Stage):
         asked = [one.name for one in used if one.name not in known]
         if isinstance(source, FrameSource):
             _check_typed(source, asked)
+        if columns is None and isinstance(source, DelimitedSource) and source.named_by_records:
+            raise RequestError(
+                f"The records of {source.label} have different names, so one of them alone might make a column, which "
+                "would be public: say the names of those that count."
+            )
         lists = [one.name for one in used if one.lists]
         kinds = {name: "other" if name in lists else kind for name, kind in typed_columns(source) if name in asked}
         by_kind = {kind: tuple(name for name, one in kinds.items() if one == kind) for kind in set(kinds.values())}

@@ -22,6 +22,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,25 @@ def is_utf8(pieces: Iterable[bytes]) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def is_wide(head: bytes) -> bool:
+    """Whether the first line is UTF-16 without a mark: letters that are each followed by a zero byte."""
+    line = re.split(rb"[\r\n]", head)[0][:200]
+    return len(line) > 3 and not any(line[1::2]) and all(line[0::2])
+
+
+def is_central(head: bytes, header: int | None) -> bool:
+    """Whether the line of names has Polish or other letters of Windows-1250 in words: in Windows-1252 they are signs.
+
+    A sign at the beginning or the end of a word, as in "¿cuánto?" and "m³", is one.
+    """
+    lines = [] if header == 0 else re.split(rb"\r\n|\r|\n", head)[(header or 1) - 1 :][:1]
+    sign = r"[^\W\d_][¹³£¥¼¾¯¿][^\W\d_A-Z]"
+    return any(not is_utf8([line]) and re.search(sign, line.decode("utf-8", WINDOWS)) for line in lines)
 
 
 def pieces_of(path: str, zipped: bool = False) -> Iterator[bytes]:
@@ -222,28 +242,36 @@ def tables_in_zip(location: Location, ends: Sequence[str]) -> list[str]:
 MOST_KEYS_IN = 1_000  # First records of JSON lines whose keys are the columns.
 
 
-def json_lines(zipped: bool) -> Copying:
-    """A record a line, as an object of JSON, or all of them in one list; what is no text is what JSON writes of it."""
+@dataclass
+class JsonLines:
+    """A record a line, as an object of JSON, or all of them in one list; what is no text is what JSON writes of it.
 
-    def copies(path: str) -> Iterator[Iterable[bytes]]:
-        first = islice(_records(path, zipped), MOST_KEYS_IN)
-        names = list(dict.fromkeys(key for record in first for key in record))
+    `names`: Of the columns; () for those that the first records have.
+    """
 
-        def rows() -> Iterator[bytes]:
-            out = io.StringIO()
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(names)
-            for record in _records(path, zipped):
-                writer.writerow([_json_text(record.get(name)) for name in names])
-                if out.tell() > PIECE:
-                    yield out.getvalue().encode("utf-8", "replace")
-                    out.seek(0)
-                    out.truncate()
-            yield out.getvalue().encode("utf-8", "replace")
+    zipped: bool
+    names: tuple[str, ...] = ()
+    alike: bool = True  # Whether those have the same names in the same order, once they were read, or these are said.
 
-        yield rows()
+    def __call__(self, path: str) -> Iterator[Iterable[bytes]]:
+        names = self.names
+        if not names:
+            every = dict.fromkeys(tuple(record) for record in islice(_records(path, self.zipped), MOST_KEYS_IN))
+            names = tuple(dict.fromkeys(key for keys in every for key in keys))
+            self.alike &= len(every) < 2
+        yield self._rows(path, names)
 
-    return copies
+    def _rows(self, path: str, names: Sequence[str]) -> Iterator[bytes]:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        for record in _records(path, self.zipped):
+            writer.writerow([_json_text(record.get(name)) for name in names])
+            if out.tell() > PIECE:
+                yield out.getvalue().encode("utf-8", "replace")
+                out.seek(0)
+                out.truncate()
+        yield out.getvalue().encode("utf-8", "replace")
 
 
 def _json_text(value: object) -> str:
@@ -299,7 +327,7 @@ class Foreign:
     """Copies of spreadsheets, or of the files of statistics packages, which a process of its own reads.
 
     `kind`: "sheet", or a key of `foreign_reader.READERS`. `sheet`: The sheet to read, "" for the first and "*" for all
-    of them under one header. `first`: In which row, of those that are not empty, the names stand.
+    of them under one header. `first`: In which row, of those that are not empty, the names stand; 0 for in none.
     """
 
     label: str
@@ -307,6 +335,7 @@ class Foreign:
     sheet: str = ""
     first: int = 1
     sheets: tuple[str, ...] = ()  # Those that there are, once it was read.
+    wider: bool = False  # Whether cells beside the last name were left out.
 
     def __call__(self, path: str) -> Iterator[Iterable[bytes]]:
         package = "python_calamine" if self.kind == "sheet" else "pyreadstat"
@@ -328,7 +357,7 @@ class Foreign:
                 process.wait()
             told.seek(0)
             facts = _facts(told.read(PIECE))
-        self.sheets = tuple(map(str, facts.get("sheets", ())))
+        self.sheets, self.wider = tuple(map(str, facts.get("sheets", ()))), bool(facts.get("wider"))
         if process.returncode:
             raise RequestError(self._refusal(str(facts.get("problem", "memory"))))
 

@@ -15,7 +15,6 @@ whoever has the records, before anything is paid, and is in no release.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Iterator, Sequence
@@ -33,7 +32,19 @@ from ..domain.formats import FORMATS, fitting, guessed
 from ..domain.written import are_words
 from ..errors import RequestError
 from ..runtime.parameters import check_integer
-from .copies import EITHER, PIECE, WINDOWS, Copies, checked_encoding, in_utf8, is_utf8, pieces_of, recoding
+from .copies import (
+    EITHER,
+    PIECE,
+    UTF16,
+    Copies,
+    checked_encoding,
+    in_utf8,
+    is_central,
+    is_utf8,
+    is_wide,
+    pieces_of,
+    recoding,
+)
 from .duck import Fault, identifier, literal, literals, plain_sentences
 from .people import Pairs, rounded_text
 from .queried import QueriedSource
@@ -136,14 +147,16 @@ class DelimitedSource(QueriedSource):
     one could change how all others are read.
     """
 
+    named_by_records = False  # Whether the names are those that records have, each its own.
+
     def __init__(self, location: Location, name: str, options: TextOptions | None = None) -> None:
         self.asked, self.location = options or TextOptions(), location
         self.zipped = name.lower().endswith(".gz")
         with location.opened() as paths, plain_sentences(location.label):
             heads = [_head(path, location.label, self.zipped) for path in paths]
         encoding = self.asked.encoding or ("utf-16" if any(head.startswith(UTF16) for head in heads) else "")
-        wide = encoding == "" and all(_is_wide(head) for head in heads)
-        central = encoding == "" and not wide and all(_is_central(head, self.asked.header) for head in heads)
+        wide = encoding == "" and all(is_wide(head) for head in heads)
+        central = encoding == "" and not wide and all(is_central(head, self.asked.header) for head in heads)
         self.encoding = "utf-16-le" if wide else "windows-1250" if central else encoding
         self.checked = False
         if self.encoding not in ("", "utf-8"):
@@ -178,9 +191,19 @@ class DelimitedSource(QueriedSource):
         if len(headers) > 1:
             raise RequestError(f"All of {label} must have the same first line.")
         (line,) = headers
-        self.quote = "'" if re.fullmatch(r"'[^']*'(.'[^']*')*", line) and '"' not in line else '"'
+        single = self.header and re.fullmatch(r"'[^']*'(.'[^']*')*", line) and '"' not in line
+        self.quote = "'" if single else '"'
         self.delimiter = mark or max(DELIMITERS, key=lambda one: _count(line, one, self.quote))
-        fields = next(csv.reader([line], delimiter=self.delimiter, quotechar=self.quote), [])
+        if not (self.header or mark) and sum(_count(line, one, self.quote) > 0 for one in DELIMITERS) > 1:
+            raise RequestError(
+                f"Without names nothing public says what separates the fields of {label}: say it, as by sep=semicolon."
+            )
+        try:
+            fields = next(csv.reader([line], delimiter=self.delimiter, quotechar=self.quote), [])
+            if _goes_on(line):
+                raise csv.Error
+        except csv.Error:
+            raise RequestError(f"The first line of {label} has a quote that does not end where a name does.") from None
         if len(fields) > MAX_FIELDS:
             raise RequestError(
                 f"The first line of {label} has more than {MAX_FIELDS:,} fields, which are too many to read: "
@@ -244,11 +267,6 @@ class DelimitedSource(QueriedSource):
     def _describe(self, paths: Sequence[str]) -> dict[str, str]:
         return dict.fromkeys(self.names, "VARCHAR")
 
-    def _first(self, paths: Sequence[str], columns: str, rows: int) -> pa.Table:
-        """Columns of the first records, in SQL."""
-        with self.scan(paths).connection() as session, plain_sentences(self.label):
-            return session.sql(f"SELECT {columns} FROM {self._text_table(paths)} LIMIT {rows}").to_arrow_table()
-
     def _kind(self, name: str, sql_type: str) -> str:
         return self.guessed[name][0]
 
@@ -286,10 +304,10 @@ class DelimitedSource(QueriedSource):
         looked_at = [column for column in domain.columns if is_looked_at(column)]
         if not looked_at or self.found_out:
             return
-        names = list(dict.fromkeys(column.field for column in looked_at))
+        names = ", ".join(dict.fromkeys(identifier(column.field) for column in looked_at))
         self._check_encoding()
-        with self.location.opened() as paths:
-            first = self._first(paths, ", ".join(map(identifier, names)), FIRST)
+        with self.location.opened() as paths, self.scan(paths).connection() as session, plain_sentences(self.label):
+            first = session.sql(f"SELECT {names} FROM {self._text_table(paths)} LIMIT {FIRST}").to_arrow_table()
         check_first(looked_at, first, NO_NUMBER)
 
     def value_sql(self, column: Column) -> str:
@@ -315,7 +333,7 @@ class DelimitedSource(QueriedSource):
         return [Fault(f"{name} IS NOT NULL AND {value} IS NULL AND NOT {marked}", column.name, problem)]
 
 
-UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MOST_LINES = 9  # That a name may go on for: a quote without an end would make names of records.
 
 
 def _head(path: str, label: str, zipped: bool) -> bytes:
@@ -326,31 +344,20 @@ def _head(path: str, label: str, zipped: bool) -> bytes:
     return head[: len(head) // 2 * 2] if head.startswith(UTF16) else head
 
 
-def _is_wide(head: bytes) -> bool:
-    """Whether the first line is UTF-16 without a mark: letters that are each followed by a zero byte."""
-    line = re.split(rb"[\r\n]", head)[0][:200]
-    return len(line) > 3 and not any(line[1::2]) and all(line[0::2])
-
-
-def _is_central(head: bytes, header: int | None) -> bool:
-    """Whether the line of names has Polish or other letters of Windows-1250 in words: in Windows-1252 they are signs.
-
-    A sign at the beginning or the end of a word, as in "¿cuánto?" and "m³", is one.
-    """
-    lines = [] if header == 0 else re.split(rb"\r\n|\r|\n", head)[(header or 1) - 1 :][:1]
-    sign = r"[^\W\d_][¹³£¥¼¾¯¿][^\W\d_A-Z]"
-    return any(not is_utf8([line]) and re.search(sign, line.decode("utf-8", WINDOWS)) for line in lines)
-
-
 def _line(text: str, number: int) -> str:
     """One line of a text, with the ones that a quoted field goes on in."""
     lines = re.split(r"\r\n|\r|\n", text)
     line = "".join(lines[number - 1 : number])
-    for more in lines[number:]:
-        if line.count('"') % 2 == 0:
+    for more in lines[number : number + MOST_LINES]:
+        if not _goes_on(line):
             break
         line += "\n" + more
     return line
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a field that begins with a quote has no end yet."""
+    return bool(re.search(r'(^|[,\t;|])"[^"]*$', re.sub(r'(^|[,\t;|])"([^"]|"")*"', r"\1", line)))
 
 
 def _count(line: str, mark: str, quote: str) -> int:

@@ -49,7 +49,10 @@ def text(value: Any) -> str:
 
 
 def spreadsheet(sheet: str, first: int) -> Iterator[list[str]]:
-    """The rows of a sheet, or of all ("*") under one header, from the row of names on; rows of nothing are left out."""
+    """The rows of a sheet, or of all ("*") under one header, from the row of names on; rows of nothing are left out.
+
+    The names say how wide a row is: a remark beside one record would be a column of all. 0: there are no names.
+    """
     import python_calamine
 
     book = python_calamine.load_workbook(io.BytesIO(sys.stdin.buffer.read()))
@@ -58,18 +61,28 @@ def spreadsheet(sheet: str, first: int) -> Iterator[list[str]]:
     if sheet not in ("", "*", *names):
         raise Refusal("sheet")
     header: list[str] | None = None
+    wider = False
     for name in names if sheet == "*" else [sheet or names[0]]:
-        rows = (list(map(text, row)) for row in book.get_sheet_by_name(name).iter_rows())
+        found = book.get_sheet_by_name(name)
+        before = [""] * (found.start or (0, 0))[1]  # columns that nobody has anything in are passed over otherwise
+        rows = (before + list(map(text, row)) for row in found.iter_rows())
         filled = (row for row in rows if any(row))
         for _ in range(first - 1):
             next(filled, None)
         names_here = next(filled, [])
+        width = max((place for place, one in enumerate(names_here, 1) if one), default=0) if first else len(names_here)
+        names_here = names_here[:width]
         if header is None:
             header = names_here
             yield header
         elif names_here and names_here != header:
             raise Refusal("different")
-        yield from filled
+        for row in filled:
+            wider |= any(row[width:])
+            if any(row[:width]):
+                yield row[:width]
+    if wider:
+        say(wider=True)
 
 
 def package(kind: str) -> Iterator[list[str]]:

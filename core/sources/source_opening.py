@@ -18,7 +18,7 @@ from ..domain.column import arrow_table
 from ..errors import RequestError
 from ..formatting.numbers import count, size
 from .copies import KINDS as FOREIGN
-from .copies import Copies, Copying, Foreign, json_lines, members, tables_in_zip
+from .copies import Copies, Copying, Foreign, JsonLines, members, tables_in_zip
 from .databases import database_table, is_database, tables_of
 from .delimited import DelimitedSource, TextOptions
 from .duck import literals
@@ -235,14 +235,24 @@ def _open_files(location: Location, kind: str, name: str, options: TextOptions) 
     if kind == "zip":
         return _open_zip(location, options)
     if kind == "lines":
-        return _open_copied(location, json_lines(name.lower().endswith(".gz")), options)
+        lines = JsonLines(name.lower().endswith(".gz"), options.names)
+        source = _open_copied(location, lines, replace(options, header=None, names=()))
+        if not lines.alike:
+            source.named_by_records = True
+            source.remarks += ("Its records have different names: a column that is used is public, whoever has it.",)
+        return source
     if kind in FOREIGN.values():
-        first = 1 if options.header is None else max(int(options.header), 1)
+        first = 1 if options.header is None else int(options.header)
         read = Foreign(location.label, kind, options.sheet, first)
         source = _open_copied(location, read, replace(options, header=options.header and 1))  # rows before it are gone
         if len(read.sheets) > 1 and not options.sheet:
             others = ", ".join(read.sheets[1:MAX_NAMES_SHOWN])
             source.remarks += (f"Read is the first sheet, {read.sheets[0]}; there are also: {others}.",)
+        if read.wider:
+            source.remarks += (
+                "What stands beside the last name is left out: where titles stand above the names, say in which line "
+                "these are (header).",
+            )
         return source
     if kind == "parquet":
         return ParquetSource(location)

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from core.domain import Categorical, Domain
 from core.domain.declarations import Declaration
 from core.errors import RequestError
+from core.privacy.budget import Budget
+from core.releases.discovery_stage import Discovery
 from core.sources import Upload, open_source
 from core.sources.copies import in_utf8, is_utf8
 from tests.depth import crossed, deep, draws
@@ -184,6 +186,48 @@ def test_rows_above_the_names_of_a_sheet_are_passed_over_and_names_may_be_given(
 
 def test_a_sheet_of_opendocument():
     assert texts(upload(ods([["a", "b"], ["1", "Käse"]]), "x.ods"), "b") == ["Käse"]
+
+
+@pytest.mark.parametrize("note", [["left the company"], [None, None, None, "left the company"]])
+def test_a_remark_beside_one_record_of_a_sheet_is_no_column_of_all(note):
+    """One cell beside the names made a column more, and one before them moved all others."""
+    sheet = [[None, "no", "fee"], *([None, place, 7] for place in range(30))]
+    with_note = [*sheet[:-1], [note[0] if len(note) == 1 else None, 29, 7, *note[3:]]]
+    plain, beside = (upload(xlsx({"A": rows}), "x.xlsx") for rows in (sheet, with_note))
+    assert [one.name for one in beside.columns] == [one.name for one in plain.columns] == ["column0", "no", "fee"]
+    assert texts(beside, "no") == texts(plain, "no")
+    assert (note[0] is None) == any("beside the last name is left out" in one for one in beside.remarks)
+
+
+@pytest.mark.parametrize("first", ["1;2;3", "1,5;2,5;3,5", "'a';'b';'c'"])
+def test_no_first_record_decides_how_others_are_read_where_there_are_no_names(first):
+    """Decimals in it made commas what separates the fields, and quotes around its values took them off all others."""
+    others = "'a';5;6\n'b';8;9\n"
+    if "," in first:
+        with pytest.raises(RequestError, match="Without names nothing public says what separates"):
+            upload(f"{first}\n{others}", header=0)
+    source = upload(f"{first}\n{others}", header=0, **({"sep": ";"} if "," in first else {}))
+    assert texts(source, "column0")[1:] == ["'a'", "'b'"]
+
+
+def test_a_quote_in_a_name_takes_no_record_for_a_name():
+    assert texts(upload('size (5" max);weight\n1;2\n3" wide;4\n'), 'size (5" max)') == ["1", '3" wide']
+    assert texts(upload('"a\nb";"c;""d"""\n1;2\n'), "a\nb") == ["1"]
+    with pytest.raises(RequestError, match="a quote that does not end"):
+        upload('"size;weight\n' + "1;2\n" * 20)
+
+
+def test_names_that_records_differ_in_are_said_before_anything_is_found_out():
+    """A name that one record alone had was a column of a release that found out what nobody had said."""
+    lines = '{"a": 1, "b": "x"}\n' * 500
+    plain, odd = upload(lines, "x.jsonl"), upload(lines + '{"a": 1, "b": "x", "secret": 1}\n', "x.jsonl")
+    promise = Budget(1, "1e-6")
+    assert Discovery.of_source(plain, promise).columns == ("a", "b") and not plain.remarks
+    with pytest.raises(RequestError, match="have different names"):
+        Discovery.of_source(odd, promise)
+    assert Discovery.of_source(odd, promise, columns=("a", "b")).columns == ("a", "b")
+    said = upload(lines + '{"b": "y", "secret": 1}\n', "x.jsonl", names=["b", "a"])
+    assert Discovery.of_source(said, promise).columns == ("b", "a") and texts(said, "b")[-1] == "y"
 
 
 @pytest.mark.thorough
