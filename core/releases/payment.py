@@ -287,7 +287,9 @@ class Purchase:
     kept : Finding
         What a release file says of it.
     found : Discovered | None
-        What was found; None of what an earlier visit bought, of which the fields are kept.
+        What was found; None of what an earlier visit bought.
+    said : Mapping[str, Any]
+        By column, the entries of a declaration that were found, or why the column is left out: JSON.
     """
 
     columns: tuple[str, ...]
@@ -297,6 +299,7 @@ class Purchase:
     price: str
     kept: Finding
     found: Discovered | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def records(self) -> float:
@@ -304,13 +307,14 @@ class Purchase:
         return self.kept.records
 
     def to_dict(self) -> dict[str, object]:
-        """A value for JSON of what has to be known of it later: what it has cost and left, and of which columns."""
+        """A value for JSON of what has to be known of it later: what it has cost and left, and what it found."""
         budgets = {"whole": budget_to_dict(self.whole), "left": budget_to_dict(self.left)}
         return {
             "columns": list(self.columns),
             "cost": self.cost.to_dict(),
             "price": self.price,
             "kept": self.kept.to_dict(),
+            "said": dict(self.said),
             **budgets,
         }
 
@@ -325,6 +329,7 @@ class Purchase:
             left,
             record["price"],
             Finding.from_dict(record["kept"]),
+            said=record.get("said", {}),
         )
 
 
@@ -354,16 +359,20 @@ class Purchases:
                 self._made[ticket] = (pick, buy())
             self._fresh.setdefault(pick, []).append(self._made[ticket][1])
 
-    def restore(self, pick: int, purchase: Purchase) -> None:
-        """Remember what an earlier visit bought of the same columns; what it found is in their fields."""
+    def restore(self, pick: int, purchase: Purchase, fresh: bool = False) -> None:
+        """Remember what an earlier visit bought of the same columns; ``fresh``: the page does not show it yet."""
         with self._lock:
             self._made[pick, len(self._made), purchase.columns] = (pick, purchase)
+            if fresh:
+                self._fresh.setdefault(pick, []).append(purchase)
 
     def carry(self, pick: int, later: int) -> None:
-        """Count what was bought of a pick as bought of a later one of the very same records."""
+        """Count what was bought of a pick as bought of a later one of the same records, to be shown on its page."""
         with self._lock:
             for ticket in [ticket for ticket, (number, _) in self._made.items() if number == pick]:
-                self._made[later, *ticket[1:]] = (later, self._made.pop(ticket)[1])
+                _, purchase = self._made.pop(ticket)
+                self._made[later, *ticket[1:]] = (later, purchase)
+                self._fresh.setdefault(later, []).append(purchase)
 
     def take_fresh(self, pick: int) -> list[Purchase]:
         """What was bought and is not on the page yet; it counts as taken."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -309,29 +309,45 @@ def _restore(visitor: Session, records: Records, place: Path) -> None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # there is none, or another program has written there
     for one in bought:
-        visitor.purchases.restore(records.number, one)
+        asked = any(kept["columns"].get(name, {}).get("as") == TO_FIND for name in one.columns)
+        visitor.purchases.restore(records.number, one, fresh=asked)  # as where a reload cut off the answer
     st.session_state.update(state)
     st.session_state[f"decisions-of-{records.number}-again"] = True
 
 
 def keep(visitor: Session, records: Records) -> None:
     """Keep what is decided now, where it is not kept already."""
+    if (write := keeper(visitor, records)) is not None:
+        write()
+
+
+def keeper(visitor: Session, records: Records) -> Callable[..., None] | None:
+    """What keeps what is decided now, and purchases that it is handed; None where nothing is kept.
+
+    It has no word with Streamlit, at which a run ends whose visitor has left: what was paid for is kept before that.
+    """
     if records.sample is not None or (place := _place(records)) is None:
-        return
-    number = records.number
-    bought = [one.to_dict() for one in visitor.purchases.made_of(number)]
-    text = json.dumps(_decided(records.columns, number) | {"bought": bought, "of": records.title})
-    if st.session_state.get("decisions-kept") == text:
-        return
-    with suppress(OSError):
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = place.with_suffix(".new")
-        with open(fresh, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(text)
-        fresh.replace(place)
-        st.session_state["decisions-kept"] = text
-        for old in sorted(place.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)[:-MOST_KEPT]:
-            old.unlink()
+        return None
+    decided, made = _decided(records.columns, records.number), visitor.purchases.made_of(records.number)
+
+    def write(*more: Purchase) -> None:
+        bought = [one.to_dict() for one in (*made, *more)]
+        text = json.dumps(decided | {"bought": bought, "of": records.title})
+        with suppress(OSError):
+            if not place.exists() or place.read_text() != text:
+                _written(place, text)
+
+    return write
+
+
+def _written(place: Path, text: str) -> None:
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = place.with_suffix(".new")
+    with open(fresh, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write(text)
+    fresh.replace(place)
+    for old in sorted(place.parent.glob("*.json"), key=lambda path: path.stat().st_mtime)[:-MOST_KEPT]:
+        old.unlink()
 
 
 def _decided(columns: Sequence[ColumnInfo], number: int) -> dict[str, Any]:
@@ -346,12 +362,10 @@ def _decided(columns: Sequence[ColumnInfo], number: int) -> dict[str, Any]:
 
 
 def _forget(visitor: Session, records: Records) -> None:
-    """Begin with nothing decided, as of a new pick: a browser goes on showing what its fields held. In a callback."""
+    """Begin with nothing but what was paid for, as of a new pick: a browser goes on showing what its fields held."""
     visitor.records = replace(records, number=records.number + 1)
     visitor.purchases.carry(records.number, visitor.records.number)
     st.session_state[f"decisions-of-{visitor.records.number}"] = True  # nothing is to be restored
-    if (place := _place(records)) is not None:
-        place.unlink(missing_ok=True)
 
 
 def _place(records: Records) -> Path | None:

@@ -27,7 +27,7 @@ from ..releases.discovery_stage import Discovery
 from ..releases.payment import LedgerAccount, Purchase, unit_words
 from ..runtime.environment import PROGRAM
 from ..sources import ColumnInfo
-from .declaration_draft import Declaration
+from .declaration_draft import Declaration, keeper
 from .filling_rows import fill_entry, leave_out
 from .frame.marks import note
 from .frame.session import Records, Session
@@ -145,7 +145,7 @@ def find(visitor: Session, records: Records, decision: Decision) -> None:
     A second click ends this run at the next word to Streamlit, be it after the price was paid. So there is none between
     paying and remembering, and the run of that click finds everything found.
     """
-    stage, account = decision.stage, decision.account
+    stage, account, keep = decision.stage, decision.account, keeper(visitor, records)
 
     def buy() -> Purchase:
         total = None if account.known else account.total
@@ -153,7 +153,13 @@ def find(visitor: Session, records: Records, decision: Decision) -> None:
         found = bought_alone(stage, records.source, payer)
         names = tuple(one.name for one in found.columns if not one.said)
         price = f"{PARTS[stage.share]} of ε = {amount(stage.budget.epsilon)}"
-        return Purchase(names, found.cost, stage.budget, found.left, price, found.kept, found)
+        said = {
+            one.name: one.why if one.column is None else list(stated((one.column,)).items()) for one in found.columns
+        }
+        bought = Purchase(names, found.cost, stage.budget, found.left, price, found.kept, found, said)
+        if keep is not None:
+            keep(bought)
+        return bought
 
     try:
         with st.spinner("Finding out"):
@@ -169,13 +175,12 @@ def fill_found(visitor: Session, records: Records) -> None:
     """Put what was just found into the fields; before they are drawn."""
     places = {column.name: place for place, column in enumerate(records.columns)}
     for purchase in visitor.purchases.take_fresh(records.number):
-        for one in () if purchase.found is None else purchase.found.columns:
-            if one.column is None:
-                leave_out(records.number, places[one.name], one.why)
+        for name, said in purchase.said.items():
+            place = places[name]
+            if isinstance(said, str):
+                leave_out(records.number, place, said)
             else:
-                entries = list(stated((one.column,)).items())
-                place = places[one.name]
-                fill_entry(records.number, place, records.columns[place], entries, f"found, for {purchase.price}")
+                fill_entry(records.number, place, records.columns[place], said, f"found, for {purchase.price}")
 
 
 TITLE = "Is each record a set: a basket, tags, or whom someone follows?"

@@ -45,6 +45,16 @@ def test_what_an_earlier_visit_bought_comes_back_with_its_price():
     assert again.made_of(3, ["pay"]) == (one,) and again.take_fresh(3) == [] and again.made_of(1) == ()
 
 
+def test_what_was_bought_stays_bought_of_the_same_records_described_afresh():
+    purchases, paid = Purchases(), []
+    purchases.once(1, ("pay", 1e6), buying(paid, "pay"))
+    purchases.take_fresh(1)
+    purchases.carry(1, 2)
+    assert purchases.made_of(1) == () and [one.columns for one in purchases.take_fresh(2)] == [("pay",)]
+    purchases.once(2, ("pay", 1e6), buying(paid, "pay"))
+    assert len(paid) == 1
+
+
 def test_other_records_other_columns_and_other_prices_are_bought_anew():
     purchases, paid = Purchases(), []
     for pick, what in ((1, ("pay", 1e6)), (2, ("pay", 1e6)), (1, ("pay", 1e9)), (1, ("age", 1e6))):

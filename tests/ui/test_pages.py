@@ -329,17 +329,6 @@ def test_begin_afresh_empties_the_fields_that_a_browser_shows(data_folder):
     assert "is here again" not in shown(again)
 
 
-@pytest.mark.thorough
-def test_what_was_bought_stays_bought_where_its_owner_begins_afresh(data_folder):
-    app = with_file()
-    number = app.session_state[KEY].records.number
-    bought = []
-    app.session_state[KEY].purchases.once(number, ("city",), buying(bought, "city"))
-    app.session_state[KEY].purchases.carry(number, number + 1)
-    app.session_state[KEY].purchases.once(number + 1, ("city",), buying(bought, "city"))
-    assert len(bought) == 1 and len(app.session_state[KEY].purchases.made_of(number + 1)) == 1
-
-
 def test_nothing_is_kept_of_a_stranger(request_headers, tmp_path):
     request_headers["X-Forwarded-For"] = "203.0.113.9"
     read(with_file(), salary="number")
@@ -562,6 +551,25 @@ def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     assert "Found out for a tenth of ε = 1.0" in shown(app) and not main_button(app).disabled
     main_button(app).click().run()
     assert [one.cost for one in app.session_state[KEY].own.bought] == [ledger.status("people").releases[0].cost]
+
+
+def test_what_was_paid_for_is_there_after_a_reload_in_the_middle_and_after_beginning_afresh(ledger, monkeypatch):
+    """A visitor who left while it was found out had paid for nothing, and the total does not allow it again."""
+
+    def leave(*words):
+        raise RuntimeError("the visitor has left")
+
+    with monkeypatch.context() as gone:
+        gone.setattr("core.ui.finding_out.st.rerun", leave)
+        assert found(with_file(MANY)).exception
+    for _ in range(2):
+        app = with_file(MANY)
+        assert "Found out for a tenth of ε = 1.0" in shown(app) and not main_button(app).disabled
+        field(app.button, "Begin afresh").click().run()
+        assert "Found out for a tenth of ε = 1.0" in shown(app) and "· found" in shown(app)
+        main_button(app).click().run()
+        assert [one.cost for one in app.session_state[KEY].own.bought] == [ledger.status("people").releases[0].cost]
+    assert len(ledger.status("people").releases) == 1
 
 
 @pytest.mark.thorough
