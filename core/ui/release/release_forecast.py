@@ -286,8 +286,8 @@ def slack_sentence(draft: Draft) -> str:
         answers.append(typical_answer(replace(draft, budget=budget), seen))
         pairs.append(len(cast(Tables, sketch).pairs) if draft.question == TABLE else 0)
     if pairs[0] != pairs[1]:
-        less, more = (count(counted, "pair") if counted else "none" for counted in pairs)
-        return f"Of pairs of columns, a pure promise can count {less}, this risk {more}."
+        less = count(pairs[0], "pair") if pairs[0] else "none"
+        return f"This risk lets {count(pairs[1], 'pair')} of columns be counted, where a pure promise lets {less}."
     # Not rounded to what their errors support, so that whoever divides the two finds the number that is said.
     pure, risky = (f"± {significant(BAND * answer.error, 2)} {answer.unit}".rstrip() for answer in answers)
     nearer = answers[0].error / answers[1].error

@@ -152,5 +152,5 @@ def test_where_a_delta_lets_pairs_be_seen_it_is_not_said_to_gain_nothing(ledger)
     frame = pd.DataFrame(np.zeros((9, 8)), columns=names).assign(who=[f"p{row}" for row in range(9)])
     at = visit(domain, frame=frame)
     at.select_slider(key="release-records-1").set_value(16_000).run()
-    (brought,) = (one.value for one in at.markdown if "this risk" in one.value)
-    assert "Of pairs of columns, a pure promise can count none, this risk 28 pairs." in brought
+    (brought,) = (one.value for one in at.markdown if "This risk" in one.value)
+    assert "This risk lets 28 pairs of columns be counted, where a pure promise lets none." in brought
