@@ -19,6 +19,7 @@ Such a number is refused, and so is one that is not whole, which names nobody.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -295,6 +296,14 @@ _WIDEST = pa.decimal256(76, 0)
 def is_number(kind: pa.DataType) -> bool:
     """Whether the values of an Arrow type are numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def beside_text(value: object) -> object:
+    """A number as the text that says the same; what no text says, such as True, as it is, and Arrow refuses both."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer)) or math.isinf(value):
+        return value
+    digits = not isinstance(value, float) or (value.is_integer() and abs(value) < SHARED_FROM[pa.float64()])
+    return str(int(value) if digits else float(value))
 
 
 def whole_numbers(numbers: pa.Array, what: str) -> pa.Array:

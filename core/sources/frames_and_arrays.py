@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ..domain import Column, Domain, Items, Vector
 from ..domain.column import arrow_array, arrow_table
+from ..domain.written import beside_text
 from ..errors import RequestError
 from ..privacy.budget import EACH_RECORD
 from .duck import Scan, identifier, plain_sentences
@@ -117,7 +118,7 @@ class FrameSource(Source):
         for name in names:
             # Numbers among words for "missing", as spreadsheets give them: all are read as they are written.
             if name in written and pd.api.types.infer_dtype(frame[name], skipna=True) == MIXED:
-                frame[name] = frame[name].map(str, na_action="ignore")
+                frame[name] = frame[name].map(beside_text, na_action="ignore")
         return ArrowSource.of_table(arrow_table(frame, names, "The frame"), self.label)
 
 

@@ -103,6 +103,28 @@ def test_a_spreadsheet_column_of_numbers_and_words_is_read(expected):
     assert (encoded(source) == expected).all()
 
 
+@pytest.mark.parametrize(
+    "others", [[True, False], [1.0, 2], [datetime.datetime(2024, 1, 31)], [2.5, 3, float("inf")]], ids=str
+)
+@pytest.mark.parametrize("one", [7, "n/a", 1.5, False], ids=str)
+def test_one_python_object_changes_how_no_other_is_read(others, one):
+    """A 7 among truths made texts of all of them, which are no numbers; and a word of 1.0 what is not "1" any more."""
+    columns = (
+        Numeric("x", 0.0, 10.0, "", Reading()),
+        Categorical("x", ("true", "1", "1.0", "other"), (), (), "other", "other"),
+    )
+    for column in columns:
+        domain = Domain((column,), scale="none")
+        read = []
+        for values in (others, [*others, one]):
+            try:
+                batches = open_source(pd.DataFrame({"x": pd.Series(values, dtype=object)})).batches(domain)
+                read.append([row.tolist() for batch in batches for row in domain.encode(batch)])
+            except RequestError:
+                break
+        assert len(read) < 2 or read[1][: len(read[0])] == read[0]
+
+
 @pytest.mark.thorough
 def test_a_selection_by_person_reads_as_the_whole_does(tmp_path, expected):
     by_person = Domain(DOMAIN.columns, unit=PrivacyUnit("member", ROWS))
