@@ -54,8 +54,9 @@ FOR_VOTES, FOR_RANGES = Fraction(1, 50), Fraction(1, 4)
 categories, and as much as a third for each column of a range beside one of categories if that is more."""
 FIRST_LOOK = Fraction(7, 20)
 """Of what finds values, for the frequent ones; the rest finds what is rare in few columns of a record."""
-SPARE = tuple(Fraction(part, 1000) for part in (998, 990, 970, 930, 850, 700, 500))
-"""Parts of ρ with which noise is planned until it is covered: the first are enough but for noise of a few units."""
+SPARE = tuple(Fraction(part, 1000) for part in (998, 990, 970, 930, 850, 700, 500, 300, 150, 70, 30, 10))
+"""Parts of ρ with which noise is planned until it is covered: the first are enough but for noise of a few units.
+What one column of values alone would not be covered by is refused beforehand, as its noise is the least there is."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ class Discovery(Stage):
                 "would show that person: give a delta, such as 1e-6, or type the values."
             )
         check_drawable(self.votes_noise)
+        self.planned(1, 0) if self.texts and not self.budget.pure else self.planned(0, 1)
 
     @property
     def of(self) -> Domain:  # type: ignore[override]
@@ -179,6 +181,12 @@ class Discovery(Stage):
     def votes(self) -> Votes:
         """What the first reading counts."""
         return Votes(self.texts, (*self.numbers, *self.dates), self.unit, self.comma)
+
+    @property
+    def typed(self) -> tuple[Scale, ...]:
+        """Cells of the columns of whose values types say that they are numbers or dates."""
+        numbers = (Scale(name, "number") for name in self.numbers)
+        return (*numbers, *(Scale(name, "date") for name in self.dates))
 
     @cached_property
     def reserve(self) -> Reserve | None:
@@ -294,6 +302,8 @@ class Discovery(Stage):
         """The votes, by one reading."""
         table, rows = np.zeros(self.votes.shape, np.int64), 0
         for batch in read_batches(source, self.votes.names, self.unit):
+            for scale in self.typed if not rows else ():  # what the second reading would refuse, by types alone
+                scale.values(batch.column(scale.name).slice(0, 0))
             self.votes.count(table, batch)
             rows += batch.num_rows
             yield rows
@@ -316,11 +326,8 @@ class Discovery(Stage):
         error = math.sqrt(self.votes_noise.variance)
         formats = self.votes.formats(noisy, error, self.budget.pure)
         records = Measured(float(noisy[-1]) / self.votes.weight, error / self.votes.weight)
-        scales = (
-            *(Scale(name, "number") for name in self.numbers),
-            *(Scale(name, "date") for name in self.dates),
-            *(Scale(name, counted_as(one), one) for name, one in formats.items() if counted_as(one)),
-        )
+        written = (Scale(name, counted_as(one), one) for name, one in formats.items() if counted_as(one))
+        scales = (*self.typed, *written)
         categories = tuple(name for name, one in formats.items() if one.kind in ("category", "code"))
         if self.budget.pure:
             categories = ()

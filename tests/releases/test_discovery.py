@@ -171,6 +171,30 @@ def test_persons_with_several_rows_are_hidden_with_all_of_them(people):
     assert discover(owned, PROMISE, unit=unit)["town"].column.categories[:2] == ("Bern", "Basel")
 
 
+@pytest.mark.parametrize("epsilon, share", [(10, "0.5"), (30, "0.1"), (50, "0.9")])
+def test_so_little_noise_is_planned_for_whatever_the_votes_say(epsilon, share):
+    """Where one column alone turned out to be of categories it was refused once it was paid for."""
+    asked = Discovery.of_source(open_source(pd.DataFrame({"a": ["x"], "b": ["y"]})), Budget(epsilon, "1e-6"), share)
+    for categories, scales in ((1, 0), (1, 1), (0, 1), (2, 0)):
+        looks, noise = asked.planned(categories, scales)
+        assert bool(looks) == bool(categories) and (noise is not None) == bool(scales)
+
+
+def test_so_large_a_promise_that_no_noise_covers_it_is_refused_before_it_is_paid_for():
+    with pytest.raises(RequestError, match="So large a promise"):
+        Discovery.of_source(open_source(pd.DataFrame({"a": ["x"]})), Budget(100, "1e-6"))
+
+
+def test_durations_and_times_of_day_are_refused_before_anything_is_paid(tmp_path):
+    """Their types are known, and were refused in the second reading."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for kind in (pa.duration("s"), pa.time64("us")):
+        table = pa.table({"lasted": pa.array([60] * 50, kind), "age": pa.array([30] * 50)})
+        with pytest.raises(RequestError, match="declare it as what it holds"):
+            discover(table, PROMISE, ledger=ledger, dataset="trips")
+    assert ledger.names() == []
+
+
 @pytest.mark.parametrize("columns", [3, 20])
 @pytest.mark.parametrize("relation", list(Neighbours), ids=str)
 def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(columns, relation):
