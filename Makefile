@@ -22,11 +22,15 @@ unexport PYTHONDONTWRITEBYTECODE
 app: $(VENV)/.app
 	$(BIN)/python -m core app --port=$(PORT)
 
+# One process collects for all. What an assertion saw is told of tests that failed, which are run again: to have it ready
+# in all of them takes half a minute. Apple's libraries do not work on in a forked process.
+SIDE_BY_SIDE := $(if $(filter Darwin,$(shell uname)),-n 3 --dist worksteal,-p tests.side_by_side --processes 3)
+
 test-deep: export FROSTGLASS_DEEP = 1
 test test-deep: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync $(VENV)/.warm $(VENV)/.tests chromium style
-	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal --assert=plain; tested=$$?; \
-	test $$tested -ne 1 || $(BIN)/python -m pytest --last-failed; wait $$! && exit $$tested
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync $(VENV)/.warm chromium style
+	$(BIN)/mypy & $(BIN)/python -m pytest $(SIDE_BY_SIDE) --assert=plain; tested=$$?; \
+	test $$tested -ne 1 || $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; wait $$! && exit $$tested
 
 chromium:
 	@tests/install_chromium.sh
@@ -90,12 +94,6 @@ $(VENV)/.dev: requirements-dev.txt requirements.txt | $(VENV)/bin/python
 
 $(VENV)/.publish: requirements-publish.txt | $(VENV)/.app
 	@$(INSTALL) requirements-publish.txt
-	@touch $@
-
-# Python compiles a test once and keeps it; three processes that start together would compile every test each. What an
-# assertion saw is told of tests that failed, which are run again: to have it ready in all of them takes half a minute.
-$(VENV)/.tests: $(VENV)/.dev
-	@$(BIN)/python -m pytest --collect-only -q --assert=plain > /dev/null
 	@touch $@
 
 clean:

@@ -3,11 +3,12 @@
 `make test-deep` sets FROSTGLASS_DEEP. Sizes are asked of `draws`, so that both depths run the same lines; a test that
 says something only at its full size is marked ``deep``. One that takes long for what it says beside its cheaper
 neighbours is marked ``thorough``, and one whose cases are nearly alike ``few`` with how many of them are enough for
-rooms that nobody changed: where somebody did, all of them run (`changed`). A statistical test states its false-alarm
-rate, which the depth may not change: fewer draws see less, and accuse no more often.
+what nobody changed: where somebody did, all of them run (`changed`). A statistical test states its false-alarm rate,
+which the depth may not change: fewer draws see less, and accuse no more often.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -17,11 +18,13 @@ import pytest
 
 DEEP = bool(os.environ.get("FROSTGLASS_DEEP"))
 ROOT = Path(__file__).parents[1]
+IMPORTS = re.compile(r"^ *from (core[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+NAMES = re.compile(r"\w+")
 
 
 @cache
-def _changed_rooms() -> frozenset[str]:
-    """Rooms with files that are not as the branch that one works from has them.
+def _changed_files() -> frozenset[str]:
+    """Files that are not as the branch that one works from has them.
 
     Where no such branch is known, those that the last commit or somebody after it changed; a copy without a history has
     none, as it is what somebody published.
@@ -36,7 +39,7 @@ def _changed_rooms() -> frozenset[str]:
         files = git("diff", "--name-only", before) + git("ls-files", "--others", "--exclude-standard")
     except FileNotFoundError:
         return frozenset()
-    return frozenset(room_of(ROOT / file) for file in files if file.startswith(("core/", "tests/")))
+    return frozenset(file for file in files if file.startswith(("core/", "tests/")))
 
 
 def room_of(file: Path) -> str:
@@ -45,10 +48,22 @@ def room_of(file: Path) -> str:
     return within[0] if within and (ROOT / "core" / within[0]).is_dir() else ""
 
 
+def imported(test: str) -> set[str]:
+    """Files of `core/` that a test imports itself: those of its modules, and of names that may be modules."""
+    found = set()
+    for module, names in IMPORTS.findall(test):
+        place = module.replace(".", "/")
+        found |= {f"{place}.py", f"{place}/__init__.py"} | {f"{place}/{name}.py" for name in NAMES.findall(names)}
+    return found
+
+
+@cache
 def changed(test: Path) -> bool:
-    """Whether a file of the test's room was changed, or any file for a test that belongs to no room."""
-    room = room_of(test)
-    return room in _changed_rooms() or (not room and bool(_changed_rooms()))
+    """Whether somebody changed a file of the test's room, or one that it imports; any, if it belongs to no room."""
+    files, room = _changed_files(), room_of(test)
+    if not room or room in {room_of(ROOT / file) for file in files}:
+        return bool(files)
+    return not files.isdisjoint(imported(test.read_text(encoding="utf-8")))
 
 
 def draws(quick: int, deep: int) -> int:

@@ -24,13 +24,18 @@ from core.runtime import parameters
 from tests.depth import DEEP
 
 WORD = os.environ.get("FROSTGLASS_TEST_NOISE", "")
-_SYSTEM, _PROCESS = os.urandom, os.getpid()
+_SYSTEM = os.urandom
 
 
 class _Name:
-    """Whose noise is drawn at present, and how many keys it has had."""
+    """Whose noise is drawn at present, how many keys it has had, and in which process."""
 
-    said, keys = "", count()
+    said, keys, process = "", count(), os.getpid()
+
+
+def begin_here() -> None:
+    """Run tests in this process, which was forked from the one that collected them."""
+    _Name.process = os.getpid()
 
 
 @contextmanager
@@ -47,7 +52,7 @@ def named(name: str) -> Generator[None]:
 def keyed(size: int) -> bytes:
     """Bytes in place of the system's, other ones at each call."""
     # A forked process would repeat its parent's; who replaced the system's source wants to be asked.
-    if rolling() is not None or os.getpid() != _PROCESS or os.urandom is not _SYSTEM:
+    if rolling() is not None or os.getpid() != _Name.process or os.urandom is not _SYSTEM:
         return os.urandom(size)
     return hashlib.shake_256(f"{WORD}/{_Name.said}/{next(_Name.keys)}".encode()).digest(size)
 

@@ -13,7 +13,7 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_changed_or_added_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = (
         "core/privacy/noise/law.py",
         "core/sources/ids.py",
@@ -24,7 +24,7 @@ def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkey
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("as it was")
     monkeypatch.setattr(depth, "ROOT", tmp_path)
-    told = depth._changed_rooms.__wrapped__
+    told = depth._changed_files.__wrapped__
     assert told() == set(), "a copy without a history is what somebody published"
     _git(tmp_path, "init", "--quiet")
     _git(tmp_path, "add", ".")
@@ -33,16 +33,32 @@ def test_rooms_of_what_was_changed_or_added_and_no_others(tmp_path: Path, monkey
     (tmp_path / "core/privacy/noise/law.py").write_text("changed")
     (tmp_path / "tests/sources/test_new.py").write_text("new")
     (tmp_path / "docs/index.md").write_text("of no room")
-    assert told() == {"privacy", "sources"}
+    both = {"core/privacy/noise/law.py", "tests/sources/test_new.py"}
+    assert told() == both
     _git(tmp_path, "commit", "--quiet", "--all", "--message", "one room")
-    assert told() == {"privacy", "sources"}, "nobody knows what was there before but the last commit"
+    assert told() == both, "nobody knows what was there before but the last commit"
     _git(tmp_path, "branch", "published")
     _git(tmp_path, "branch", "--set-upstream-to", "published")
-    assert told() == {"sources"}
+    assert told() == {"tests/sources/test_new.py"}
+
+
+def _near(monkeypatch: pytest.MonkeyPatch, files: set[str], *names: str) -> list[bool]:
+    monkeypatch.setattr(depth, "_changed_files", lambda: frozenset(files))
+    depth.changed.cache_clear()
+    return [depth.changed(depth.ROOT / "tests" / name) for name in names]
 
 
 def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     names = "test_order.py", "browser/test_home.py", "models/test_classifier_choice.py"
-    for rooms, near in (((), [False] * 3), (("sources",), [True, True, False]), (("models",), [True] * 3)):
-        monkeypatch.setattr(depth, "_changed_rooms", lambda rooms=rooms: frozenset(rooms))
-        assert [depth.changed(depth.ROOT / "tests" / name) for name in names] == near
+    assert _near(monkeypatch, set(), *names) == [False] * 3
+    assert _near(monkeypatch, {"core/sources/people.py"}, *names) == [True, True, False]
+    assert _near(monkeypatch, {"core/models/tukey.py"}, *names) == [True] * 3
+
+
+def test_a_test_belongs_to_what_it_imports_from_other_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "from core.privacy.budget import Budget\n  from core.sketches import (\n    linear,\n    parts,\n)\n"
+    files = {"privacy/budget.py", "sketches/__init__.py", "sketches/linear.py", "sketches/parts.py"}
+    assert {f"core/{file}" for file in files} <= depth.imported(text)
+    names = "releases/test_job.py", "formatting/test_numbers.py"
+    assert _near(monkeypatch, {"core/geometry/kernels.py"}, *names) == [True, False]
+    depth.changed.cache_clear()
