@@ -85,7 +85,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked deep and, where nobody changed anything, what is thorough and most of many like cases."""
+    """Leave out what is marked deep and, where nobody changed a thing, what is thorough and most of many like cases."""
     if DEEP:
         return
     kept, families = [], defaultdict(list)

@@ -225,7 +225,7 @@ def _follows(shown: tuple[Fraction, ...], finer: tuple[Fraction, ...]) -> bool:
 
 def _left(payer: LedgerAccount, cost: Cost) -> Decimal:
     """What a release leaves of a pure total; 0 of one with a δ."""
-    known = payer.ledger.status(payer.dataset) if payer.dataset in payer.ledger.names() else None
+    known = payer.ledger.known(payer.dataset)
     total = known or payer.total
     if total is None or total.delta:
         return Decimal(0)

@@ -136,14 +136,15 @@ class LedgerAccount:
         """Whether the total admits these prices one after the other, each an entry of its own; or they are prepaid."""
         if self.prepaid is not None:
             return min(self._prepaid_less(*costs)) >= 0
-        known = self.ledger.status(self.dataset) if self.dataset in self.ledger.names() else None
+        known = self.ledger.known(self.dataset)
         total = known or self.total or self.budget
         before = [] if known is None else [entry.cost for entry in known.releases]
         return admits_each(before, costs, total.epsilon, total.delta)
 
     def bought_before(self, released: Noted, cost: Cost | None) -> tuple[bool, bool]:
         """Whether the data set has paid for this very thing; and whether this price, and for nothing since."""
-        paid = self.ledger.status(self.dataset).releases if self.dataset in self.ledger.names() else ()
+        known = self.ledger.known(self.dataset)
+        paid = known.releases if known else ()
         alike = [one for one in paid if facts_of(released).items() <= one.note.items()]
         just = bool(alike) and alike[-1] == paid[-1] and alike[-1].cost
         return bool(alike), bool(just and cost and (just.epsilon, just.delta) == (cost.epsilon, cost.delta))

@@ -82,6 +82,13 @@ class PurchasePlan(Generic[Made]):
         self.stages, self.known = tuple(stages), known
         self._made = cache(made)  # asked before a purchase and after it
         self._ordinary = self._made if ordinary is None else cache(ordinary)
+        self._offered: Callable[[int, Known], Offer | None] = cache(
+            lambda place, known: self.stages[place].offered(known)
+        )
+
+    def offered(self, stage: Stage, known: Known) -> Offer | None:
+        """What a stage of this plan asks for, worked out once: prices are asked for again and again."""
+        return self._offered(self.stages.index(stage), known)
 
     def made(self, known: Known) -> Made:
         """What is released in view of what is known; RuntimeError when it promises more than is left."""
@@ -107,7 +114,7 @@ class PurchasePlan(Generic[Made]):
         """Everything as it would be bought and made of ordinary records: the first one, or what is left of it."""
         known = self.known if known is None else known
         for stage in self.stages if stages is None else stages:
-            offer = stage.offered(known)
+            offer = self.offered(stage, known)
             known = known if offer is None else stage.supposed(known.after(stage, offer))
         return Settled(known, self.ordinary(known))
 
@@ -158,7 +165,7 @@ class Purchasing(Generic[Made]):
     def __iter__(self) -> Iterator[int]:
         """Refuse what can be refused, and read for the next stage that is bought, if any."""
         while self._later:
-            self._offer = self._later[0].offered(self._known)
+            self._offer = self._plan.offered(self._later[0], self._known)
             if self._offer is not None and self._heeded(self._offer):
                 pass
             elif self._offer is not None and self._may_pay(self._offer):

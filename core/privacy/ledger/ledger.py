@@ -153,10 +153,17 @@ class Ledger:
     def status(self, name: str) -> Status:
         """Return what was promised, spent and is left of a data set, with every release."""
         with self._store.reading() as connection:
-            history = self._history(connection, name)
-        dataset = history.dataset
-        used, left = _figures(history.costs, dataset)
-        return Status(**vars(dataset), spent=used, left=left, releases=history.entries)
+            return self._status(self._history(connection, name))
+
+    def known(self, name: str) -> Status | None:
+        """Return the same, or None of a data set that the ledger does not know."""
+        with self._store.reading() as connection:
+            history = read_history(self._store, connection, self._stored(name))
+        return None if history is None else self._status(history)
+
+    def _status(self, history: History) -> Status:
+        used, left = _figures(history.costs, history.dataset)
+        return Status(**vars(history.dataset), spent=used, left=left, releases=history.entries)
 
     def what_if(self, name: str, cost: Cost) -> Preview:
         """Return what a release of this cost would do, without making it."""

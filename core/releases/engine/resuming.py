@@ -281,10 +281,9 @@ def _described(sketch: LinearSketch, fingerprint: dict[str, Any], keeping: Keepi
 
 def times_paid(ledger: Ledger, dataset: str, sketch: LinearSketch) -> int:
     """How many releases of this very sketch, seeds included, a ledger knows of a data set."""
-    if dataset not in ledger.names():
-        return 0
+    known = ledger.known(dataset)
     note = json.loads(json.dumps({"mechanism": sketch.name, "parameters": sketch.parameters()}))
-    return sum(note.items() <= entry.note.items() for entry in ledger.status(dataset).releases)
+    return sum(note.items() <= entry.note.items() for entry in (known.releases if known else ()))
 
 
 def without_seeds(parameters: object) -> object:

@@ -306,8 +306,8 @@ def choose_payer(
         return _sample_pays(visitor, ledger, own.title, unit, fine or st.container())
     name = _name(ledger, own, number)
     note_stranger()
-    if name in ledger.names():
-        account = Account.of(ledger.status(name))
+    if name and (known := ledger.known(name)):
+        account = Account.of(known)
         risk = " with a one-in-a-million risk" if account.total.delta else ""
         note(f"Its total is ε = {account.total.epsilon:f}{risk}, for ever.")
         with fine or st.container():
@@ -333,7 +333,8 @@ def _sample_pays(
 
     The total has a δ, so that releases with and without one can be tried from it.
     """
-    known = Account.of(ledger.status(name)) if name in ledger.names() else None
+    status = ledger.known(name)
+    known = None if status is None else Account.of(status)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         note(f"A sample has ε = {SAMPLE_TOTAL} to play with, counted apart from your own data.")
         if known and st.button("Begin again", key="sandbox-begin-again", help=WHAT_IS_FORGOTTEN):

@@ -57,9 +57,8 @@ class OwnLedger(Ledger):
         found = super().dataset(name)
         return replace(found, name=self._shown(found.name))
 
-    def status(self, name: str) -> Status:
-        """What was promised, spent and is left of one."""
-        found = super().status(name)
+    def _status(self, history: History) -> Status:
+        found = super()._status(history)
         return replace(found, name=self._shown(found.name))
 
     def plan(self, name: str, total: Budget, cost: Cost, note: Mapping[str, Any]) -> dict[str, Any]:
