@@ -7,12 +7,12 @@ import { total } from "../../../readers/javascript/arrays.js";
 import { strongestFirst } from "../../../readers/javascript/tables.js";
 /** @import { Tables } from "../../../readers/javascript/tables.js" */
 
-const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13;
+const FINDER = 13, MOST_GROUPS = 24, MATRIX = 13, SPOKEN = 2; // cards whose words follow in a frame
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** One column: its sentence, its picture, its numbers, and a table behind them. */
 class Card {
-  axis; everyone; found; kind; overview; place; seen; stale;
+  axis; everyone; found; inside; kind; overview; part; place; seen; stale;
 
   constructor(overview, place) {
     const axis = overview.axes[place];
@@ -50,28 +50,35 @@ class Card {
     const { found, kind, part } = this.answer();
     picture.chosen = overview.picked.get(this.place) ?? [];
     picture.draw(this.everyone, kind === "unknown" ? null : found, kind);
-    Object.assign(this, { found, kind, stale: false });
+    Object.assign(this, { found, kind, part, stale: false });
     this.whole.classList.toggle("unknown", kind === "unknown");
     this.reason.hidden = kind !== "unknown" && kind !== "guess";
     overview.explain(this.reason, kind, part.places, "Grey is everyone. ");
-    put(this.sentence, this.says());
-    put(this.facts, this.said);
+    if (quick) {
+      overview.unsaid.add(this);
+      return;
+    }
+    this.speak();
     const folded = picture.rows && axis.cells > MOST_ROWS + 2;
     this.more.hidden = !folded;
     if (folded) this.more.textContent = picture.unfolded ? "Fewer" : `All ${axis.cells}`;
-    if (quick) return;
     picture.place.setAttribute("aria-label", `${axis.name}: ${this.sentence.textContent} Arrow keys go through the bars, Space picks one.`);
     this.fillTable();
   }
 
+  speak() {
+    this.overview.unsaid.delete(this);
+    put(this.sentence, this.says());
+    put(this.facts, this.said);
+  }
+
   /** The answer first, in a sentence. */
   says() {
-    const { axis, found, kind, overview, place } = this;
+    const { axis, found, kind, overview, part, place } = this;
     this.said = "";
     if (kind === "unknown") return "";
     if (Number.isNaN(found.est[0])) return "Too few people are left to be told from none.";
     if (axis.kind === "category" || kind === "guess") return this.mostly();
-    const part = overview.others([place]);
     const said = (one) => valueWords(axis, one.est, axis.drawn ? null : axis.gap || Math.max((one.high - one.low) / 3.92, (axis.high - axis.low) / 2000));
     if (axis.kind === "date") {
       this.said = `Half are before ${said(overview.tables.quantile(place, 0.5, part.weights))}`;
@@ -119,7 +126,7 @@ class Card {
 
 /** The whole of a released table, asked by pointing at it. */
 export class Overview {
-  facts; heard; kept; listening; picked; steps; tables;
+  facts; heard; kept; listening; parts; picked; steps; tables; unsaid;
 
   /**
    * @param {Tables} tables Of the file; `facts` say how they are called.
@@ -134,17 +141,19 @@ export class Overview {
       if (axis.kind === "date") axis.words = axis.words.map((words, i) => (i < axis.valued ? stretchWords(axis, i, i) : words));
     }
     // What is drawn when it comes into view; cards look after themselves.
-    /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, stale?: boolean}>} */
+    /** @type {Record<string, {draw: (quick?: boolean) => void, seen?: boolean, inside?: boolean, stale?: boolean}>} */
     this.inView = { map: { draw: () => this.drawMap() }, pairs: { draw: () => this.drawPair() },
       groups: { draw: (quick) => quick || this.drawGroups() }, numbers: { draw: (quick) => quick || this.drawNumbers() } };
-    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), heard, listening: new AbortController() });
+    Object.assign(this, { picked: new Map(), guesses: false, pair: null, by: -1, of: -1, only: "", views: [], kept: new Map(), parts: new Map(), unsaid: new Set(), heard, listening: new AbortController() });
     this.build();
   }
 
-  /** Conditions of what is picked in all columns but some. */
+  /** Conditions of what is picked in all columns but some, one object for all who ask of the same: answers are kept by it. */
   others(without) {
     const places = [...this.picked.keys()].filter((place) => !without.includes(place)).sort((a, b) => a - b);
-    return { places, weights: Object.fromEntries(places.map((place) => [place, this.weights(place)])) };
+    const key = places.map((place) => `${place}:${this.picked.get(place)}`).join();
+    if (!this.parts.has(key)) this.parts.set(key, { places, weights: Object.fromEntries(places.map((place) => [place, this.weights(place)])) });
+    return this.parts.get(key);
   }
 
   weights(place) {
@@ -219,22 +228,22 @@ export class Overview {
     const parts = new Map();
     for (const card of this.cards) parts.set(card.whole, card);
     for (const [name, part] of Object.entries(this.inView)) parts.set(this.whole.querySelector(`[data-view="${name}"]`), part);
-    const seen = new IntersectionObserver((entries) => {
+    const watched = ["200px", "0px"].map((rootMargin, inside) => new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const part = parts.get(target);
-        part.seen = isIntersecting;
+        part[inside ? "inside" : "seen"] = isIntersecting;
         if (isIntersecting && part.stale) part.draw();
       }
-    }, { rootMargin: "200px" });
+    }, { rootMargin }));
     const sized = new ResizeObserver(() => { this.measure(); this.soon(true); });
     const { signal } = this.listening;
-    signal.addEventListener("abort", () => { seen.disconnect(); sized.disconnect(); });
+    signal.addEventListener("abort", () => { for (const one of [...watched, sized]) one.disconnect(); });
     if (!this.heard) this.read(location.hash);
     for (const part of this.cards.slice(0, 9)) part.seen = true;
     this.inView.map.seen = true;
     this.measure();
     this.update(true);
-    for (const part of parts.keys()) if (part) seen.observe(part);
+    for (const part of parts.keys()) if (part) for (const one of watched) one.observe(part);
     sized.observe(this.grid);
     setTimeout(() => this.rank().then(() => { this.startPairs(); this.startGroups(); this.update(true); }), 0);
     if (!this.heard) addEventListener("hashchange", () => { if (location.hash !== this.written) { this.read(location.hash); this.update(true); } });
@@ -536,17 +545,26 @@ export class Overview {
     });
   }
 
-  /** Everything that is in view answers; what is not does so when it comes into view. */
+  /** What is in view answers, and once nobody drags what is near it; all else when it comes into view. During a drag words follow in turn. */
   update(done, all = false) {
+    this.parts.clear();
     this.drawCount();
     for (const part of [...this.cards, ...Object.values(this.inView)]) {
       part.stale = true;
-      if (all || part.seen) part.draw(!done);
+      if (all || (done ? part.seen : part.inside)) part.draw(!done);
     }
-    if (!done) return;
+    if (!done) {
+      this.speak();
+      return;
+    }
     this.write();
     this.say(this.picked.size ? this.many_.textContent : "");
     this.showOnly();
+  }
+
+  speak() {
+    for (const card of [...this.unsaid].slice(0, SPOKEN)) card.speak();
+    if (this.unsaid.size) this.speaking ??= requestAnimationFrame(() => { this.speaking = null; if (!this.frame) this.speak(); });
   }
 
   say(words) {

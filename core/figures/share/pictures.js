@@ -338,23 +338,26 @@ export class Picture extends Pointed {
 
   /** The row or bar below a place on the screen. */
   rowAt(event) {
-    const box = this.svg.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    if (this.rows) return Math.min(Math.max(Math.floor(y / ROW), 0), this.order.length - 1);
+    if (this.rows) return Math.min(Math.max(Math.floor((event.clientY - this.svg.getBoundingClientRect().top) / ROW), 0), this.order.length - 1);
+    const x = event.clientX - this.left();
     const edges = this.drawn ??= edgesOf(this.axis);
     let row = 0;
     while (row < this.order.length - 1 && this.across(edges[row + 1]) < x) row++;
     return row;
   }
 
+  /** Where the drawing begins on the screen; asked once a drag, as a browser lays out what has changed before it answers. */
+  left() {
+    return this.drag?.left ?? this.svg.getBoundingClientRect().left;
+  }
+
   press(event) {
-    const row = this.rowAt(event);
-    this.drag = { row, x: event.clientX, from: row, moved: false, mode: "new" };
+    const [row, left] = [this.rowAt(event), this.left()];
+    this.drag = { row, left, x: event.clientX, from: row, moved: false, mode: "new" };
     if (this.around && this.chosen.includes(row)) Object.assign(this.drag, { first: this.chosen[0], last: this.chosen[0] + this.chosen.length - 1, mode: "move" });
     else if (!this.rows && !this.around && this.chosen.length) {
       const [first, last] = this.stretch();
-      const box = this.svg.getBoundingClientRect();
-      const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]].map((one) => one + box.left);
+      const [x, end] = [this.strip(first)[0], this.strip(last)[0] + this.strip(last)[1]].map((one) => one + left);
       if (Math.abs(event.clientX - x) < 9) Object.assign(this.drag, { from: last, mode: "end" });
       else if (Math.abs(event.clientX - end) < 9) Object.assign(this.drag, { from: first, mode: "end" });
       else if (row >= first && row <= last) Object.assign(this.drag, { first, last, mode: "move" });
@@ -380,7 +383,7 @@ export class Picture extends Pointed {
   /** How many cells beyond an end a pointer is: around a circle they are those of the other end. */
   beyond(event) {
     if (!this.around) return 0;
-    const x = event.clientX - this.svg.getBoundingClientRect().left;
+    const x = event.clientX - this.left();
     const cell = (this.plot.right - this.plot.left) / this.order.length;
     const far = (x - Math.min(Math.max(x, this.plot.left), this.plot.right)) / cell;
     return Math.sign(far) * Math.ceil(Math.abs(far));
@@ -415,7 +418,7 @@ export class Picture extends Pointed {
     if (row === this.tipped && !this.tip.hidden && !event) return;
     this.tipped = row;
     const [start, wide] = this.strip(row);
-    const along = () => (event ? event.clientX - this.place.getBoundingClientRect().left : this.width / 2);
+    const along = () => (event ? event.clientX - this.left() : this.width / 2);
     this.tell(this.asks.tip(this.order[row]), this.rows ? along() : start + wide / 2, this.rows ? start - 4 : 2);
   }
 
