@@ -306,6 +306,23 @@ def test_a_touch_of_a_bar_is_answered_by_every_other_picture_as_in_python(page, 
     assert set(pd.read_csv(saved.value.path())["column"]) == set(names)
 
 
+@pytest.mark.thorough
+def test_while_somebody_drags_words_follow_what_is_drawn_and_nothing_is_left_to_say(page, tmp_path):
+    show(page, table_made(), tmp_path)
+    said = "() => [...document.querySelectorAll('.card .says, .card .numbers')].map(one => one.textContent)"
+    before = page.evaluate(said)
+    page.evaluate("frostglass.overview.pickCells(2, [0], false)")
+    page.evaluate("""() => new Promise(done => {
+      const { overview } = frostglass;
+      const look = () => overview.frame || overview.unsaid.size ? requestAnimationFrame(look) : done();
+      look();
+    })""")
+    moving = page.evaluate(said)
+    page.evaluate("frostglass.overview.pickCells(2, [0], true)")
+    page.wait_for_url(lambda address: "view=2:0" in address)
+    assert before != moving == page.evaluate(said)
+
+
 def test_the_page_of_a_table_prints_as_a_report_of_all_columns_on_white_paper(page, tmp_path):
     """Every column is drawn for the paper's width, and what only a screen can do is not printed."""
     page.emulate_media(color_scheme="dark")
