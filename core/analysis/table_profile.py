@@ -17,6 +17,9 @@ from ..formatting.numbers import listed, shortened
 from ..sketches.tables.table_answers import TableAnswers
 from ..sketches.tables.table_axes import Axis
 
+SCALE = 12
+"""As many answers in numbers are a scale; of more, codes of places among them, the most frequent are of interest."""
+
 
 def measured(answers: TableAnswers, names: Sequence[str]) -> bool:
     """Whether columns were measured together."""
@@ -82,5 +85,7 @@ def as_number(axis: Axis, value: object) -> float:
 
 
 def in_order(axis: Axis) -> bool:
-    """Whether the cells of a column have an order of their own, as hours and months have, too."""
-    return not axis.categories or isinstance(axis.column, (Ordered, Cyclic))
+    """Whether the cells of a column have an order of their own, as hours, months and answers from 1 to 5 have, too."""
+    numbers = [int(one) for one in axis.categories if one.removeprefix("-").isdecimal()]
+    scale = max(2, len(axis.categories) - 2) <= len(numbers) <= SCALE and numbers == sorted(numbers)
+    return not axis.categories or isinstance(axis.column, (Ordered, Cyclic)) or scale

@@ -6,7 +6,7 @@ import pytest
 
 from core import release
 from core.analysis import table_profile
-from core.domain import Dates, Domain
+from core.domain import Categorical, Dates, Domain
 from core.privacy.budget import Budget
 from core.privacy.noise.randomness import SeededSource
 from core.sketches.tables.tables import Tables
@@ -135,3 +135,19 @@ def test_what_is_surely_strongest_comes_first():
 def test_what_is_known_of_missing_values_is_said_in_one_sentence(columns, missing, words):
     said = table_profile.missing_in_words(Domain(columns, missing=missing))
     assert words in said and said.count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "ordered"),
+    [
+        ("12345", True),
+        (("0", "1", "2", "no answer"), True),
+        ("51234", False),
+        (("8001", "Bern", "Oslo"), False),
+        ("ab", False),
+    ],
+)
+def test_answers_in_rising_numbers_are_a_scale(answers, ordered):
+    """Answers from 1 to 5 were shown by how frequent they are: 3, 2, 4, 1, 5."""
+    made = Tables.of(Domain((Categorical("answer", tuple(answers)), Categorical("kind", ("a", "b")))))
+    assert table_profile.in_order(made.axes[0]) == ordered

@@ -285,7 +285,7 @@ export class Explorer {
     const sentences = [];
     if (shown.low !== null && decoder.answers !== "distance") {
       const hidden = shown.low.reduce((sum, value) => sum + (value <= 0), 0) / shown.low.length;
-      sentences.push(`The noise hides ${hidden ? percent(hidden) : "none"} of it.`);
+      sentences.push(`The noise hides ${hidden ? percent(hidden) : "none"} of the picture.`);
     }
     const kept = Object.entries(held).map(([place, value]) => `${columns[place].name} at ${placeWords(columns[place], value)}`);
     if (kept.length) sentences.push(`Held: ${listed(kept)}.`);
@@ -295,7 +295,7 @@ export class Explorer {
     if (decoder.answers === "closeness" && others.length) sentences.push(`Averaged over all values of ${listed(others.map(({ name }) => name))}, likely or not.`);
     if (decoder.answers === "distance" && others.length) sentences.push("Other columns are where everyone is nearest.");
     const tops = decoder.exact && !decoder.marks ? markTops(this.chart) : 0; // unless others say where they are
-    if (tops) sentences.push(`${tops === 1 ? "One top stands" : `${tops} tops stand`} out from the noise, ringed.`);
+    if (tops) sentences.push(`${tops === 1 ? "One peak stands" : `${tops} peaks stand`} out from the noise, ringed.`);
     put(this.note, sentences.join(" "));
     this.legend.replaceChildren(...legendOf(this.chart));
   }

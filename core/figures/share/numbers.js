@@ -76,7 +76,7 @@ export const placeWords = (column, value) => {
   if (column.kind === "date") return dateWords(column, value);
   if (column.kind === "amount") return amountWords(column, value);
   const own = ownDegrees(column, value);
-  return withUnit(asYear(digitsOf(own, Math.max((column.high - column.low) / 500, column.gap ?? 0), Math.round), own), column.unit);
+  return withUnit(asYear(digitsOf(own, Math.max((column.high - column.low) / 500, column.gap ?? 0), Math.round), Math.max(-column.low, column.high)), column.unit);
 };
 
 const amountWords = (column, place) => withUnit(significant(amountAt(column, place), 3), column.unit);
@@ -122,14 +122,18 @@ export const marksOf = (column, [low, high], most) => {
   return roundMarks(low, high, apart, (place) => ownDegrees(column, place));
 };
 
+/** @type {[number, string][]} */
+const LARGE = [[1e9, " billion"], [1e6, " million"]];
 export const roundMarks = (low, high, most, written = (place) => place) => {
   const rough = (high - low) / Math.max(1, most);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((one) => one * power >= rough * 0.999);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const far = Math.max(Math.abs(low), Math.abs(high));
+  const [unit, name] = LARGE.find(([one]) => far >= one && step >= one / 10) ?? [1, ""];
+  const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
   const marks = [];
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9 * step; place++) {
-    marks.push([place * step, asYear(grouped(written(place * step), Math.min(20, digits)), Math.max(Math.abs(low), Math.abs(high)))]);
+    marks.push([place * step, place ? asYear(grouped(written(place * step) / unit, Math.min(20, digits)), far) + name : grouped(0, unit > 1 ? 0 : Math.min(20, digits))]);
   }
   return marks;
 };

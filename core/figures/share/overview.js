@@ -79,20 +79,18 @@ class Card {
     if (kind === "unknown") return "";
     if (Number.isNaN(found.est[0])) return "Too few people are left to be told from none.";
     if (axis.kind === "category" || kind === "guess") return this.mostly();
-    const said = (one) => valueWords(axis, one.est, axis.drawn ? null : axis.gap || Math.max((one.high - one.low) / 3.92, (axis.high - axis.low) / 2000));
+    const errors = (ends) => (axis.drawn ? null : axis.gap || Math.max(...ends.map((one) => (one.high - one.low) / 3.92), (axis.high - axis.low) / 2000));
+    const said = (...ends) => ends.map((one) => valueWords(axis, one.est, errors(ends)));
     if (axis.kind === "date") {
-      this.said = `Half are before ${said(overview.tables.quantile(place, 0.5, part.weights))}`;
+      this.said = `Half are before ${said(overview.tables.quantile(place, 0.5, part.weights))[0]}`;
       return this.mostly();
     }
     const numbers = overview.numbersOf(place, part.weights);
     const [mean, low, median, high] = [numbers.mean, ...numbers.quartiles];
     this.said = `Mean ${bandWords(axis, mean)} · median ${bandWords(axis, median, true)}`;
-    let words = `Half are ${said(low)} to ${withUnit(said(high), axis.unit)}`;
-    if (kind !== "everyone") {
-      const whole = overview.numbersOf(place, {}).quartiles;
-      words += `; of everyone ${said(whole[0])} to ${said(whole[2])}`;
-    }
-    return `${words}.`;
+    const [from, to] = said(low, high);
+    const [first, , last] = kind === "everyone" ? [] : overview.numbersOf(place, {}).quartiles;
+    return `Half are ${from} to ${withUnit(to, axis.unit)}${first ? `; of everyone ${said(first, last).join(" to ")}` : ""}.`;
   }
 
   mostly() {

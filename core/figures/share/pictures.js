@@ -189,7 +189,9 @@ export class Picture extends Pointed {
     const edges = this.drawn ??= edgesOf(axis);
     const [low, high] = [edges[0], edges[axis.valued]];
     this.across = (value) => plot.left + ((value - low) / (high - low)) * (plot.right - plot.left);
-    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words]) : numbersAlong(axis, (plot.right - plot.left) / 46);
+    const isApart = ([place, words], i, all) => !i || this.across(place) - this.across(all[i - 1][0]) > (textWidth(words) + textWidth(all[i - 1][1])) / 2 + 10;
+    const marks = axis.kind === "category" ? axis.words.map((words, cell) => [cell + 0.5, words])
+      : [46, 92, 138].map((room) => numbersAlong(axis, (plot.right - plot.left) / room)).find((some, i) => i === 2 || some.every(isApart));
     let end = -Infinity;
     for (const [place, words] of marks) {
       const x = this.across(place);
@@ -235,9 +237,9 @@ export class Picture extends Pointed {
     return [x + space / 2, Math.max(0.6, end - x - space)];
   }
 
-  piece(row, from, to) {
+  piece(row, from, to, cut = tenth) {
     const [, , start, end] = this.strip(row);
-    const [a, b] = [tenth(this.at(Math.max(0, from))), tenth(this.at(Math.max(0, to)))];
+    const [a, b] = [cut(this.at(Math.max(0, from))), cut(this.at(Math.max(0, to)))];
     return this.rows ? `M${a} ${start}H${b}V${end}H${a}z` : `M${start} ${a}V${b}H${end}V${a}z`;
   }
 
@@ -255,10 +257,11 @@ export class Picture extends Pointed {
       else if (!told(low)) d.hatched += this.piece(row, 0, Math.max(high, 0));
       else {
         const dim = chosen && !chosen.has(cell) ? "dim " : "";
-        d[`${dim}solid`] += this.piece(row, 0, (high - low) * pixel < 1 ? est : low);
+        const cut = (high - low) * pixel < 8 ? tenth : Math.round; // steps that meet within a pixel would leave a seam
+        d[`${dim}solid`] += this.piece(row, 0, (high - low) * pixel < 1 ? est : low, cut);
         if ((high - low) * pixel >= 1) {
           if (dim) d["dim fade"] += this.piece(row, low, est);
-          else for (const [from, to, name] of (high - low) * pixel < 8 ? FEW : STRETCHES) d[name] += this.piece(row, bandAt(seen, cell, from), bandAt(seen, cell, to));
+          else for (const [from, to, name] of (high - low) * pixel < 8 ? FEW : STRETCHES) d[name] += this.piece(row, bandAt(seen, cell, from), bandAt(seen, cell, to), cut);
           if ((high - low) * pixel > 5) d.mark += this.rows ? `M${tenth(this.at(est))} ${side}V${other}` : `M${side} ${tenth(this.at(est))}H${other}`;
         }
       }

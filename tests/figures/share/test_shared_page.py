@@ -345,6 +345,15 @@ def test_marks_of_whole_numbers_are_whole():
     assert marks == [[year, str(year)] for year in range(2005, 2010)]
 
 
+def test_marks_of_an_axis_in_millions_say_so_in_a_word():
+    """They were 4,000,000,000, of which every second one had no room."""
+    marks = said_by_the_page("numbers.js", "roundMarks", "roundMarks(-5e9, 5e9, 3)")
+    assert [words for _, words in marks] == ["\u22125 billion", "0", "5 billion"]
+    marks = said_by_the_page("numbers.js", "roundMarks", "roundMarks(0, 1.6e6, 4)")
+    assert [words for _, words in marks] == ["0", "0.5 million", "1.0 million", "1.5 million"]
+    assert said_by_the_page("numbers.js", "roundMarks", "roundMarks(0, 2e4, 2)")[-1] == [20000, "20,000"]
+
+
 def test_names_that_run_from_right_to_left_leave_numbers_beside_them_in_place():
     name = "\u05e9\u05dd \u05d4\u05e2\u05d9\u05e8"
     sentence, wanted = (
