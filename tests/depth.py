@@ -43,8 +43,13 @@ def _changed_files() -> frozenset[str]:
 
 
 def room_of(file: Path) -> str:
-    """The room of `core/` that a file or a test belongs to: `tests/` mirrors it; empty for what belongs to none."""
+    """The room of `core/` that a file or a test belongs to: `tests/` mirrors it; empty for what belongs to none.
+
+    Audits belong to none, as they replay what all rooms draw.
+    """
     within = file.relative_to(ROOT).parts[1:-1]
+    if file.is_relative_to(ROOT / "tests" / "auditing"):
+        return ""
     return within[0] if within and (ROOT / "core" / within[0]).is_dir() else ""
 
 

@@ -49,7 +49,7 @@ def _near(monkeypatch: pytest.MonkeyPatch, files: set[str], *names: str) -> list
 
 
 def test_a_test_of_no_room_belongs_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = "test_order.py", "browser/test_home.py", "models/test_classifier_choice.py"
+    names = "auditing/test_trials.py", "browser/test_home.py", "models/test_classifier_choice.py"
     assert _near(monkeypatch, set(), *names) == [False] * 3
     assert _near(monkeypatch, {"core/sources/people.py"}, *names) == [True, True, False]
     assert _near(monkeypatch, {"core/models/tukey.py"}, *names) == [True] * 3

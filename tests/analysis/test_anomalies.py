@@ -162,6 +162,7 @@ def test_an_impossible_share_gets_a_sentence(crowd, share):
         score(crowd[0], [[0.5, 0.5]], share=share)
 
 
+@pytest.mark.thorough
 def test_a_point_is_certain_only_when_its_whole_interval_is_below_the_threshold(crowd):
     release, _ = crowd
     queries = np.random.default_rng(1).random((500, 2))

@@ -168,6 +168,7 @@ def test_medians_in_space_are_those_of_separate_groups():
     assert alone[0] == pytest.approx(np.median(POINTS, axis=0))
 
 
+@pytest.mark.thorough
 def test_what_has_no_centre_says_so():
     plane = measured("l1")
     with pytest.raises(RequestError, match="one column of numbers"):

@@ -125,6 +125,7 @@ def test_what_cannot_be_answered_is_refused_in_a_sentence(made, question, said):
 cut_short = st.sampled_from(QUESTIONS).flatmap(lambda one: st.integers(0, len(one)).map(lambda end: one[:end]))
 
 
+@pytest.mark.thorough
 @given(st.text(max_size=60) | cut_short)
 def test_any_text_is_answered_or_refused(made, text):
     try:

@@ -64,6 +64,7 @@ def test_their_counts_are_those_of_the_best_guess(released, drawn):
             assert np.abs(found / found.sum() - wanted / wanted.sum()).sum() / 2 < 0.02
 
 
+@pytest.mark.thorough
 def test_they_are_near_the_people_too(released, drawn):
     """Means and medians within what the release itself is off by, and 3% of the range."""
     people = inhabitants()
@@ -229,6 +230,7 @@ def test_counts_are_those_of_the_tables(made, drawn_of_sub_cell_sampler):
     assert np.abs(found / found.sum() - guess / guess.sum()).sum() / 2 < 0.02
 
 
+@pytest.mark.thorough
 def test_values_within_cells_are_those_of_the_density(made, drawn_of_sub_cell_sampler):
     """Of tables alone, x would be spread over its cells: a fifth within 0.5 of where everyone is."""
     points = drawn_of_sub_cell_sampler.points

@@ -105,6 +105,7 @@ def test_cells_are_said_in_words():
     assert table_profile.words_for_cells(axes["since"], (0,)) == "2021-01-01 to 2021-03-31"
 
 
+@pytest.mark.thorough
 def test_what_is_surely_strongest_comes_first():
     """Not what noise in many cells may have made, whose interval is wide; by estimates it is not always first."""
     rng = np.random.default_rng(5)

@@ -20,7 +20,17 @@ CORNERS = (BUDGETS[0], BUDGETS[-1])
 """Pure and somebody is there or not; with a delta and somebody is replaced: either kind of noise and of neighbours."""
 
 
-@pytest.mark.parametrize("name", [name for name, card in cards().items() if card.make is not None])
+DEAR = ("aim", "distance", "minhash", "projected-distance")
+"""Those whose replay takes seconds: wherever anything was changed."""
+
+
+def _cases():
+    for name, card in cards().items():
+        if card.make is not None:
+            yield pytest.param(name, marks=pytest.mark.thorough if name in DEAR else ())
+
+
+@pytest.mark.parametrize("name", list(_cases()))
 def test_every_mechanism_is_replayed(name):
     """Nothing registered is left out but what is only made of other mechanisms."""
     trials = list(mechanisms(draws(CORNERS, BUDGETS), [name]))

@@ -66,6 +66,7 @@ def save(visit, label):
     return download.suggested_filename, Path(download.path()).read_bytes()
 
 
+@pytest.mark.thorough
 def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     visit = opened("city")
     assert "city.npz · east and north of about" in visit.text and "ε = 1" in visit.text
@@ -93,6 +94,7 @@ def test_open_a_file_click_a_point_and_take_the_answers_along(opened):
     assert visit.barriers() == [] and visit.errors == []
 
 
+@pytest.mark.thorough
 def test_a_picture_that_is_laid_out_again_tells_nobody_that_it_was_asked(opened):
     visit = opened("salaries")
     assert visit.page.locator(".inside").evaluate(HEARD) == 0  # the server would send the whole view once more

@@ -87,6 +87,7 @@ def test_script_and_python_agree_word_for_word(page, asked):
         assert told[place] == list(map(str, sent.reshape(-1).tolist()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("asked", [survey("de", 4, 1), survey("ss", 5, "0.8")], ids=["de", "ss"])
 def test_the_browsers_own_coins_fall_as_they_should(page, asked):
     """χ² over all reports of one answer, which raises a false alarm once in a million."""
@@ -133,6 +134,7 @@ def test_an_answer_stays_on_the_phone_and_is_reported_once(page, serving):
     assert errors == []
 
 
+@pytest.mark.thorough
 def test_a_projector_shows_bars_that_follow(page, serving):
     polls, address = serving
     poll = polls.make(Survey.of("Which day?", ANSWERS, "de", 3))

@@ -228,6 +228,7 @@ def test_how_far_everyone_is_from_the_question_to_the_file(visitor, ledger, widt
     assert [float(entry.cost.epsilon) for entry in paid] == [0.02, 0.98]  # how many there are was counted first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("width", "theme"), [deep("desktop", "light"), deep("phone", "dark")])
 def test_which_group_someone_is_like_from_the_question_to_the_file(visitor, width, theme):
     visit = visitor(width, theme)

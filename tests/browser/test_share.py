@@ -239,6 +239,7 @@ def test_a_map_of_a_long_sum_is_drawn_roughly_first_and_asked_where_the_fine_one
     assert typed.input_value() == "4.5"
 
 
+@pytest.mark.thorough
 def test_two_fingers_zoom_a_picture_and_one_asks(browser, tmp_path):
     made = mixed(kernels.Gaussian((4.0, 3.0, 0.7)), 0.5, 0)
     (tmp_path / "small.html").write_text(share_html(made, made.to_bytes(), "a.npz"), encoding="utf-8")
@@ -265,6 +266,7 @@ def test_two_fingers_zoom_a_picture_and_one_asks(browser, tmp_path):
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_touch_of_a_bar_is_answered_by_every_other_picture_as_in_python(page, tmp_path):
     made = table_made()
     data = show(page, made, tmp_path)
@@ -323,6 +325,7 @@ def test_while_somebody_drags_words_follow_what_is_drawn_and_nothing_is_left_to_
     assert before != moving == page.evaluate(said)
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_table_prints_as_a_report_of_all_columns_on_white_paper(page, tmp_path):
     """Every column is drawn for the paper's width, and what only a screen can do is not printed."""
     page.emulate_media(color_scheme="dark")
@@ -368,6 +371,7 @@ def differences(page) -> dict[str, list[str]]:
     return {name: cells for name, *cells in rows}
 
 
+@pytest.mark.thorough
 def test_another_file_that_is_dropped_is_compared_with_both_bands_or_refused_in_a_sentence(page, tmp_path):
     made, later, other = table_made(), table_made(), small_release()
     show(page, made, tmp_path)

@@ -46,6 +46,7 @@ def test_answers_stand_beside_the_queries(command, released, queries):
         np.testing.assert_array_equal(answers[name], getattr(expected, name))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_answers_in_a_file_of_any_format(command, released, queries, tmp_path, suffix):
     result = command("query", released, "queries.csv", "--out", f"answers{suffix}", "--level", "0.5")
@@ -170,6 +171,7 @@ def test_the_table_of_a_large_release_is_read_by_inspect_only_when_asked_to(comm
     assert "altered" in refused(command("inspect", large, "--verify"))
 
 
+@pytest.mark.thorough
 def test_merged_releases_say_so(command, released):
     for name in ("second", "third"):
         again = ("release", released.parent / "people.parquet", "--like", released, "--dataset", name)
@@ -183,6 +185,7 @@ def test_merged_releases_say_so(command, released):
     assert "two release files or more" in refused(command("merge", released, "--out", "one.npz"))
 
 
+@pytest.mark.thorough
 def test_vectors_go_to_parquet_only(command, tmp_path):
     pd.DataFrame({"v": list(np.ones((50, 2)))}).to_parquet("vectors.parquet")
     options = ("--bounds", "v=0:1", "--vector", "v=2", "--bandwidth", "1", "--rows", "20", "--width", "16")

@@ -25,6 +25,7 @@ def grouped(tmp_path):
     return tmp_path / "kinds.npz"
 
 
+@pytest.mark.thorough
 def test_answers_stand_beside_the_places(command, grouped):
     result = command("classify", grouped, "places.csv")
     assert result.exit_code == 0, result.output
@@ -57,6 +58,7 @@ def test_where_posterior_says_the_largest_class_alone_it_is_told(command, tmp_pa
     assert "largest class" not in command("classify", "wide.npz", "wide.csv").stderr
 
 
+@pytest.mark.thorough
 def test_with_the_truth_it_counts(command, grouped, tmp_path):
     result = command("classify", grouped, "places.csv", "--truth", "kind", "--out", "said.csv")
     assert result.exit_code == 0, result.output

@@ -102,6 +102,7 @@ def test_a_key_a_plan_or_a_file_that_is_none_is_refused_in_a_sentence(step):
     assert "already" in step("plan", "--owners", "north,south", *SKETCH, "--out", "p.json", code=2)
 
 
+@pytest.mark.thorough
 def test_a_coordinator_whose_invitation_address_or_certificate_is_none(step):
     step("plan", "--owners", "north,south", *SKETCH, "--noise", "full", "--out", "p.json")
     serve = ("serve", "p.json", "--folder", "F")

@@ -100,6 +100,7 @@ def test_an_answer_that_is_too_long_is_refused():
         rows(pd.DataFrame({"n": range(MOST_ROWS + 1)}))
 
 
+@pytest.mark.thorough
 def test_its_tools_say_that_they_only_read(folder):
     async def session():
         async with client_of(server_of(list(entries_of(folder)))) as client:

@@ -56,6 +56,7 @@ def answers(result):
     return pd.read_csv(io.StringIO(result.stdout))
 
 
+@pytest.mark.thorough
 def test_a_table_is_released_by_its_declaration(command, table, declared):
     result = command("release", table, "--declaration", declared, *DENSITY, "--out", "all.npz")
     assert result.exit_code == 0, result.output
@@ -110,6 +111,7 @@ def test_what_is_typed_goes_before_the_file(command, table, declared):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -244,6 +246,7 @@ def test_discover_is_a_command_of_its_own_and_what_declare_does_with_that_option
     assert command("release", table, *release, "--out", "own.npz").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_a_release_finds_out_what_its_declaration_does_not_say(command, table):
     made = command("release", table, *FIND, "--out", "found.npz")
     assert made.exit_code == 0, made.output
@@ -261,6 +264,7 @@ EXPORT = "id;Geboren;Gebühr;ok\n" + "".join(
 )
 
 
+@pytest.mark.thorough
 def test_an_ordinary_export_in_latin_1_is_drafted_with_its_formats_and_released(command, tmp_path):
     (tmp_path / "bib.csv").write_bytes(EXPORT.encode("latin-1"))
     drafted = command("declare", "bib.csv")

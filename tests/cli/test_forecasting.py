@@ -12,6 +12,7 @@ from core.releases.forecast.forecast import forecast
 from tests.cli.conftest import BOUNDS, SKETCH, refused
 
 
+@pytest.mark.thorough
 def test_a_forecast_is_that_of_the_library(command):
     guesses = ("--records", "5000", "--density", "0.2", "--seed", "1")
     result = command("forecast", *SKETCH, "--epsilon", "0.5", *guesses, "--json")

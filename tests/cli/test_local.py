@@ -96,6 +96,7 @@ def test_records_become_a_release_that_is_asked_like_any_other(command, tmp_path
     assert not (tmp_path / "T.json").exists()
 
 
+@pytest.mark.thorough
 def test_a_second_survey_does_not_count_the_first_ones_reports(command, survey):
     reported(command, "one", answers(100))
     command("local", "survey", "--question", "Other?", "--values", "fruit.csv", "--epsilon", "2", "--out", "T.json")

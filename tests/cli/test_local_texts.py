@@ -51,6 +51,7 @@ def test_any_text_is_reported_and_asked_later(command, answers):
     refused(command("local", "privatise", "S.json", "towns.csv", "--keep", "K.parquet", "--out", "T.parquet"))
 
 
+@pytest.mark.thorough
 def test_devices_report_again_from_what_they_keep(command, answers, tmp_path):
     options = ("--width", "32", "--cohorts", "8", "--one-sent", "0.8", "--zero-sent", "0.2")
     made(command, "rappor", *options)

@@ -47,6 +47,7 @@ def test_a_plan_that_did_not_change_was_said_three_times(command, source):
     assert result.exit_code == 0 and result.stderr.count("Every column is counted by itself") == 1
 
 
+@pytest.mark.thorough
 def test_every_option_arrives(command, ledger):
     frame = people(300)
     frame["city"] = np.where(frame["x"] < 5, "Bern", "Basel")
@@ -194,6 +195,7 @@ def test_a_data_set_is_named_after_its_source(name, dataset):
     assert named_after(name) == dataset
 
 
+@pytest.mark.thorough
 def test_a_file_that_the_app_has_registered_has_one_budget_for_app_and_command_line(command, source, ledger):
     Ledger(ledger).register("people.parquet", 5)
     result = command("release", source, *SKETCH, "--epsilon", "1", "--out", "people.npz")
@@ -207,6 +209,7 @@ def test_a_total_that_is_registered_by_the_way_is_warned_of(command, source, led
     assert "If its people are in 'others' too, they have two budgets now." in result.stderr
 
 
+@pytest.mark.thorough
 def test_a_pattern_needs_a_name_for_the_data_set(command, source, tmp_path):
     people().to_parquet(tmp_path / "people2.parquet")
     options = ("release", "people*.parquet", *SKETCH, "--epsilon", "1", "--out", "people.npz")
@@ -235,6 +238,7 @@ def test_an_earlier_release_is_not_overwritten_by_mistake(command, source, ledge
     assert load("people.npz").to_bytes() != before
 
 
+@pytest.mark.thorough
 def test_like_makes_a_release_that_merges(command, source):
     assert command("release", source, *SKETCH, "--epsilon", "2", "--out", "a.npz", "--dataset", "a").exit_code == 0
     options = ("release", source, "--like", "a.npz", "--epsilon", "2", "--dataset", "b")
@@ -247,6 +251,7 @@ def test_like_makes_a_release_that_merges(command, source):
     assert (load("c.npz").counters == first.counters + second.counters).all()
 
 
+@pytest.mark.thorough
 def test_like_takes_the_relation_too(command, source):
     options = (*SKETCH, "--neighbours", "replace_one", "--epsilon", "2", "--dataset", "a")
     assert command("release", source, *options, "--out", "a.npz").exit_code == 0

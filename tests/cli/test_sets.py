@@ -31,6 +31,7 @@ def baskets(tmp_path):
     return path
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [(), ("--kernel", "jaccard"), ("--mechanism", "race", "--kernel", "jaccard")])
 def test_edges_are_released_as_the_lists_of_nodes(command, edges, tmp_path, kernel):
     result = command("release", edges, *EDGES, *kernel, *SIZE, "--epsilon", "100", "--out", "g.npz")

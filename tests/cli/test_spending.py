@@ -117,6 +117,7 @@ def test_a_disk_without_room_is_refused_before_more_is_spent_than_says_whether_r
     assert spent(ledger) == Decimal("0.01") and left_over(tmp_path) == set()
 
 
+@pytest.mark.thorough
 def test_a_fault_of_the_program_shows_no_value_of_the_data(command, source, tmp_path, ledger, monkeypatch):
     def fail(self):
         raise TypeError("the value 4711secret is odd")

@@ -38,6 +38,7 @@ def test_a_plane_shows_everyone_the_cuts_of_a_row_and_what_a_question_meets():
     assert "3 places" in words and "row 2" in words and "2, 2" in words
 
 
+@pytest.mark.thorough
 def test_every_outcome_has_a_line_and_a_peak():
     possible = outcomes("1", 100)
     lines, _, peaks, crowd = outcomes_figure(possible).data
@@ -88,6 +89,7 @@ def test_every_file_is_in_one_of_the_two_parts():
     assert f"{files.betrayed.sum()} could come" in files_in_words(files)
 
 
+@pytest.mark.thorough
 def test_few_columns_stand_beside_enough_of_them():
     few, enough = curve("1", 300, 1.0, 2), curve("1", 300, 1.0, 64)
     traces = {trace.name: trace for trace in curve_figure(few).data}

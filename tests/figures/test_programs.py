@@ -206,6 +206,7 @@ def test_names_of_a_file_are_nothing_but_data():
     assert words[words.index("--like") + 1] == "it's; rm *.npz" and words[words.index("--delta") + 1] == "0.000000001"
 
 
+@pytest.mark.thorough
 def test_what_no_declaration_says_is_written_as_the_file_has_it(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     alone = Domain((Coordinate("lat", "latitude", 45, 46, 4, 5),), unit=PrivacyUnit("who", 2))

@@ -77,6 +77,7 @@ def test_a_sample_counts_every_record_by_itself():
     assert visits.domain.unit == EACH_RECORD and len(visits.records) == 500
 
 
+@pytest.mark.thorough
 def test_the_measures_are_those_of_the_release_by_hand():
     data, budget = line(), Budget("0.5", "1e-6")
     trial = run_trial(data, HISTOGRAM, None, budget, 3)
@@ -107,6 +108,7 @@ def test_the_same_trial_is_the_same_and_every_other_has_draws_of_its_own():
     assert len({error(0), error(1), error(0, True), error(0, size=200)}) == 4
 
 
+@pytest.mark.thorough
 def test_more_budget_is_less_error():
     data = line()
     errors = [run_trial(data, HISTOGRAM, None, Budget(epsilon), 0).relative_error for epsilon in ("0.01", "1", "100")]
@@ -123,6 +125,7 @@ def test_drawn_functions_have_the_same_hashes_and_noise_of_their_own():
     assert np.array_equal(functions, released_functions(data, RACE, 50, Budget(100), data.grid, 3))
 
 
+@pytest.mark.thorough
 def test_records_and_their_sums_are_kept_no_longer_than_whoever_compares_on_them(monkeypatch):
     monkeypatch.setattr("core.lab.comparison_trials.MOST_KEPT", 2)
     data = line()

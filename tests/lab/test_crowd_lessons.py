@@ -50,6 +50,7 @@ def test_real_sketches_lie_on_the_curve_and_below_the_bound(setting):
     assert (found.both <= found.bound).all()
 
 
+@pytest.mark.thorough
 def test_noise_is_that_of_the_theorem():
     """Variance 2 R / ε² of the mean of R rows; discrete noise is a little less, the more so the fewer the rows."""
     found = curve("0.1", 1000, 1.0, 64)

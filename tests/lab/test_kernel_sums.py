@@ -25,6 +25,7 @@ def test_exact_sums_that_depend_on_blocks(monkeypatch):
     np.testing.assert_allclose(kernel_sums(KERNEL, queries, records), slowly(queries, records), rtol=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("width", [1, 3])
 def test_a_sum_that_is_further_off_than_was_stated(monkeypatch, width):
     """Forty sums of ten draws: wrong by chance in 1e-8 of runs."""

@@ -71,6 +71,7 @@ def test_the_average_of_the_framed_counts_is_what_a_release_answers():
     assert (plane.released("1", 1).counters == made.counters).all(), "a class sees what its teacher saw"
 
 
+@pytest.mark.thorough
 def test_over_all_draws_the_average_is_the_kernel_sum():
     place = (2.0, 2.0)
     planes = [Plane(PEOPLE, draw) for draw in range(1, DRAWS + 1)]

@@ -26,6 +26,7 @@ def test_it_dissolves_as_epsilon_falls(live):
     assert all(later <= earlier + 0.02 for earlier, later in pairwise(hidden))
 
 
+@pytest.mark.thorough
 def test_what_is_shown_is_the_truth_with_the_noise_of_its_epsilon(live):
     for epsilon in ("0.1", "1"):
         picture = live.at(epsilon)
@@ -36,6 +37,7 @@ def test_what_is_shown_is_the_truth_with_the_noise_of_its_epsilon(live):
     assert 10 < answer < live.records and error > 0
 
 
+@pytest.mark.thorough
 def test_every_step_is_a_frame_that_the_browser_shows_by_itself(live):
     pictures = [live.at(epsilon) for epsilon in EPSILONS]
     words, domain = [f"at {name}" for name in EPSILONS], live.sample.domain

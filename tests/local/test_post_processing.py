@@ -74,6 +74,7 @@ def test_of_sparse_answers_what_all_say_is_nearer_than_lowering_all_by_the_same(
     assert off["shrunk"] < 0.8 * off["norm-sub"] and off["shrunk"] < 0.8 * off["scaled"]
 
 
+@pytest.mark.thorough
 def test_of_so_many_answers_that_some_stand_for_others_all_still_add_up():
     estimate = np.random.default_rng(1).normal(0, 100, 5000) + np.where(np.arange(5000) < 10, 2000, 0)
     found = processed(estimate, 20_000.0, "shrunk", np.full(5000, 100.0))

@@ -64,6 +64,7 @@ def hockey_stick(one: np.ndarray, other: np.ndarray, epsilon: float, deviation: 
     return float((mass * np.maximum(-np.expm1(np.minimum(epsilon - loss, 0.0)), 0.0)).sum())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-3), (1.0, 1e-2), (1.0, 1e-5), (6.0, 1e-3)])
 @pytest.mark.parametrize("shared", [(), (-1.0,) * 3, (0.5, -1.0, 1.0)])
 def test_exact_densities_keep_the_sharp_promise(epsilon, delta, shared):

@@ -61,6 +61,7 @@ def test_a_fit_predicts_and_is_offered():
         Boosted(PLANE, "pay").cost(Budget(1))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["boosted", "descent"])
 def test_a_regression_under_a_delta_is_no_worse_than_the_mean(method):
     """Narrow numbers in wide bounds, at (.1, 1e-6): they were 1.4 to 2.4 times as far off as the mean."""

@@ -109,6 +109,7 @@ def test_no_records_leave_the_linear_term_alone():
     assert found == [-(1 << GRID_BITS - 2), 1 << GRID_BITS - 1]
 
 
+@pytest.mark.thorough
 def test_coarse_digits_are_extended_until_the_rounding_is_decided():
     """Noise of which hardly anything is known at first gives what all its digits give."""
     vectors = unit_vectors(300, 3)

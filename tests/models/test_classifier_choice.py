@@ -90,6 +90,7 @@ def test_one_alone_has_all_of_the_promise_and_competes_with_one_class_for_everyo
     assert file.details["rate"] == "2" and load_model(file.to_bytes()).budget == Promise(2)
 
 
+@pytest.mark.thorough
 def test_a_second_linear_classifier_hardly_betters_the_first_and_is_left_out():
     found = prospects.prospect([NearestMeans(PLANE, "kind"), Logistic(PLANE, "kind")], Budget(1), 1500)
     assert len(found.entrants) == 1 and len(found.alone) == 2 and 0 <= found.learnt <= found.alone[0][1]

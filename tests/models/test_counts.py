@@ -110,6 +110,7 @@ def test_without_noise_its_steps_are_those_of_a_plain_descent(monkeypatch):
     assert z[0, 0] == FRONT and found == pytest.approx(total / 10, abs=2e-3)
 
 
+@pytest.mark.thorough
 def test_with_hardly_any_noise_it_is_poisson_regression():
     frame = visits()
     model = CountDescent(VISITS, "y").fit(open_source(frame), PLENTY, noise_source=SeededSource(1))
@@ -125,6 +126,7 @@ def test_with_hardly_any_noise_it_is_poisson_regression():
     assert number_facts(model)["targets"][0]["link"] == "count"
 
 
+@pytest.mark.thorough
 def test_a_file_gives_back_the_model_and_what_is_no_count_is_refused(tmp_path):
     model = train(visits(300), "y", VISITS, Budget(5, "1e-4"), "poisson")
     model.save(tmp_path / "model.json")

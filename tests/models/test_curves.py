@@ -213,6 +213,7 @@ def test_bands_are_in_the_file_and_a_forged_one_is_refused():
         LinearModel.from_dict(facts | {"term_errors": []})
 
 
+@pytest.mark.thorough
 def test_a_curve_that_noise_alone_explains_is_not_called_sure():
     model = trainer_of("descent", PLANE, "kind", curves=2).fit(
         open_source(valley(3_000)), DELTA, noise_source=SeededSource(5)
@@ -352,6 +353,7 @@ def test_products_tell_which_two_of_many_columns_have_the_same_sign_where_waves_
     assert load_model(json.dumps(model.to_dict()).encode()).task.products == 1
 
 
+@pytest.mark.thorough
 def test_a_model_with_waves_is_read_back_and_says_what_they_are():
     model = train(alike(500), "kind", PLANE, DELTA, "descent", waves=6, records=500)
     again = load_model(model.to_bytes())

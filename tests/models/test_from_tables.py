@@ -46,6 +46,7 @@ def kinds():
     return tables(KIND, valley())
 
 
+@pytest.mark.thorough
 def test_sums_off_tables_are_those_of_the_records_but_for_where_in_a_cell_they_lie(kinds):
     frame, task = valley(), Task(KIND, "kind", curves=3)
     points = KIND.encode_queries(frame[list(KIND.names)], "l2")

@@ -91,6 +91,7 @@ def test_no_draw_of_the_noise_leaves_a_declared_curve_farther_from_a_truth_that_
         assert np.linalg.norm(off[1]) <= np.linalg.norm(off[0]) + 1e-4
 
 
+@pytest.mark.thorough
 def test_directions_help_where_noise_is_and_the_truth_has_them():
     asked, off, little = slope(1_000, 9), [], Budget("0.05")
     for run in range(6):

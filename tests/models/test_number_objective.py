@@ -140,6 +140,7 @@ def test_the_minimiser_with_offsets_is_that_of_scipy():
     assert found == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_much_of_what_a_pure_promise_lets_be_learnt_is_learnt():
     """Sums of products need noise for every pair of columns; this needs it for every column."""
     held = line(500, 2)
@@ -161,6 +162,7 @@ def test_an_outlier_pulls_no_harder_than_a_residual_of_a_length():
     assert told["predicted"].iloc[0] == pytest.approx(0.1, abs=0.03)  # the mean of these is .145
 
 
+@pytest.mark.thorough
 def test_the_mean_alone_is_the_mean_and_what_noise_hides_is_left_to_it():
     domain = Domain((Numeric("y", 0, 100), Categorical("z", ("a", "b"))))
     frame = pd.DataFrame({"y": np.linspace(20, 60, 2000), "z": np.tile(["a", "b"], 1000)})
@@ -225,6 +227,7 @@ def test_what_a_fit_says_of_a_record_is_a_whole_number_of_it_alone_and_no_longer
     assert np.abs(scores_of(np.full((1, 4_096), READ_UNIT), np.full(4_096, 1e9))) == 1 << UNIT_BITS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("bent", "least"), [(False, 0.79), (True, 0.76)])
 def test_curves_lose_at_most_half_a_point_where_lines_are_the_truth(bent, least):
     """Nine knots a column lost three points of a straight truth at 10,000 records, and one and more of a bent one."""

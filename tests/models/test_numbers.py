@@ -168,6 +168,7 @@ def test_the_best_for_few_and_many_records_comes_first():
     assert curve[0][1].rehearsal.right < curve[1][1].rehearsal.right
 
 
+@pytest.mark.thorough
 @given(
     st.sampled_from(list(Neighbours)),
     st.integers(1, 40),
@@ -181,6 +182,7 @@ def test_a_delta_never_adds_noise_to_sums(relation, columns, epsilon, delta):
     assert task.noise(replace(pure, delta=Decimal(delta))) <= task.noise(pure) * (1 + 1e-12)
 
 
+@pytest.mark.thorough
 def test_a_number_that_is_predicted_is_a_mean_and_not_rounded_to_a_step():
     random = np.random.default_rng(2)
     x = random.uniform(0, 1, 3000)
@@ -236,6 +238,7 @@ def test_what_cannot_be_done_is_refused():
         FromProducts(LINE, "town")
 
 
+@pytest.mark.thorough
 def test_the_commands_predict_a_number(command, tmp_path):  # noqa: F811
     pd.DataFrame(line(500)).to_csv(tmp_path / "people.csv", index=False)
     said = ("--bounds", "x=-4:4", "--bounds", "y=0:8", "--categories", "town=Basel,Bern", "--target", "y")

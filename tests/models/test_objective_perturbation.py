@@ -415,6 +415,7 @@ def test_records_are_cut_at_a_usual_length_under_a_pure_promise_unless_somebody_
     assert one.radius > 0.95
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("classes", "lost"), [(2, 0.009), deep(3, 0.02)])
 def test_curves_of_classes_under_a_pure_promise_lose_little_where_lines_are_the_truth(classes, lost):
     """Nine knots a column lost 1.4 and 3.3 points of a straight truth at 8,000 records and ε = 1."""

@@ -109,6 +109,7 @@ def test_a_model_that_protects_nobody_becomes_no_graph():
         to_onnx(made)
 
 
+@pytest.mark.thorough
 def test_the_command_writes_a_graph(command, tmp_path):  # noqa: F811
     train(plane(), "kind", PLANE, Budget(5)).save(tmp_path / "model.json")
     assert "Wrote model.onnx" in command("predict", "model.json", "--onnx", "model.onnx").output

@@ -192,6 +192,7 @@ def test_classes_are_told_apart_better_around_a_centre():
     assert np.mean(centred) > np.mean(plain) + 0.03
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", ["direction", "mean"])
 def test_class_scores_have_the_stated_noise(rule):
     """2,000 noisy tables of one exact one: means within 6 standard errors, variances within a fifth."""

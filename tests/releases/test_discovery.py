@@ -81,6 +81,7 @@ def found(people, tmp_path_factory):
     return discover(path, PROMISE, noise_source=SeededSource(5))
 
 
+@pytest.mark.thorough
 def test_formats_values_and_ranges_of_a_text_file_are_found(found):
     town, age, paid, joined = (found[name].column for name in ("town", "age", "paid", "joined"))
     assert town.categories == ("Bern", "Basel", "Chur", "Thun", "other")
@@ -540,6 +541,7 @@ def test_bounds_that_everyone_knows_end_a_found_range_in_the_same_unit():
     assert within_reason("lat", 10.0, 130.0) == (10.0, 90.0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "first, last, name, low, high",
     [
@@ -650,6 +652,7 @@ def formats_of(texts: dict[str, list[str]], comma: bool, error: float = 105.0) -
     return [{name: one.name for name, one in asked.formats(each, error).items()} for each in noisy]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("comma", [True, False])
 def test_where_hardly_any_value_shows_decimals_the_mark_is_that_of_such_files(comma):
     """Of thousand people's whole numbers noise alone told it, in one table of six the wrong one."""

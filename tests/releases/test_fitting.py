@@ -68,6 +68,7 @@ def test_what_matches_nothing_is_refused_for_a_hundredth_and_made_when_it_is_ask
     assert [entry.cost.epsilon for entry in ledger.status("stones").releases][2:] == [Decimal(1)]
 
 
+@pytest.mark.thorough
 def test_another_declaration_after_a_refusal_is_counted_again_and_released(ledger):
     ledger.register("stones", 3)
     with pytest.raises(RequestError, match="Only about"):
@@ -91,6 +92,7 @@ def test_a_total_for_one_release_with_slack_has_room_for_the_warning_and_the_res
     assert (made.privacy.epsilon, made.privacy.delta) == (whole.epsilon, whole.delta)
 
 
+@pytest.mark.thorough
 def test_few_people_who_fit_are_hardly_ever_refused():
     """A refusal of records that fit all is as rare as the docstring says, from none of them on."""
     stage, tried = Fitting(DOMAIN), draws(400, 4_000)

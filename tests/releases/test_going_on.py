@@ -139,6 +139,7 @@ def test_nothing_is_kept_for_a_table_that_one_entry_paid_for_with_the_bounds_bef
     assert made.private and not kept_files(book)
 
 
+@pytest.mark.thorough
 def test_several_tables_and_a_count_each_keep_their_own_noise(book, tmp_path):
     members = [Part(RACE, "dense"), Part(Histogram(DOMAIN, kernels.Gaussian(bandwidth=2), cells=(8,)), "counts")]
     made = first(book, "0.3", members, records=400)

@@ -46,6 +46,7 @@ def of(*months):
     return RECORDS[RECORDS.month.isin(months)]
 
 
+@pytest.mark.thorough
 def test_it_is_one_file_that_grows_and_opens_at_every_stage(tmp_path):
     ledger, file = Ledger(tmp_path / "ledger.sqlite"), tmp_path / "stream.npz"
     begun(ledger).save(file)

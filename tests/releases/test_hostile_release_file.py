@@ -112,6 +112,7 @@ def test_an_archive_of_other_arrays_is_no_release():
     refused(zipped({"manifest.npy": members_of(GOOD)["manifest.npy"]}), "no table")
 
 
+@pytest.mark.thorough
 def test_members_that_no_release_has_are_refused():
     refused(zipped(members_of(GOOD) | {"../../etc/passwd": b"x"}), "no release has|more than")
     refused(zipped(members_of(GOOD) | {"extra.npy": npy(np.arange(3))}), "no release has")
@@ -290,6 +291,7 @@ def test_a_length_that_no_file_of_its_size_unpacks_to_is_refused():
         refused(bytes(data), "unpacks to more")
 
 
+@pytest.mark.thorough
 def test_a_manifest_beyond_the_limit_is_refused():
     data = with_manifest(GOOD, " " * 8_000_001)
     with little_memory():

@@ -48,6 +48,7 @@ def path(tmp_path_factory):
     return place
 
 
+@pytest.mark.thorough
 @given(arrays(np.int64, st.integers(0, 320), elements=COUNTERS))
 @settings(max_examples=draws(24, 60))
 def test_every_table_survives_its_file(counters):

@@ -92,6 +92,7 @@ def test_one_entry_in_the_ledger_and_one_file(frame, tmp_path):
     assert sum(shares(made)) == pytest.approx(0.98)
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_kept_is_refused_before_anything_is_read():
     def never(cost):
         raise AssertionError("paid")
@@ -108,6 +109,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_read():
             kind_of(Parts.of(questions()), Budget(1), ROWS, **bought)
 
 
+@pytest.mark.thorough
 def test_every_part_is_asked_as_a_release_of_its_own(made, frame):
     whole = frame.dropna()
     parts = made.parts

@@ -106,6 +106,7 @@ def test_files_that_were_opened_here_are_nobodys_word_against_the_ledger(ledger)
     made(ledger)
 
 
+@pytest.mark.thorough
 def test_names_that_are_cut_alike_are_not_taken_for_each_other(ledger):
     for last in "aba":
         ledger.register(LONG + last, 10)

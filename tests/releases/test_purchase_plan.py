@@ -103,6 +103,7 @@ def test_a_total_for_one_release_with_slack_has_room_for_a_count_and_the_table_t
         release(SKETCH, people(), Budget("0.01"), ledger=ledger, dataset="d", records=3000)
 
 
+@pytest.mark.thorough
 def test_a_new_data_set_is_promised_all_of_it(ledger):
     release(SKETCH, people(), Budget(1), ledger=ledger, dataset="new")
     assert ledger.status("new").epsilon == 1 and ledger.status("new").left == 0
@@ -250,6 +251,7 @@ def test_a_table_that_follows_from_a_spread_is_two_entries_and_a_file_that_promi
     assert len(ledger.status("people").releases) == 2
 
 
+@pytest.mark.thorough
 def test_all_stages_and_the_table_add_up_where_the_total_has_room_for_one_release_with_slack(ledger):
     stages, budget = (Count(BOX), Spread(BOX)), Budget(1, "1e-6")
     made = job(ledger, budget=budget, stages=stages).run()

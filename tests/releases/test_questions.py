@@ -32,6 +32,7 @@ def test_names_ask_what_asked_answers(made):
     assert made.guessed().table("age", "city").estimate.min() >= 0
 
 
+@pytest.mark.thorough
 def test_a_part_that_is_tables_is_asked():
     whole = release([Part(HILL, "hill"), Part(Tables.of(DOMAIN, 8), "counts")], PEOPLE, Budget(5), records=500)
     same(whole.table("city"), whole.parts["counts"].table("city"))

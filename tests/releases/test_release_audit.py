@@ -38,6 +38,7 @@ def kind(delta=0, neighbours="add_remove", domain=DOMAIN, sketch=None, **bought)
     return kind_of(race(domain, rows) if sketch is None else sketch, Budget(1, delta, neighbours), **bought)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("delta", "neighbours"), crossed([0, SLACK], list(Neighbours)))
 @pytest.mark.parametrize("domain", [DOMAIN, deep(PEOPLE)], ids=["records", "people"])
 def test_what_is_right_passes(domain, delta, neighbours):

@@ -255,6 +255,7 @@ def test_a_file_that_numpy_wrote_again_is_still_a_release():
             same(load(file.getvalue()), made)
 
 
+@pytest.mark.thorough
 def test_a_nearly_empty_table_is_stored_so_that_it_can_be_read_back():
     # Hardly any noise, so hardly anything but zeros: deflated, this would unpack to far more than a reader believes.
     made = small_release(Budget(100), rows=8, width=1 << 19, domain=Domain.of(x=(0, 1e9)), records=10)

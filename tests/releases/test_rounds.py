@@ -37,6 +37,7 @@ def noise_of(release, owners):
     return (np.asarray(release.counters) - table * release.combined.shares).reshape(-1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_a_round_that_says_other_noise_than_it_has(tmp_path, way, delta):
@@ -108,6 +109,7 @@ def test_missing_doubled_late_and_altered_shares_are_refused_by_name(tmp_path, m
         owners.share("owner 0", ledger=str(tmp_path / "another"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_share_that_counts_in_another_round(tmp_path, way):
     one, two = (Owners(tmp_path / str(place), way) for place in range(2))
@@ -144,6 +146,7 @@ def test_a_masked_share_is_uniform_and_a_shared_one_encrypted(tmp_path):
         assert np.max(np.abs(numbers / 2**32 - np.linspace(0, 1, size))) < 3.5 / math.sqrt(size) + 1 / size
 
 
+@pytest.mark.thorough
 def test_two_owners_gone_whose_masks_stay_in_the_sum(tmp_path):
     owners = Owners(tmp_path, count=7, said={"least": 5, "honest": 5})
     release = owners.sum(owners.shares("owner 2", "owner 5"), "owner 2", "owner 5")
@@ -151,6 +154,7 @@ def test_two_owners_gone_whose_masks_stay_in_the_sum(tmp_path):
     assert np.max(np.abs(noise_of(release, owners))) < 200
 
 
+@pytest.mark.thorough
 def test_a_mask_of_somebody_gone_that_is_not_removed(tmp_path, monkeypatch):
     owners = Owners(tmp_path, count=7, said={"least": 6, "honest": 6})
     shares = owners.shares("owner 2")
@@ -159,6 +163,7 @@ def test_a_mask_of_somebody_gone_that_is_not_removed(tmp_path, monkeypatch):
         owners.sum(shares, "owner 2")
 
 
+@pytest.mark.thorough
 def test_an_owner_who_answers_two_requests(tmp_path):
     owners = Owners(tmp_path, count=7, said={"least": 5, "honest": 5})
     shares, hellos = owners.shares(), list(owners.hellos.values())
@@ -227,6 +232,7 @@ def test_a_budget_that_is_spent_twice_for_one_share(tmp_path):
 STEPS = ("_write_begun", "paid_for", "_noisy", "_written", "_keep", "the end")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("before", [True, False])
 def test_a_crash_that_costs_a_budget_or_shows_a_second_draw(tmp_path, monkeypatch, step, before):

@@ -33,6 +33,7 @@ def exact(sketch=RACE):
     return table
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("delta", ["1e-6", "1e-9"])
 @pytest.mark.parametrize("first", ["0.05", "0.3", "0.5", "0.9"])
 def test_under_a_delta_a_release_that_is_ten_percent_worse_than_one_made_at_once(first, delta):
@@ -64,6 +65,7 @@ def test_noise_that_is_not_what_the_file_says_of_it(tmp_path, delta):
     assert "epsilon 0.3" in both.combined.sentence and "is the average of one of" in both.combined.sentence
 
 
+@pytest.mark.thorough
 def test_an_average_that_a_second_purchase_does_not_pay_for(tmp_path):
     book = Ledger(str(tmp_path / "ledger.sqlite"))
     book.register("people", 1, "1e-6")
@@ -77,6 +79,7 @@ def test_an_average_that_a_second_purchase_does_not_pay_for(tmp_path):
     assert len(book.entries("people")) == 2
 
 
+@pytest.mark.thorough
 def test_what_was_topped_up_before_is_topped_up_again():
     once = top_up(release(RACE, RECORDS, Budget("0.2", "1e-6")), RECORDS, "0.3")
     twice = top_up(once, RECORDS, "0.5")

@@ -404,6 +404,7 @@ def test_classes_of_classes_are_refused():
         Classes(DOMAIN, "kind", inner)
 
 
+@pytest.mark.thorough
 def test_the_forecast_is_that_of_one_class_and_chooses_its_size():
     open_ended = classes(Race(REST, Euclidean(1.0)))
     assert not open_ended.sized

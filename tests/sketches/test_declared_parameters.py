@@ -99,6 +99,7 @@ def test_another_value_is_refused_or_read_as_it_is_written(name, data):
 STRANGE = [True, False, 1, 1.5, float("nan"), 10**400, "1", "", [], [[]], {}, {"name": "gaussian"}]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_of_another_type_is_refused_however_deep_it_lies(name):
     sketch = small(name)

@@ -201,6 +201,7 @@ def test_texts_of_which_nothing_can_be_read_are_refused_before_anything_is_paid(
     assert "2020" not in str(refused.value) and str(refused.value).count(". ") == 0
 
 
+@pytest.mark.thorough
 def test_questions_bear_the_names_of_the_domain_and_are_said_as_people_say_them(tmp_path):
     asked = {"pay": [1000], "joined": ["2020-02-01"], "weekday": ["Friday"], "lat": [45.75], "lon": [4.85]}
     asked |= {"member": ["unknown"], "words": [4], "note": ["kept"]}

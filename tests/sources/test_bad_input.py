@@ -102,6 +102,7 @@ def test_what_is_no_number_is_found_among_persons_too(missing):
     assert "row 4" in sentence if missing == "drop" else "row 3" in sentence
 
 
+@pytest.mark.thorough
 def test_many_ways_to_write_that_there_is_no_number():
     text = "a,b\n1,NA\nnan,3\n,4\nn/a,5\nNULL,6\n 5 ,inf\n1e0,-Infinity\n-0.5,1_0\n"
     assert drain(Upload("data.csv", text.encode())) == 3

@@ -72,6 +72,7 @@ def test_columns_of_lists(form, kind, tmp_path):
     assert sorted(map(sorted, everything)) == sorted(map(sorted, expected))
 
 
+@pytest.mark.thorough
 def test_texts_in_a_file_are_cut_whatever_one_of_them_holds(tmp_path):
     path = tmp_path / "baskets.csv"
     path.write_text('id,basket\n1,7\n1,8\n2,"a; b ;;a"\n3,\n4,;\n5,"[1,2]"\n')

@@ -119,12 +119,14 @@ def test_a_letter_of_several_bytes_takes_nothing_of_the_next_record_along():
     assert texts(upload(content, encoding="shift_jis"), "b")[1:] == ["2"]
 
 
+@pytest.mark.thorough
 def test_separator_and_quotes_are_taken_from_the_header_alone():
     assert texts(upload("a;b\n1,2,3,4;5\n"), "a") == ["1,2,3,4"]
     assert texts(upload("'a','b'\n'1','it \"is\"'\n"), "b") == ['it "is"']
     assert texts(upload("sep=;\na;b\n1;2\n"), "b") == ["2"]
 
 
+@pytest.mark.thorough
 def test_a_header_that_is_missing_gets_a_sentence_and_a_way_on():
     with pytest.raises(RequestError, match="values where names of columns are expected: say that there are none"):
         upload("1,2\n3,4\n")
@@ -261,6 +263,7 @@ def test_files_of_statistics_packages(kind, tmp_path):
     assert seen(source)["at"][0] == "date" and seen(source)["x"][0] == "number"
 
 
+@pytest.mark.thorough
 def test_the_tables_of_an_archive_are_one_table(tmp_path):
     content = packed({"b.csv": "a;b\n2;ü\n", "a.csv": "a;b\n1;ä\n".encode("latin-1"), "__MACOSX/._a.csv": "?"})
     (tmp_path / "x.zip").write_bytes(content)
@@ -282,6 +285,7 @@ def test_damaged_files_are_refused_in_a_sentence(name, content):
     assert "secret" not in str(refused.value) and "\n" not in str(refused.value)
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_claims_more_cells_than_there_is_memory_for_ends_in_a_sentence():
     files = _unpacked(xlsx({"A": [["a"], ["b"]]}))
     far = files["xl/worksheets/s0.xml"].replace(b"A2", b"XFD1048576")
@@ -324,6 +328,7 @@ LIBRARY = "\n".join(
 )
 
 
+@pytest.mark.thorough
 def test_an_ordinary_export_of_a_city_library_opens(tmp_path):
     path = tmp_path / "bib.csv"
     path.write_bytes(LIBRARY.replace("\n", "\r\n").encode("cp1252"))

@@ -89,6 +89,7 @@ def test_every_format_in_any_order(form, order, tmp_path):
     assert sets_of(write(table_of(edges(order=order)), form, tmp_path)) == EXPECTED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["ascending", "shuffled"])
 def test_tables_in_memory(order):
     table = table_of(edges(order=order))

@@ -129,6 +129,7 @@ def test_names_kinds_and_values(any_source):
     np.testing.assert_array_equal(read(source, DOMAIN), expected)  # a source can be read again
 
 
+@pytest.mark.few(2)
 def test_at_most_two_records_a_person_and_none_of_nobody(source):
     first = read(source, TWO_EACH)[:, 0].tolist()
     assert set(first) < {1.0, 3.0, 5.0}

@@ -118,6 +118,7 @@ def test_ids_that_pandas_rounded_are_refused_and_nothing_is_paid(store, tmp_path
     assert ledger.names() == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("store", "bad"), crossed(STORES, [2.0**53, 0.5, -(2.0**53), float("inf"), 1e300]))
 def test_one_number_that_names_nobody_is_refused_wherever_it_stands(store, bad, tmp_path):
     ids = [*map(float, range(50)), bad, *map(float, range(50))]
@@ -207,6 +208,7 @@ def test_names_of_devices_that_look_like_powers_of_ten_are_names(tmp_path):
     assert whole.sum() == len(ids) * sketch_of().sensitivity(Neighbours.ADD_REMOVE).l1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("store", "text"),
     crossed(

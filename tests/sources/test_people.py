@@ -78,6 +78,7 @@ def test_each_person_keeps_as_many_as_it_may(persons, records):
     assert of_persons == {person: min(count, records) for person, count in owned.items()}
 
 
+@pytest.mark.thorough
 def test_every_record_of_a_person_is_equally_likely():
     # 4000 people with 5 records each, the places in the table shuffled; 2 are kept of each.
     people, owned, records = 4000, 5, 2
@@ -114,6 +115,7 @@ def test_what_is_kept_of_one_person_tells_nothing_about_another():
     assert stats.chi2_contingency(twice).pvalue > FALSE_ALARM
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "ids",
     [

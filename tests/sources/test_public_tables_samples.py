@@ -191,6 +191,7 @@ def test_every_sample_that_can_be_drawn_comes_with_a_real_release_that_tells_the
     assert np.mean((answers.low <= exact) & (exact <= answers.high)) > 0.8
 
 
+@pytest.mark.thorough
 def test_the_release_of_distances_tells_the_truth():
     ((one, path),) = bundled_distances()
     assert one.name == "city" and path.stat().st_size < 100_000

@@ -100,6 +100,7 @@ def test_a_rule_that_says_the_largest_group_alone_is_warned_of(tmp_path):
     assert not app.exception and RULES["likelihood"][0] in said
 
 
+@pytest.mark.thorough
 def test_a_sample_of_vectors_opens_on_points_and_offers_its_own_and_no_dead_end():
     """It opened on "One place", which said that vectors have none, and asked for a file that nobody has."""
     app = opened(groups_of("photographs"))
@@ -124,6 +125,7 @@ def test_bundled_files_tell_their_groups_apart(one, path):
     assert made.private and set(rules(made)) <= set(RULES)
 
 
+@pytest.mark.thorough
 def test_sentences_say_what_the_noise_allows():
     made = load(groups_of("heart"))
     table = pd.read_parquet(sample("heart").path)
@@ -134,6 +136,7 @@ def test_sentences_say_what_the_noise_allows():
     assert said[unsure].startswith("**Don't know.**") and found.labels[unsure] in said[unsure]
 
 
+@pytest.mark.thorough
 def test_how_likely_and_how_sure_do_not_clash_where_the_noise_decides():
     """It said "only 76% sure" beside a bar of "90% female", and not that one is of the counts and one of the noise."""
     made, table = load(groups_of("heart")), pd.read_parquet(sample("heart").path)

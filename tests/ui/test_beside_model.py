@@ -50,6 +50,7 @@ def test_a_model_file_is_opened_and_shown_by_itself():
     assert not app.exception and "not a model" in app.error[0].value
 
 
+@pytest.mark.thorough
 def test_a_model_whose_promise_did_not_hold_is_opened_with_what_was_wrong_with_it():
     app = page(Session())
     app.file_uploader(key="classify-first").set_value(("model.json", OLD.read_bytes(), "application/json")).run()

@@ -93,6 +93,7 @@ def test_a_sample_is_compared_with_every_method_that_can_and_the_others_have_a_r
     assert "RACE" in words(app)
 
 
+@pytest.mark.thorough
 def test_slack_brings_methods_that_need_it(page):
     app = page()
     without = set(Idle.aimed.plan.methods)
@@ -192,6 +193,7 @@ def test_what_an_error_was_measured_on_is_said():
         assert "on 300 records" in said and ("200 even places" in said) == (measure == "l2_error")
 
 
+@pytest.mark.thorough
 def test_every_picture_has_the_exact_answers_at_its_points():
     for name, sides in (("salaries", 1), ("city", 2), ("heart", 2), ("photographs", 1)):
         known = sample(name)
@@ -272,6 +274,7 @@ def test_all_methods_take_part_again_where_others_can(page):
     assert "Pick at least one method." in words(app) and "Still missing: a method." in words(app)
 
 
+@pytest.mark.thorough
 def test_functions_are_drawn_within_the_range_of_epsilon(page):
     app = page()
     app.select_slider(key="at").set_value(Decimal("0.1")).run()

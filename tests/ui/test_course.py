@@ -118,6 +118,7 @@ def test_the_first_page_leads_to_the_lessons():
     assert not app.exception and LESSONS[0].title in words(app)
 
 
+@pytest.mark.thorough
 def test_cells_are_counted_row_by_row_and_a_question_is_their_average():
     shown = words(page(people="1 1, 1 1, 9 9", ask="1 1", rows="4"))
     assert "is the average of the framed counts" in shown and shown.count("fg-met") == 4

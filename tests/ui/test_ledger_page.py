@@ -60,6 +60,7 @@ def test_an_older_copy_of_the_ledger_is_called_so(ledger):
     assert not visit().error
 
 
+@pytest.mark.thorough
 def test_a_data_set_is_registered_as_typed(ledger):
     at = visit()
     at.text_input(key="ledger-name").set_value("Visits")
@@ -133,6 +134,7 @@ def test_composition_is_explained_with_the_ledgers_own_figure(ledger):
     assert "add up to the last digit" in words(visit())
 
 
+@pytest.mark.thorough
 def test_the_data_set_at_work_is_shown_first_and_any_can_be_picked(ledger):
     for name in ("First", "Second", "Third"):
         ledger.register(name, 1)

@@ -344,6 +344,7 @@ def test_a_second_file_starts_empty_again():
     assert field(read(app, pay="number").number_input, "Largest pay").value is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 50, b"PAR1 cut short"])
 def test_a_bad_file_gets_a_sentence_and_no_fault(content):
     app = with_file(content, "bad.parquet")
@@ -351,6 +352,7 @@ def test_a_bad_file_gets_a_sentence_and_no_fault(content):
     assert app.session_state[KEY].records is None and main_button(app).disabled
 
 
+@pytest.mark.thorough
 def test_odd_column_names_are_shown_literally():
     app = with_file(b'"$a$ *b* :red[c] <b>d</b>",x\n1,2\n')
     assert not app.exception
@@ -415,6 +417,7 @@ def test_a_wide_array_without_names_is_one_column_of_vectors():
     assert len(app.session_state[KEY].records.source.columns) == 3
 
 
+@pytest.mark.thorough
 def test_a_path_is_read_where_it_lies(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(CSV)
@@ -597,6 +600,7 @@ def test_a_second_file_of_the_same_name_says_that_values_are_found_out_once_and_
     assert again.button(key="data-find").disabled and "Are these the same people?" in shown(again)
 
 
+@pytest.mark.thorough
 def test_finding_out_that_the_budget_does_not_allow_spends_nothing(ledger):
     app = with_file(MANY)
     field(app.number_input, "Its total budget, for ever (ε)").set_value(0.1).run()
@@ -604,6 +608,7 @@ def test_finding_out_that_the_budget_does_not_allow_spends_nothing(ledger):
     assert not ledger.names()
 
 
+@pytest.mark.thorough
 def test_a_pure_promise_is_told_in_a_sentence_and_offers_the_risk_or_typing(ledger):
     app = with_file(MANY)
     field(app.toggle, next(one.label for one in app.toggle if one.label.startswith("Less noise"))).set_value(

@@ -220,6 +220,7 @@ elsewhere,integer,0,1,,,
 """
 
 
+@pytest.mark.thorough
 def test_a_codebook_fills_the_rows(monkeypatch):
     state: dict[str, object] = {}
     monkeypatch.setattr("core.ui.filling_rows.st.session_state", state)
@@ -245,6 +246,7 @@ def test_a_codebook_fills_the_rows(monkeypatch):
     assert declared(at).domain().columns[0].high == 99, "what a codebook filled in can be changed"
 
 
+@pytest.mark.thorough
 def test_a_declaration_comes_back_with_all_that_rows_cannot_say(monkeypatch):
     text = """columns:
       joined: {kind: date, first: 2015-01-01, last: 2024-12-31, step: hour}

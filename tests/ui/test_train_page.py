@@ -95,6 +95,7 @@ def test_an_owner_chooses_and_the_price_is_on_the_button(ledger):
     assert not app.exception and not ledger.names()  # nothing is spent before the yes
 
 
+@pytest.mark.thorough
 def test_from_a_file_with_categories_and_gaps_to_a_model(ledger, tmp_path):
     """Everything that an owner does, but for describing the columns: choose, look at the forecast, pay, and ask."""
     frame = pd.DataFrame(plane(400))

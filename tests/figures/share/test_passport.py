@@ -101,6 +101,7 @@ def test_facts_that_no_register_could_show_are_refused(wrong):
         Publisher(**wrong)
 
 
+@pytest.mark.thorough
 def test_what_no_file_can_know_is_unknown_and_what_it_says_is_answered():
     delta = {one.asked: one.answer for one in questions(described(tables_release(1e-9), "a.npz"), Publisher())}
     assert delta["Were the people told, and did they agree?"] == UNKNOWN

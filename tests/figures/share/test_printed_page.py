@@ -46,6 +46,7 @@ def test_a_page_of_answers_names_no_other_host_and_loads_nothing(page):
     assert "default-src 'none'" in " ".join(page.values("content"))
 
 
+@pytest.mark.thorough
 def test_anyone_can_find_their_way(page):
     assert page.values("lang") == ["en"]
     headings = [tag[0] for tag in page.structure if isinstance(tag, tuple) and tag[0] in ("h1", "h2", "h3")]

@@ -363,6 +363,7 @@ def test_names_that_run_from_right_to_left_leave_numbers_beside_them_in_place():
     assert said_by_the_page("canvas.js", "isolated", f"isolated({json.dumps(sentence)})") == wanted == in_html(sentence)
 
 
+@pytest.mark.thorough
 def test_a_living_release_has_a_page_that_asks_all_periods_and_each_as_in_python(tmp_path):
     names = tuple(f"2024-{month:02}" for month in range(1, 7))
     domain = Domain((Categorical("month", names), Numeric("x", 0, 1), Numeric("y", 0, 1)))

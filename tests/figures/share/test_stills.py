@@ -19,6 +19,7 @@ def made():
     return release(Tables.of(Domain(COLUMNS)), inhabitants(4_000), Budget(4, "1e-6"), noise_source=SeededSource(1))
 
 
+@pytest.mark.thorough
 def test_a_page_of_tables_says_all_that_its_script_needs_to_decode_them(made):
     written = report_of(made)
     (facts,) = payload_of(written)["subjects"]
@@ -30,6 +31,7 @@ def test_a_page_of_tables_says_all_that_its_script_needs_to_decode_them(made):
     assert "hold the exact number in 95 of 100 cases" in Reader(written).text
 
 
+@pytest.mark.thorough
 def test_a_map_has_the_coasts_inside_its_box():
     made = table_release(places=True)
     facts = table_facts(made)

@@ -143,6 +143,7 @@ def test_every_known_file_of_tables_is_answered_as_in_python(name):
     same_as_in_python(load(KNOWN / f"{name}.npz"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tables", ["singles", [("town", "age", "school"), ("since", "town")], deep("pairs")])
 def test_pairs_single_columns_and_threes_are_answered_as_in_python(tables):
     made = table_release(tables=tables)
@@ -190,6 +191,7 @@ def test_counted_cells_and_missing_values_and_a_known_number_are_answered_as_in_
     same_as_in_python(replace(counted, counted=None))
 
 
+@pytest.mark.thorough
 def test_amounts_on_a_scale_of_ratios_are_answered_as_in_python():
     rows = inhabitants(1_000)
     columns = (Numeric("pay", 0, 1e9, "EUR", scale="log"), Categorical("town", ("Lyon", "Nice", "Paris")))
@@ -218,6 +220,7 @@ def test_counts_that_were_found_before_enter_the_page_as_they_do_in_python(monke
     same_as_in_python(made)
 
 
+@pytest.mark.thorough
 def test_of_many_pairs_what_all_of_them_have_in_common_is_learnt_as_in_python():
     """Python learnt it of ten pairs and more, and pages did not hear of it."""
     random = np.random.default_rng(4)

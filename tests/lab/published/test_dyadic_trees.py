@@ -149,6 +149,7 @@ def test_any_split_gives_the_same_table(sketch, seed, cuts):
     assert (parts == filled(sketch, rows)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sketch", SKETCHES, ids=lambda s: s.name)
 def test_noise_variances_and_totals(sketch):
     """Over 2000 draws: within 20%, where one deviation is 3.5%."""

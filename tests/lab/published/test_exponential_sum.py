@@ -101,6 +101,7 @@ def test_neighbours_stay_within_the_declared_bound(kernel, seed, neighbours):
     assert declared.l1 <= 1.6 * np.abs(poured(sketch, points(1))).sum() * (2 if neighbours != "add_remove" else 1)
 
 
+@pytest.mark.thorough
 def test_noise_is_that_of_the_weighted_rows_and_above_the_random_scale():
     """Relative error of a variance from 4000 draws is 0.022, from 800 0.05; 0.15 and 0.33 are over six times that."""
     sketch = ExponentialSum(DOMAIN, Smooth(1.0), 104, seed=1)

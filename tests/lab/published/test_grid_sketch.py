@@ -241,6 +241,7 @@ def test_the_audit_passes_and_catches_too_little_noise(sketch, monkeypatch):
     assert not audit_sketch(sketch, Budget(1, neighbours="replace_one"), runs=8000).passed
 
 
+@pytest.mark.thorough
 def test_intervals_hold_what_they_should():
     """Nominally 95% of 200 queries over one release each of 20 draws of noise: above 90%."""
     random = np.random.default_rng(1)

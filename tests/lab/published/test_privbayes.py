@@ -87,6 +87,7 @@ def slow_joint(nodes, cells) -> dict[tuple[int, ...], float]:
     return joint
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("nodes", [CHAIN, WIDER, INDEPENDENT], ids=["chain", "wider", "independent"])
 def test_synthetic_records_have_the_distribution_of_the_network(nodes):
     """An even net of 2^14 numbers meets probabilities to a few thousandths; independent draws would to a hundredth."""

@@ -171,6 +171,7 @@ def test_noise_variance_is_that_of_the_decoding_and_intervals_hold_without_noise
     assert len(answered(sketch, table, 7, queries[:0]).estimate) == 0
 
 
+@pytest.mark.thorough
 def test_cutting_off_beats_damping_where_it_is_asked_to_choose_and_sizes_follow_the_budget():
     sizes = []
     for epsilon, records in (("0.1", 1000), (1, 1000), (1, 100_000)):

@@ -52,6 +52,7 @@ def test_estimates_are_unbiased_and_intervals_hold(kind):
     assert abs(np.mean(held) - 0.95) < 6 * np.sqrt(0.05 * 0.95 / runs)
 
 
+@pytest.mark.thorough
 def test_the_variance_of_the_mean_is_as_stated():
     """Of one value over hash functions and coins, against a χ² with one degree less than runs, at 6 deviations."""
     runs = draws(60, 1_000)
@@ -81,6 +82,7 @@ def test_tallies_merge_and_bad_reports_are_refused(kind):
     assert kind(1, rows=3, width=32, seed=5) == one and kind(**kind.read(one.written())) == one
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "oracle"), crossed(KINDS, ["olh", "hr", "flh"]))
 def test_forecasts_are_the_error_that_is_measured(kind, oracle):
     """Of 60 values that nobody has: mean squares against the forecast, 8 standard deviations of a χ².

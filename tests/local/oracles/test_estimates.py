@@ -96,6 +96,7 @@ def test_a_report_may_be_that_of_nobody():
         assert one.aggregate(one.privatise(np.zeros(0, int))).people == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("reports", [5, 8, 21])
 @pytest.mark.parametrize("domain", [3, 2500])
 def test_supports_of_hashes_are_those_of_hashing_each_value(reports, domain):

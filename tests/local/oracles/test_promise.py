@@ -42,6 +42,7 @@ def test_no_ratio_is_above_e_to_epsilon(name, domain, epsilon):
         assert ratio == one.odds and float(one.odds) > float(below_e_to(epsilon)) * (1 - 1e-7)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [name for name in ORACLES if not issubclass(ORACLES[name], LocalHashing)])
 def test_reports_are_sent_as_often_as_the_matrix_says(name):
     """A χ² test of every value, which raises a false alarm once in 10^7."""

@@ -154,6 +154,7 @@ def test_a_worker_with_another_copy_of_a_file_is_refused(people):
             next(share.batches(DOMAIN, 100))
 
 
+@pytest.mark.thorough
 def test_another_program_is_refused(address, people, monkeypatch):
     made = Recipe.of(RACE)
     older = tuple((name, "0.0.1") if name == "numpy" else (name, version) for name, version in made.surroundings)
@@ -219,6 +220,7 @@ def test_a_worker_that_is_killed_changes_nothing(address, tmp_path):
     assert same(building.exact, here)
 
 
+@pytest.mark.thorough
 def test_a_damaged_file_is_one_sentence_and_costs_nothing(address, people, tmp_path):
     for number, file in enumerate(sorted(Path(people).parent.glob("*.parquet"))):
         content = bytearray(file.read_bytes())

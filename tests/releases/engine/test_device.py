@@ -140,6 +140,7 @@ def test_tables_of_points_are_the_same(there, kernel, seed, width, count):
     assert same(race, [points(PLANE, count, 1), points(PLANE, count + 7, 2)], there) or count < race.shape[1]
 
 
+@pytest.mark.thorough
 @given(st.sampled_from([PLANE, LONG]), st.integers(0, 2**128 - 1), st.sampled_from([1.0, 1e-9]), st.integers(1, 300))
 @settings(max_examples=draws(12, 60))
 def test_tables_of_waves_are_the_same(there, domain, seed, bandwidth, count):
@@ -157,6 +158,7 @@ def test_chains_of_fused_operations_are_the_same(there):
     assert same(Race(LONG, Euclidean(0.3), rows=8, width=16, seed=5), [points(LONG, 40, 3)], there)
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(["classic", "one-permutation"]), st.integers(0, 2**128 - 1), st.sampled_from([None, 3]))
 @settings(max_examples=draws(8, 20))
 def test_tables_of_sets_are_the_same(there, scheme, seed, longest):

@@ -245,6 +245,7 @@ def test_a_damaged_checkpoint_is_never_used(checkpoints, path):
         assert "damaged" in again.said[0], what
 
 
+@pytest.mark.thorough
 def test_what_others_could_have_touched_is_never_used(checkpoints, path, tmp_path):
     Run(checkpoints, path, stop_at=1000)
     ((name, _),) = checkpoints.all()

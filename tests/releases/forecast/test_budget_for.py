@@ -75,6 +75,7 @@ def test_distances_are_as_exact_as_a_share_of_the_distance_that_is_supposed():
     assert 0.045 < careful_error(one) / one.estimate <= 0.05
 
 
+@pytest.mark.thorough
 def test_what_no_promise_can_do_is_refused_with_how_many_people_would_do():
     with pytest.raises(RequestError, match=r"No promise up to ε = 10 .* about [\d,]+ records or fewer") as refused:
         budget_for(Tables(DOMAIN), records=1_000, error="0.01%")

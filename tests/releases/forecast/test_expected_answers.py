@@ -92,6 +92,7 @@ def test_errors_along_columns_are_those_of_noisy_answers_there(scale):
         assert told[name] == pytest.approx(answers.std() / 1000 / block.longest, rel=0.25)
 
 
+@pytest.mark.thorough
 def test_columns_that_a_wide_one_drowns_are_named_and_others_are_not():
     def said(domain: Domain, records: float) -> str:
         sketch = Distance(domain).sized_for(Budget(1), records)

@@ -43,6 +43,7 @@ def sketch(kind: type[Histogram]) -> Histogram:
     return kind(DOMAIN, Gaussian(0.5), (64,))
 
 
+@pytest.mark.thorough
 def test_of_a_linear_sketch_the_rehearsal_says_what_the_formulas_say():
     budget = Budget("0.2")
     known, tried = (forecast(sketch(kind), budget, 5_000, density=0.1) for kind in (Histogram, Rehearsed))
@@ -71,6 +72,7 @@ def test_with_a_public_sample_it_foretells_what_a_threshold_does():
     assert expected.sampling_error > 3 * without.sampling_error
 
 
+@pytest.mark.thorough
 def test_points_stand_for_as_many_records_as_are_stated():
     points = np.asfortranarray(np.linspace(0, 10, 200)[:, None])
     histogram = sketch(Rehearsed)
@@ -111,6 +113,7 @@ def test_a_mechanism_that_chooses_is_rehearsed_with_its_choices():
     assert forecast(mechanism, budget, len(kept), density=None) == forecast(mechanism, budget, len(kept))
 
 
+@pytest.mark.thorough
 def test_guesses_out_of_range_are_refused():
     with pytest.raises(RequestError, match="density level"):
         forecast(sketch(Rehearsed), Budget(1), 1_000, density=2.0)

@@ -34,6 +34,7 @@ def test_their_spread_is_that_of_a_column_in_shares_of_its_bounds():
     assert known().spread(DOMAIN) == pytest.approx(np.sqrt(np.mean(np.square(each))))
 
 
+@pytest.mark.thorough
 def test_a_forecast_on_them_is_that_on_their_table_and_tries_a_sketch_once(monkeypatch):
     sketch = Histogram(DOMAIN, Gaussian(0.1)).sized_for(Budget(1), 5_000)
     records, tried = known(), []

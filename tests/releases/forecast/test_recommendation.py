@@ -47,6 +47,7 @@ def test_a_histogram_is_not_recommended_where_answers_take_long():
     assert recommend(PLANE, 5000, Budget(1), Closeness(kernels.Gaussian(20), rows=50))[0].name == "histogram"
 
 
+@pytest.mark.thorough
 def test_what_cannot_answer_comes_last_with_the_reason():
     *_, last = recommend(LINE, 5000, Budget(1), Closeness(kernels.Gaussian(5)))
     assert last.name == "race" and last.sketch is None and last.forecast is None

@@ -43,6 +43,7 @@ def test_forecasts_of_sets_come_near_what_sets_of_another_shape_give(records, de
     assert seen.density == pytest.approx(exact.mean() / records)
 
 
+@pytest.mark.thorough
 def test_a_public_sample_of_sets_makes_the_forecast_sharp():
     random = np.random.default_rng(4)
     sets = Sets.of_sizes(np.full(3000, 6), (500 * random.random(18_000) ** 2).astype(np.uint64))

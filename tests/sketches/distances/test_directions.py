@@ -151,6 +151,7 @@ def test_around_takes_the_common_direction_off():
     assert sketch.around(sketch.zeros()) == sketch
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_noise_variance_and_lengths(delta):
     """4,000 noisy tables; false alarms below one in a million (see the test of moments)."""
@@ -175,6 +176,7 @@ def test_fewer_dimensions_for_fewer_records_and_smaller_budgets():
     assert small < 100 and large == 512
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth_as_often_as_they_say():
     """400 releases, a query each: 95% of 400 has a standard deviation of 1.1%; the bounds are five of them away.
     Of 120 it is 2%."""

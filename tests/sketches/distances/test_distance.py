@@ -309,6 +309,7 @@ def test_a_release_is_made_saved_and_read(kept):
     assert made.records == pytest.approx(400, abs=20)
 
 
+@pytest.mark.thorough
 def test_forecasts_meet_what_is_measured():
     """Within 15% on records like the public sample, over 150 seeded draws."""
     rng, source = np.random.default_rng(8), SeededSource(9)

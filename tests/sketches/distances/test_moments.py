@@ -207,6 +207,7 @@ def test_the_mean_is_the_query_of_the_least_sum():
     assert sketch.exact(around, rows).argmin() == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_intervals_cover_the_truth_as_often_as_they_say(delta):
     """400 releases, a query each: 95% of 400 has a standard deviation of 1.1%; the bounds are five of them away, and

@@ -123,6 +123,7 @@ def test_answers_without_noise_come_close_to_euclidean_distances(domain, directi
     assert np.abs(answers.estimate / exact - 1.0).max() < 0.03
 
 
+@pytest.mark.thorough
 def test_answers_are_unbiased_over_directions():
     """60 seeds of a few independent directions: the mean within 6 of its standard errors, and the grid's rounding.
 

@@ -93,6 +93,7 @@ def test_two_grids_are_two_histograms_that_share_every_record(rows, halvings):
         assert grid.sum() == len(rows) * share * SCALE
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Exponential(1.0)], ids=str)
 def test_a_coarse_grid_changes_no_answer_but_its_noise(kernel):
     """The two fits together are the fine grid's, whatever the shares."""

@@ -98,6 +98,7 @@ def test_bandwidths_are_read_after_the_release_and_their_risks_are_those_of_whol
     assert sketch.suited(table, 500.0, 9.0).open_bandwidth
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth_across_midnight():
     """Of 100 releases with seeds, 24 answers each; 95% are meant to be covered."""
     sketch = Histogram(HOURS, Gaussian(1.0), ())

@@ -104,6 +104,7 @@ def test_a_bandwidth_is_read_like_a_histogram_made_for_it():
     assert one.smoothed(8.0) == one
 
 
+@pytest.mark.thorough
 def test_a_file_says_it_only_where_bandwidths_are_open():
     one, fixed = made([1.0, 2.0]), made([1.0, 2.0], finest=1.0)
     assert load(one.to_bytes(teaching=True)).sketch.finest == 0.25

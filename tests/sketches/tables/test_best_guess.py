@@ -140,6 +140,7 @@ def test_many_pairs_of_which_hardly_any_hang_together_are_not_given_the_noise_of
     assert off[best] < nearer * off[before]
 
 
+@pytest.mark.thorough
 def test_columns_that_have_nothing_to_do_with_each_other_are_hardly_farther_than_looked_at_one_by_one():
     random = np.random.default_rng(12)
     records = random.random((4_000, 6))

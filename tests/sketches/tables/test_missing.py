@@ -140,6 +140,7 @@ def test_a_part_of_those_without_a_value_can_be_pointed_at(answers):
     assert shares[0] == pytest.approx((data[data.age.isna()].city == "Bern").mean())
 
 
+@pytest.mark.thorough
 def test_a_release_remembers_it_and_draws_records_that_miss_values(made, tmp_path):
     made.save(tmp_path / "whole.dpks", teaching=True)
     opened = load(tmp_path / "whole.dpks")

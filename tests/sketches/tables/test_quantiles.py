@@ -21,6 +21,7 @@ def ranks_off(values: np.ndarray, told: float) -> float:
     return max(least - 0.5, 0.5 - most, 0.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("heap", [500.0, 0.0, 250.0])
 def test_medians_on_a_spike_are_as_near_with_a_delta_as_without(heap):
     """They were read off between the ends of the heap's cell: a quarter of all records off."""

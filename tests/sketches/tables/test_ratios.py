@@ -41,6 +41,7 @@ def test_shares_within_groups_and_of_all(asked):
     assert np.isclose(asked[0].shares("sex").estimate.sum(), 1.0)
 
 
+@pytest.mark.thorough
 def test_shares_of_a_part_are_not_negative_and_add_up_to_1():
     """Where noise decides, too: they are within their intervals, and no further from the exact ones on average."""
     data, off = people(), []
@@ -79,6 +80,7 @@ def test_means_and_sums_hold_the_exact_ones(asked):
     assert some[0].estimate[0] == pytest.approx(by_sex[0].estimate[0])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", (0.1, 0.5, 0.9))
 def test_quantiles_hold_the_exact_ones(asked, share):
     data = people()

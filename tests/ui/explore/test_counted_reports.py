@@ -39,6 +39,7 @@ def test_a_file_of_reports_opens_as_bars_and_closes_again():
     assert not app.exception and "poll.npz" not in shown(app)
 
 
+@pytest.mark.thorough
 def test_a_damaged_file_is_refused_in_one_sentence():
     data = counted().to_bytes()
     app = explore(data[: len(data) // 2], "poll.npz")
@@ -54,6 +55,7 @@ def test_the_picture_says_what_it_shows():
     assert len(local_bars(many.table(), 100).layout.yaxis.ticktext) == 40
 
 
+@pytest.mark.thorough
 def test_a_sketch_is_asked_about_any_answer():
     survey = OpenSurvey("Which town?", sketch("count-min", 3, rows=4, width=64, seed=1))
     reports = survey.oracle.privatise(survey.keys(["Ulm", "Köln"] * 500), SeededSource(1))

@@ -75,6 +75,7 @@ def test_distances_of_every_kind_can_be_looked_at_in_every_view(columns, norm, v
         assert not app.exception and "Where everyone is nearest" not in shown(app)
 
 
+@pytest.mark.thorough
 def test_vectors_alone_have_no_picture_and_say_what_can_be_done():
     app = explore(released((FACES,), "l2").to_bytes())
     assert "there is no picture to draw" in app.info[0].value and not app.get("plotly_chart")

@@ -34,6 +34,7 @@ from tests.ui.explore.visiting import (
 )
 
 
+@pytest.mark.thorough
 def test_modes_are_listed_with_their_interval_and_compared_with_the_noise():
     app = explore(file_of(AGE, PAY, records=5000))
     layer(app, "Modes")
@@ -83,6 +84,7 @@ def test_a_map_marks_every_mode_that_stands_out_in_a_city():
     assert said.sum() > 10 and f"**{said.sum()} modes** stand out" in shown(app)
 
 
+@pytest.mark.thorough
 def test_answers_count_what_the_owner_calls_a_record():
     domain = Domain((AGE, PAY), scale="box", record="loan")
     app = explore(small_release(domain=domain, kernel=kernels.Euclidean(0.4), records=5000).to_bytes())

@@ -32,6 +32,7 @@ def test_a_column_is_predicted_and_asked_for_one_record():
     assert not app.exception and "at least one other column" in shown(app)
 
 
+@pytest.mark.thorough
 def test_coefficients_and_predictions_are_of_the_population_where_records_are_a_sample_of_more():
     app = explore(RELEASED.to_bytes())
     before = shown(app)
@@ -50,6 +51,7 @@ def test_where_noise_hides_everything_it_says_that_the_mean_is_predicted():
     assert "The mean is predicted" in of_ridge(float("inf")) and "30 records" in of_ridge(30.0)
 
 
+@pytest.mark.thorough
 def test_correlations_and_axes_are_shown():
     app = explore(RELEASED.to_bytes())
     for question, words in (("What goes together", "rise together"), ("Main axes", "stand out from the noise")):

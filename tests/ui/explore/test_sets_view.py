@@ -70,6 +70,7 @@ def with_sets(content, table):
     return app.run()
 
 
+@pytest.mark.thorough
 def test_a_file_of_sets_is_answered_one_by_one(content):
     table = pa.table({"basket": [["bread", "milk"], ["tea", "rice"]], "name": ["first", "second"]})
     app = with_sets(content, table)

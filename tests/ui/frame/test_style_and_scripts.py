@@ -34,6 +34,7 @@ def test_an_address_begins_it_and_a_button_ends_it(path):
     assert not app.exception and not presents(app) and not app.toggle(key=PRESENT).value
 
 
+@pytest.mark.thorough
 def test_the_switch_begins_it_and_it_lasts_from_lesson_to_lesson():
     app = page(LEARN.path)
     assert not presents(app)

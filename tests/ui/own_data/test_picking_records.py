@@ -63,6 +63,7 @@ def test_files_that_are_gone_are_left_for_reading_to_tell(tmp_path):
     assert Found.of(source, [str(tmp_path / "x.parquet")]) == Found(1, None)
 
 
+@pytest.mark.thorough
 def test_the_page_says_how_a_file_is_read_and_reads_it_otherwise():
     """A file in Windows-1252 with semicolons; then with another mark between fields, and without names."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).switch_page(DATA.path).run()

@@ -48,6 +48,7 @@ def test_from_the_question_to_a_regression_with_one_button(ledger):
     assert not at.exception and at.selectbox(key="regression-target").value == "town"
 
 
+@pytest.mark.thorough
 def test_a_model_is_a_question_of_release_that_leads_to_train(ledger):
     at = ask(with_total(visit(DOMAIN, frame=PEOPLE)), MODEL)
     assert not at.exception and not at.error and at.button(key="release").disabled
@@ -64,6 +65,7 @@ def test_one_column_has_nothing_to_be_predicted_from(ledger):
         sums_of_products(Domain.of(x=(0, 1)))
 
 
+@pytest.mark.thorough
 def test_the_forecast_is_the_error_of_correlations_of_releases():
     """Numbers that spread over a sixth of their bounds. With m correlations the ratio is within 4.9/sqrt(2m) of 1."""
     columns = np.random.default_rng(0).normal(size=(3, 2_000))

@@ -28,6 +28,7 @@ def ledger(tmp_path, monkeypatch):
     return Ledger(where)
 
 
+@pytest.mark.thorough
 def test_several_columns_begin_with_the_whole_table_and_one_button_makes_it(ledger):
     at = with_total(visit(Domain(COLUMNS), frame=inhabitants(2000)))
     assert at.radio(key="release-question").value == "table" and not at.exception and not at.error
@@ -59,6 +60,7 @@ def test_one_column_and_two_begin_with_how_dense_it_is(ledger):
     assert not at.exception and not at.error
 
 
+@pytest.mark.thorough
 def test_the_forecast_is_the_error_of_the_cells_of_a_release():
     budget, data = Budget(1, "1e-6"), inhabitants()
     sketch, seen = whole_table(Domain(COLUMNS), 4_000, budget)

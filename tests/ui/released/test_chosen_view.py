@@ -104,6 +104,7 @@ def spikes(finest: float) -> bytes:
     return release(sketch, {"x": values}, Budget(1), noise_source=SeededSource(1)).to_bytes(teaching=True)
 
 
+@pytest.mark.thorough
 def test_it_starts_at_what_suits_the_counts_and_can_be_moved():
     app = explore(spikes(1 / 16))
     slider = next(one for one in app.select_slider if one.label == SLIDER)

@@ -60,6 +60,7 @@ def test_a_bundled_release_opens_from_the_gallery():
     assert not app.exception and "salaries.npz</strong> · salary of about" in shown(app)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", hostile_files())
 def test_a_hostile_file_gets_one_sentence_and_leaves_what_is_open(kind):
     app = explore(file_of(AGE))

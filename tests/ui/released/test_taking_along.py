@@ -123,6 +123,7 @@ def test_a_link_says_that_the_records_are_a_sample_of_more():
     assert not at.exception and BEYOND_RECORDS not in notes(at) and "population" not in at.query_params
 
 
+@pytest.mark.thorough
 def test_what_one_file_is_a_sample_of_is_not_taken_for_the_next_file_too():
     at = linked(release="salaries", population="yes")
     at.file_uploader[0].set_value(("next.npz", small_release().to_bytes(), "application/octet-stream")).run()

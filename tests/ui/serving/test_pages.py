@@ -138,6 +138,7 @@ def test_an_owner_reads_from_their_own_places_alone(come, tmp_path, monkeypatch)
             check_place(str(tmp_path / "anns" / "own.csv"))
 
 
+@pytest.mark.thorough
 def test_a_steward_says_yes_to_what_waits(come, served):
     from decimal import Decimal
 
