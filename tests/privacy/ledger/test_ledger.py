@@ -209,6 +209,7 @@ def test_looking_ahead_writes_nothing(path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.thorough
 @settings(max_examples=draws(6, 15))
 @given(st.lists(st.sampled_from(["0.1", "0.2", "0.3", "0.000001", "0.7"]), max_size=8))
 def test_sums_are_exact_decimals(epsilons):
@@ -378,8 +379,8 @@ with open(Path(folder) / name, "w") as spent:
 
 def test_many_processes_never_pass_the_total(place, tmp_path):
     """Processes open the ledger at once, before it exists, and spend as fast as they can."""
-    many = draws(2, 6)
-    spenders = [child(SPEND_ALL, place, "0.03", tmp_path, f"ready{number}") for number in range(many)]
+    many, each = draws(2, 6), Decimal(draws(7, 3)) / 100
+    spenders = [child(SPEND_ALL, place, f"{each}", tmp_path, f"ready{number}") for number in range(many)]
     while len(list(tmp_path.glob("ready*"))) < many:
         assert all(spender.exitcode is None for spender in spenders)
         time.sleep(0.02)
@@ -389,8 +390,8 @@ def test_many_processes_never_pass_the_total(place, tmp_path):
     assert all(ended(spender) == 0 for spender in spenders)
     printed = [line for file in tmp_path.glob("ready*") for line in file.read_text().split()]
     status = ledger.status("skin")
-    assert len(printed) == 33 and sorted(printed) == sorted(entry.id for entry in status.releases)
-    assert status.left == Decimal("0.01")
+    assert len(printed) == 1 // each and sorted(printed) == sorted(entry.id for entry in status.releases)
+    assert status.left == 1 % each
 
 
 DIE = """
