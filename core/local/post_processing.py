@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..geometry.simplex import nearest_with_total
 from ..runtime.counter_tables import Floats
 from ..runtime.parameters import check_choice
+from ..sketches.tables.expected_counts import nearest_with_total
 
 INTERVALS_STAY = "Intervals are those of the unprocessed estimates, cut at zero and at the number of reports."
 

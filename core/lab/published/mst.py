@@ -39,7 +39,6 @@ from ...domain import Domain
 from ...errors import RequestError
 from ...formatting.numbers import count
 from ...geometry.kernels import KERNEL, Kernel
-from ...geometry.simplex import nearest_with_total
 from ...privacy.budget import Budget, Neighbours
 from ...privacy.choosing.selection import select
 from ...privacy.noise.noise import add_noise
@@ -58,6 +57,7 @@ from ...sketches.adaptive import (
     share_budget,
 )
 from ...sketches.mechanism_spec import EXPONENTIAL, MechanismSpec, PrivateChoice
+from ...sketches.tables.expected_counts import nearest_with_total
 from .grid_cells import COUNTS, MAX_AXES, Cells, Marginals, tables_moved
 from .markov_model import check_installed, fitted_marginals
 from .synthetic_records import A_COORDINATE, Node, SyntheticSketch, drawn_in_order, noise_scale

@@ -34,9 +34,8 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ...errors import RequestError
-from ...geometry.simplex import nearest_with_total
 from .counts import over_cells
-from .expected_counts import common_of, moved_to, towards, ways
+from .expected_counts import common_of, moved_to, nearest_with_total, towards, ways
 from .reading import Reading
 from .table_layout import Columns, largest
 

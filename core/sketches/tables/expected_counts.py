@@ -5,7 +5,8 @@ known beside them is that most tables are nearly what their margins say, e, the 
 So the difference of the truth and e is taken to be normal of variance t e^g in each cell, with t and g chosen for the
 table as what makes its x most likely (empirical Bayes), and x is moved towards e by s^2 / (s^2 + t e^g): nearly all the
 way where nobody is expected, and hardly at all where many are. Then the cells are moved as little as can be, the
-uncertain ones more, until none is negative and the margins are those that were guessed before.
+uncertain ones more, until none is negative and the margins are those that were guessed before. The nearest numbers
+that are possible and have a given sum are found here, too.
 
 Of many pairs most may have nothing beyond their margins. How common each e, t and g is, is learnt of all measured pairs
 together, and x is moved as they say on average, weighted by how likely each is. With few pairs the likeliest is taken.
@@ -22,6 +23,7 @@ POWERS = (1.0, 1.5, 2.0)  # g: people scatter around e by chance (1), or tables 
 STRENGTHS = np.geomspace(1e-5, 1e4, 28)  # Mean of t e^g that are tried, in units of s^2.
 ROUNDS = 15  # Of moving cells to their margins.
 NEGLIGIBLE = 1e-6  # How likely a way is that is left aside.
+HALVINGS = 60  # In which it is found by how much numbers are lowered.
 LEARNT_IN = 30  # Rounds in which it is learnt how common each way is.
 
 
@@ -110,3 +112,27 @@ def moved_to(values: np.ndarray, uncertain: np.ndarray, margins: dict[tuple[int,
         have = values.sum(axis=others)
         values = values * np.expand_dims(np.divide(wanted, have, out=np.zeros_like(have), where=have > 0), others)
     return values
+
+
+def nearest_with_total(values: np.ndarray, total: float) -> np.ndarray:
+    """The nearest numbers in squared distance that are not negative and have this sum, float64 (c,).
+
+    Projection on a simplex (Held, Wolfe, Crowder 1974): all numbers are lowered by the same, and cut off at zero.
+    """
+    falling = np.sort(values)[::-1]
+    lowered = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
+    return np.maximum(values - lowered[falling >= lowered][-1], 0.0)
+
+
+def nearest_between(values: np.ndarray, low: np.ndarray, high: np.ndarray, total: float) -> np.ndarray:
+    """The nearest numbers in squared distance between ends with this sum along the last side, or next to it.
+
+    All numbers of a row are lowered by the same and held between their ends; by how much is halved in. Where the ends
+    allow no such sum, all are at those that come nearest to it. `values`, `low`, `high`: of one shape, low <= high.
+    """
+    under, over = (values - high).min(axis=-1, keepdims=True), (values - low).max(axis=-1, keepdims=True)
+    for _ in range(HALVINGS):
+        lowered = (under + over) / 2.0
+        much = np.clip(values - lowered, low, high).sum(axis=-1, keepdims=True) > total
+        under, over = np.where(much, lowered, under), np.where(much, over, lowered)
+    return np.clip(values - (under + over) / 2.0, low, high)

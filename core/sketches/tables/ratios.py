@@ -17,7 +17,6 @@ import pandas as pd
 
 from ...domain import Dates
 from ...errors import RequestError
-from ...geometry.simplex import nearest_between
 from ..answers import check_level
 from .best_guess import best_guess, guessed
 from .bounded_means import NoiseOfParts, Part
@@ -35,6 +34,7 @@ from .counts import (
     spread,
     weighted,
 )
+from .expected_counts import nearest_between
 from .reading import Reading
 from .table_layout import Columns
 
