@@ -149,6 +149,12 @@ def within_reason(name: str, low: float, high: float) -> tuple[float, float]:
     return (max(low, preset.low), min(high, preset.high)) if low < preset.high else (low, high)
 
 
+def stem_of(name: str) -> str:
+    """A name without the number behind it, as questions alike have; "" where there is none."""
+    stem = re.sub(r"[\W_]*\d+[a-z]?$", "", name)
+    return "" if stem == name else stem
+
+
 def says_years(name: str) -> bool:
     """Whether columns of this name commonly hold years of the calendar."""
     known, words = preset_for(name), set(tidy_name(name).split("_"))

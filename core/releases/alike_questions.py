@@ -7,28 +7,28 @@ columns is taken without the columns that differ most, as some may be no such qu
 short ones by how well it explains the means and by how common it is, which is public. A number far from all others
 that repeats 7, 8 or 9, such as 99, stands for no answer, and is declared so.
 
-Questions that are answered in words have one list likewise (`words_alike`): a word that is found in one of them is
-public, and may be said of all. A word that is too rare in each is found in none, however many there are: the noise of
-counts below the threshold is not drawn, as whether there is such a count would show one person; and a count over all of
-them would need other noise, as one person may have given that answer everywhere.
+Questions that are answered in words have one list likewise: those alike, by their names and by what a first look has
+found (`columns_alike`), are looked at together in the second, for which `partition_selection` has the proof; and a word
+that is found in one of them is public, and may be said of all (`words_alike`). How often a column has a word that was
+found in all of them together is not known, and is left to the release.
 
-All of it is computed of what was released with noise, and costs nothing.
+All else is computed of what was released with noise, and costs nothing.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..domain.column_entries import stem_of
 from ..privacy.choosing.partition_selection import ValueSelection
 from ..runtime.counter_tables import Floats, Integers, Truths
 from .discovery_reading import COARSE, COARSELY, DOUBTFUL, STEPS, SURE, Scale
-from .found import OCCUPIED, FoundColumn, Measured, found_category
+from .found import LEAST_FOUND, OCCUPIED, FoundColumn, Measured, found_category
 from .found_ends import FAR, RARE, Seen
 
 FARTHEST = 15
@@ -37,6 +37,8 @@ NUMBERS, ALL = np.arange(-FARTHEST, FARTHEST + 1), np.arange(2 * COARSE + 1)
 """Those, and the coarse cells."""
 LAST = 12
 """The farthest end of a range of answers, and so many words."""
+UNTOLD = 5
+"""Words that may be found in one column each though all have one list."""
 COMMON = {
     **{(1, 5): 8.0, (0, 1): 6.0, (0, 10): 4.0, (1, 4): 4.0, (1, 7): 4.0, (0, 4): 3.0, (1, 3): 3.0, (1, 10): 3.0},
     **{(0, 3): 3.0, (1, 2): 3.0, (0, 2): 2.0, (0, 5): 2.0, (0, 6): 2.0, (1, 6): 2.0, (-2, 2): 2.0, (-3, 3): 2.0},
@@ -77,55 +79,94 @@ def questions_alike(seen: Sequence[Seen]) -> Iterator[tuple[list[int], Answers]]
     """Places of columns of one name and numbers behind it, and what they are answered with, where votes tell that."""
     alike = defaultdict(list)
     for place, one in enumerate(seen):
-        if one.kind == "number" and (stem := _stem(one.scale.name)):
+        if one.kind == "number" and (stem := stem_of(one.scale.name)):
             alike[stem, one.scale.format and one.scale.format.name].append(place)
     for places in alike.values():
         if len(places) > 1 and (answers := _answers([seen[place] for place in places])):
             yield places, answers
 
 
+def columns_alike(first: Mapping[str, Collection[str]]) -> list[tuple[str, ...]]:
+    """Columns of categories, each with those that have one list with it, as names and a first look say; most are apart.
+
+    Of one name are alike those of which half of the words were found in others, too; if that are many words, half of
+    each column's in the one with most of them. Those in which nothing was found are alike where most others are. Where
+    no word was found twice, all are if so few words are no wonder.
+    """
+    named, groups = defaultdict(list), list[tuple[str, ...]]()
+    for name in first:
+        named[stem_of(name) or (name,)].append(name)
+    for names in named.values():
+        shown = sorted(filter(first.__getitem__, names), key=lambda one: (-len(first[one]), one))
+        often = Counter(word for one in shown for word in first[one])
+        shared = {word for word, columns in often.items() if columns > 1}
+        those = [one for one in shown if 2 * len(shared & set(first[one])) >= len(first[one])]
+        if len(often) > LAST and those:
+            those = [one for one in those if 2 * len(set(first[those[0]]) & set(first[one])) >= len(first[one])]
+        hidden = [one for one in names if not first[one]] if 2 * (len(shown) - len(those)) <= len(names) else []
+        if not those:
+            those, hidden = (shown, hidden) if len(often) <= UNTOLD and len(shown) <= len(hidden) else ([], [])
+        together = {*those, *hidden}
+        groups += [tuple(one for one in names if one in together)] if together else []
+        groups += [(one,) for one in names if one not in together]
+    return groups
+
+
 def found_categories(
-    names: Sequence[str],
-    shown: Sequence[Sequence[dict[str, int]]],
+    first: Mapping[str, dict[str, int]],
+    rare: Mapping[tuple[str, ...], dict[str, int]],
     looks: Sequence[ValueSelection],
     records: Measured,
     missing: Mapping[str, Measured],
 ) -> list[FoundColumn]:
-    """Columns of categories by what each look has shown of each: by their own values, and then those alike as well."""
-    also, found = dict[str, tuple[str, ...]](), list[FoundColumn]()
+    """Columns of categories by what each look has shown, of each or of those alike, and by what is found of others."""
+    own, pooled = {name: [values] for name, values in first.items()}, dict[str, tuple[str, ...]]()
+    for names, values in rare.items():
+        for name in names:
+            own[name].append({} if names[1:] else values)
+        often = Counter(word for name in names for word in first[name])
+        least = LEAST_FOUND if max(often.values(), default=0) > 1 else _if_alike(len(values), len(names), len(first))
+        if names[1:] and sum(values.values()) >= least * records.count * looks[1].weight:
+            pooled |= {name: tuple(one for one in [*often, *values] if one not in first[name]) for name in names}
+    also, found = pooled, list[FoundColumn]()
     for _ in range(2):
         found = [
-            found_category(name, [one[place] for one in shown], looks, records, missing[name], also.get(name, ()))
-            for place, name in enumerate(names)
+            found_category(name, shown, looks, records, missing[name], also.get(name, ()))
+            for name, shown in own.items()
         ]
-        also = words_alike(found)
+        also = pooled | words_alike(found, pooled)
     return found
 
 
-def words_alike(found: Sequence[FoundColumn]) -> dict[str, tuple[str, ...]]:
+def _if_alike(words: int, columns: int, all_columns: int) -> float:
+    """What so many words weigh in a record at least, half of what they do where each is in a list of all these columns.
+
+    Of columns with lists of their own, all of which are found now and then, a record has a part of the words alone.
+    """
+    had = min(words, columns)
+    return 0.5 * had / math.sqrt(max(1, had + all_columns - columns)) if words <= 2 * LAST else math.inf
+
+
+def words_alike(found: Sequence[FoundColumn], pooled: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
     """By column of categories, words of other questions of its name, those first that most of them have.
 
-    Of questions at least half of whose words are found in half of them; of a longer list only such words.
+    Of questions at least half of whose words are found in half of them; of a longer list only such words. `pooled`:
+    Words that were found in columns alike, of each.
     """
     alike, more = defaultdict(list), {}
     for one in found:
-        if one.column is not None and (stem := _stem(one.name)):
-            alike[stem].append(one)
+        if one.column is not None and (stem := stem_of(one.name)):
+            alike[stem].append((one.name, [*one.values, *pooled.get(one.name, ())]))
     for columns in alike.values():
-        often = Counter(word for one in columns for word in one.values)
+        often = Counter(word for _, its in columns for word in its)
         usual = {word for word, columns_with in often.items() if columns_with >= max(2.0, len(columns) / 2.0)}
-        those = [one for one in columns if 2 * len(usual & set(one.values)) >= len(one.values)]
-        words = {word for one in those for word in one.values}
+        those = {name: its for name, its in columns if 2 * len(usual & set(its)) >= len(its)}
+        words = {word for its in those.values() for word in its}
         words = words if len(words) <= LAST else usual
-        for one in those:
-            more[one.name] = tuple(sorted(words - set(one.values), key=lambda word: (-often[word], word)))
+        for name, its in those.items():
+            own = pooled.get(name, ())
+            more[name] = (*own, *sorted(words - set(its), key=lambda word: (-often[word], word)))
     return more
-
-
-def _stem(name: str) -> str:
-    """The name without the number behind it; "" where there is none."""
-    stem = re.sub(r"[\W_]*\d+[a-z]?$", "", name)
-    return "" if stem == name else stem
 
 
 def answered(seen: Seen) -> tuple[Floats, Floats]:

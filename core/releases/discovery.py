@@ -7,11 +7,11 @@ The share is a tenth, or follows from a public guess of how many records there a
 
 1. *How values are written.* Every record votes in each column for the formats that fit its value; the noisy votes say
    each column's kind and format, how many records miss a value, and how many records there are. A twentieth of the
-   share.
+   share; of questions of one name the mean of all, where none stands out.
 2. *Values and ranges.* Of every column of categories, values that pass a noisy threshold, and in a third reading rarer
-   ones (`partition_selection`); what is rarer still becomes "other". Of numbers and dates, the cells of a
-   public grid of powers of two, or of years, that stand out of the noise: their ends are the range; and what their
-   values are whole multiples of.
+   ones, of columns alike together (`partition_selection`); what is rarer still becomes "other". Of numbers and dates,
+   the cells of a public grid of powers of two, or of years, that stand out of the noise: their ends are the range; and
+   what their values are whole multiples of.
 
 **Why it is private.** Each of the readings is a table of counts with noise, of which `discovery_reading` says how
 far one person moves it, or values above a threshold. What each counts follows from what was released before, which

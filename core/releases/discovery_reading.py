@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from ..domain.column import as_float64, to_numpy
-from ..domain.column_entries import is_coded, says_years
+from ..domain.column_entries import is_coded, says_years, stem_of
 from ..domain.dates import moments
 from ..domain.formats import FORMATS, IN_THOUSANDS, MARKS, Format, fitting, format_of
 from ..domain.written import are_words
@@ -162,12 +162,26 @@ class Votes:
         least = error * _stands_out(len(votes) * len(signatures()), pure)
         spread = error * math.sqrt(max(1, len(votes)))
         prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
+        said = {name: (one, error) for name, one in votes.items()} | dict(_means_of_alike(votes, error, least))
         return {
             name: format_of("nothing")
-            if one[1:].max() < least
-            else _format(one, error, prefer, bool(NAMED_CODES.search(name)), is_coded(name))
-            for name, one in votes.items()
+            if one[1:].max() < least * noise / error
+            else _format(one, noise, prefer, bool(NAMED_CODES.search(name)), is_coded(name))
+            for name, (one, noise) in said.items()
         }
+
+
+def _means_of_alike(
+    votes: Mapping[str, Floats], error: float, least: float
+) -> Iterator[tuple[str, tuple[Floats, float]]]:
+    """Of columns of one name and a number behind it the mean of all their votes, and its noise, where votes of their
+    own differ from it by nothing that stands out of the noise: so few people answer alike that it hides each column."""
+    for stem in sorted({stem_of(name) for name in votes} - {""}):
+        alike = {name: one for name, one in votes.items() if stem_of(name) == stem}
+        mean = np.mean(list(alike.values()), axis=0)
+        for name, one in alike.items():
+            if np.abs(one - mean).max() < least:
+                yield name, (mean, error / math.sqrt(len(alike)))
 
 
 def _stands_out(cells: int, pure: bool) -> float:
@@ -415,35 +429,46 @@ class Second:
 class Third:
     """What is counted in a third reading: of columns of categories, the values that were not found; private.
 
+    Columns alike are counted together: a record once for each value that it has in any of them. So it counts at most
+    once in each of so many cells as there are columns, as the second look of `partition_selection` asks.
+
     Attributes
     ----------
-    found : Mapping[str, Sequence[str]]
-        What was, by column.
+    alike : Sequence[Mapping[str, Collection[str]]]
+        What was found in each column, of those together that are alike; most are by themselves.
     """
 
-    found: Mapping[str, Collection[str]]
+    alike: Sequence[Mapping[str, Collection[str]]]
     values: list[Counter[str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.values = [Counter() for _ in self.found]
-        self._weights = weights(len(self.found))
+        self.values = [Counter() for _ in self.alike]
+        self._weights = weights(sum(map(len, self.alike)))
+        self._known = [frozenset(value for values in one.values() for value in values) for one in self.alike]
+        self._places: list[dict[str, int]] = [{} for _ in self.alike]
 
     def count(self, batch: pa.RecordBatch) -> None:
-        """Add the records of a batch, each with the weight of one that is rare in so many columns."""
-        rare = []
-        for name, found in self.found.items():
+        """Add the records of a batch, each with the weight of one that is rare in so many cells."""
+        rare = [self._cells(place, batch) for place in range(len(self.alike))]
+        each = self._weights[np.sum([(one >= 0).sum(axis=1) for one in rare], axis=0)]
+        for counts, places, one in zip(self.values, self._places, rare, strict=True):
+            sums, (rows, columns) = np.zeros(len(places), np.int64), np.nonzero(one >= 0)
+            np.add.at(sums, one[rows, columns], each[rows])
+            counts.update({name: int(sums[place]) for name, place in places.items() if sums[place]})
+
+    def _cells(self, group: int, batch: pa.RecordBatch) -> Integers:
+        """The places of the values of each record that count, each once, int64 (records, columns); others are -1."""
+        places, found = self._places[group], []
+        for name in self.alike[group]:
             texts = as_texts(batch.column(name))
             coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+            unseen = counted(coded.dictionary).keys() - self._known[group]
             names = pc.cast(coded.dictionary, pa.large_string()).to_pylist()
-            unseen = {one for one in counted(coded.dictionary) if one not in found}
-            listed = np.array([one in unseen for one in names] + [False])
-            places = to_numpy(pc.fill_null(coded.indices, len(names))).astype(np.int64)
-            rare.append((names, places, listed[places]))
-        each = self._weights[np.sum([one for _, _, one in rare], axis=0)]
-        for counts, (names, places, one) in zip(self.values, rare, strict=True):
-            sums = np.zeros(len(names) + 1, np.int64)
-            np.add.at(sums, places[one], each[one])
-            counts.update({names[place]: int(sums[place]) for place in np.flatnonzero(sums)})
+            here = np.array([places.setdefault(one, len(places)) if one in unseen else -1 for one in names] + [-1])
+            found.append(here[to_numpy(pc.fill_null(coded.indices, len(names))).astype(np.int64)])
+        cells = np.sort(np.stack(found, axis=1), axis=1)
+        cells[:, 1:][cells[:, 1:] == cells[:, :-1]] = -1
+        return cells
 
 
 def counted(values: pa.Array) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -27,7 +28,7 @@ from ..privacy.noise.randomness import Source as NoiseSource
 from ..sources import Source
 from ..sources.delimited import DelimitedSource
 from ..sources.frames_and_arrays import FrameSource
-from .alike_questions import found_categories
+from .alike_questions import columns_alike, found_categories
 from .discovery_reading import (
     Scale,
     Second,
@@ -335,14 +336,18 @@ class Discovery(Stage):
         second = Second(scales, categories)
         if scales or categories:
             self._read(source, (*(scale.name for scale in scales), *categories), second.count, progress)
-        seen = [shown_values(second.values, looks[0], noise_source)] if looks else []
-        second.values = []
+        seen = shown_values(second.values, looks[0], noise_source) if looks else []
+        second.values, rare = [], list[dict[str, int]]()
+        first = dict(zip(categories, seen, strict=True))
+        alike = columns_alike(first)
         if len(looks) > 1:
-            third = Third(dict(zip(categories, seen[0], strict=True)))
+            third = Third([{name: first[name] for name in names} for names in alike])
             self._read(source, categories, third.count, progress)
-            seen.append(shown_values(third.values, looks[1], noise_source))
+            # A look takes a column for each that was paid for: of columns alike all but one hold nothing.
+            apart = [Counter[str]()] * (len(categories) - len(alike))
+            rare = shown_values([*third.values, *apart], looks[1], noise_source)[: len(alike)]
         missing = {name: Measured(self.votes.missing(noisy, name), error) for name in self.votes.names}
-        found = found_categories(categories, seen, looks, records, missing)
+        found = found_categories(first, dict(zip(alike, rare, strict=False)), looks, records, missing)
         if noise is not None:
             table, spread = add_noise(second.table, noise, noise_source), math.sqrt(noise.variance)
             found += found_ranges(list(second.split(table)), spread, records, missing)

@@ -246,11 +246,12 @@ def found_category(
         for value, count in one.items()
     }
     values = {value: count for value, count in every.items() if value.strip().lower() not in NOTHING}
-    words = tuple(dict.fromkeys(value.strip() for value in every if value not in values))
+    words = tuple(dict.fromkeys(one.strip() for one in (*every, *also) if one.strip().lower() in NOTHING))
+    also = [one for one in also if one.strip().lower() not in NOTHING]
     found = sum(one.count for one in values.values())
     spread = math.sqrt(records.error**2 + missing.error**2 + sum(one.error**2 for one in values.values()))
-    other = Measured(records.count - found - max(0.0, missing.count), spread)
-    if found < LEAST_FOUND * (records.count - max(0.0, missing.count)) or not values:
+    other = None if also else Measured(records.count - found - max(0.0, missing.count), spread)
+    if not also and (found < LEAST_FOUND * (records.count - max(0.0, missing.count)) or not values):
         why = "Hardly any of its values is shared by enough people to be shown: type them, if it is no free text."
         return FoundColumn(name, None, False, "", why, values, other, missing)
     rest, gap = (_unlike(label, (*values, *also)) for label in (OTHER, MISSING))

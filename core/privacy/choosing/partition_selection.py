@@ -38,6 +38,16 @@ such a δ: each record is charged Q((T - k w(u_i))/σ)/k, in u_i columns, which 
 the first look is a public fact then. Two looks may each fail; their two δ add up. Of the Adult data's ten columns two
 looks leave about half as many records without their value as one does.
 
+**Columns alike.** Where several columns have one list of values, as the questions of a survey do, the second look
+counts them together: cells are pairs of a group of columns and a value, and a record counts once in each cell of which
+it has the value in any column of the group, however many these are. It has at most one cell for each column, so u <= d,
+and its weights over cells are the same vector of length G at most; a value is new where D0 has it in no column of the
+group; and a record is in no cell twice, so k records have mass Σ w(u_i) there as above. So all of (1), (2) and the
+second look holds of cells in place of columns, for the same noise and threshold. (Were a record in a cell as often as
+it gave that answer, one that gave it everywhere would have a mass of √d G there and be shown.) An answer of one in a
+hundred to each of eighty questions is one that half of the records gave somewhere: it is found as the frequent ones
+are. Which columns are alike must follow from their names and from what the first look has shown.
+
 **Why not the optimal thresholds of one column.** Desfontaines, Voss, Gipson, Mandayam (2022) show which rule shows a
 value of one column with the largest probability under (ε, δ). As d columns and what follows them share a promise, what
 counts is its ρ, and there their rule with ε = √(2ρ) needs about log(1/δ)/ε records where this one needs
