@@ -309,17 +309,12 @@ def _crowd(text: bool, unit: PrivacyUnit, neighbours: Neighbours) -> Iterator[Pa
     days = [f"{1 + place % 28:02}.{1 + place % 12:02}.2024" for place in range(CROWD)]
     people = {"city": ["Basel", "Bern"] * (CROWD // 2), "x": numbers, "when": days, "sex": ["f"] * CROWD}
     people |= {f"view {place}": ["yes"] * CROWD for place in range(2)}
+    own = {"view 0": "no", "view 1": "no"}
     others = pd.DataFrame(people | {"id": [f"person {place}" for place in range(CROWD)]})
     ordinary = others.iloc[0].to_dict() | {"id": "somebody"}
     hostile = {
         "like others": {},
-        "with a value of its own in every column": {
-            "city": "Chur",
-            "x": "1e9" if text else 1e9,
-            "when": "n/a",
-            "view 0": "no",
-            "view 1": "no",
-        },
+        "with a value of its own in every column": own | {"city": "Chur", "x": "1e9" if text else 1e9, "when": "n/a"},
         "with values that fit other formats": {"city": "12", "x": "abc" if text else -0.5, "when": "12/31/2024"},
         "with nothing said": {"city": None, "x": None, "when": None},
     }
