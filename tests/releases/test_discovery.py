@@ -219,7 +219,7 @@ def test_a_text_that_a_dictionary_has_twice_is_counted_as_one():
     took away all the others."""
     often = pa.DictionaryArray.from_arrays(pa.array([0] * 900 + [1], pa.int32()), pa.array(["Bern", "Bern"]))
     batch = pa.record_batch({"town": often, "born_in": often})
-    second, third = Second((), ("town",)), Third({"town": (), "born_in": ()})
+    second, third = Second((), ("town",)), Third([{"town": ()}, {"born_in": ()}])
     second.count(batch)
     third.count(batch)
     assert second.values == [{"Bern": 901}] and third.values[0] == {"Bern": 901 * 707}
