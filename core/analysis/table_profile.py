@@ -33,7 +33,7 @@ def missing_in_words(domain: Domain) -> str:
     others = [shortened(column.name) for column in domain.columns if column.name not in own]
     if not others:
         return "Values that are missing are counted in every column, as a category of their own."
-    named = listed(others, 4).replace(" and ", " or ") if own else "any column"
+    named = listed(others, 4, "or") if own else "any column"
     if domain.missing == "refuse":
         return f"No value of {named} is missing, as records that miss one were not accepted."
     of = f" of {named}" if own else ""
@@ -52,7 +52,7 @@ def place_columns(answers: TableAnswers) -> tuple[str, str] | None:
 def words_for_cells(axis: Axis, cells: Sequence[int]) -> str:
     """Some cells of a column in words: "Lyon or Nice", "30 to 39", "2024-01-01 to 2024-03-31"."""
     if axis.categories:
-        return listed([shortened(axis.categories[cell]) for cell in cells], 4).replace(" and ", " or ")
+        return listed([shortened(axis.categories[cell]) for cell in cells], 4, "or")
     if max(cells) >= axis.valued:
         return shortened(axis.missing)
     low, high = axis.sides()

@@ -246,7 +246,7 @@ def _say_gaps(sketch: LinearSketch | Adaptive, may_be_kept: bool) -> None:
         return
     could = any(has_category_of_missing(column, keeps) for column in with_missing_category(tuple(own)))
     kept = " (--missing category counts them)" if could and may_be_kept else ""
-    lost = listed([repr(one.name) for one in own], 4).replace(" and ", " or ")
+    lost = listed([repr(one.name) for one in own], 4, "or")
     say(f"Records that miss a value of {lost} will be left out{kept}.")
 
 

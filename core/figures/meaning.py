@@ -136,7 +136,7 @@ def _off_the_list(domain: Domain) -> str:
     )
     if lost:
         done = "left out" if domain.outside == "drop" or domain.missing == "drop" else "not accepted"
-        names = listed(lost, LISTED_CATEGORIES).replace(" and ", " or ")
+        names = listed(lost, LISTED_CATEGORIES, "or")
         said += f" Records whose value of {names} is not on its public list were {done}"
         said += ", so that the number of records is that of those that fit." if done == "left out" else "."
     return said
@@ -151,7 +151,7 @@ def _left_out(domain: Domain, keeps_gaps: bool) -> str:
     others = [column.name for column in domain.columns if not has_category_of_missing(column, keeps_gaps)]
     if not others:
         return f"Values outside the bounds were {outside}; those who miss a value are counted as a group of their own."
-    names = listed([shown(name) for name in others], LISTED_CATEGORIES).replace(" and ", " or ")
+    names = listed([shown(name) for name in others], LISTED_CATEGORIES, "or")
     of = f" of {names}" if len(others) < len(domain.columns) else ""
     return f"Values outside the bounds were {outside}; records that miss a value{of} were {missing}."
 

@@ -289,7 +289,7 @@ def shortened(text: str, longest: int = LONGEST_LABEL) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
+def listed(names: Sequence[str], most: int = 6, last: str = "and") -> str:
     """Names as a list in words, the first few of many.
 
     Examples
@@ -300,7 +300,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     names = [shown(name) for name in names]
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most:,} more"]
-    return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + " and " + names[-1]
+    return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + f" {last} " + names[-1]
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

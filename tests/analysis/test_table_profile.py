@@ -152,3 +152,10 @@ def test_answers_in_rising_numbers_are_a_scale(answers, ordered):
     """Answers from 1 to 5 were shown by how frequent they are: 3, 2, 4, 1, 5."""
     made = Tables.of(Domain((Categorical("answer", tuple(answers)), Categorical("kind", ("a", "b")))))
     assert table_profile.in_order(made.axes[0]) == ordered
+
+
+def test_a_category_with_an_and_in_its_name_keeps_it():
+    """`black and white` read `black or white`."""
+    made = Tables.of(Domain((Categorical("film", ("black and white", "colour")), Categorical("kind", ("a", "b")))))
+    assert table_profile.words_for_cells(made.axes[0], [0]) == "black and white"
+    assert table_profile.words_for_cells(made.axes[0], [0, 1]) == "black and white or colour"

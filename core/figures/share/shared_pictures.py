@@ -23,7 +23,7 @@ from ...analysis.other_columns import FEWEST_PLACES
 from ...domain import Categorical, Column, Cyclic, Dates, Items, Numeric, Ordered, Vector
 from ...domain.round_columns import LATITUDE, Coordinate
 from ...errors import RequestError
-from ...formatting.numbers import number
+from ...formatting.numbers import number, shown
 from ...geometry.kernels import Bandwidth, Stationary, stationary
 from ...local.local_answers import LocalAnswers, SketchRelease
 from ...local.post_processing import POST, said_of
@@ -314,7 +314,10 @@ def axis_facts(axis: TableAxis) -> dict[str, Any]:
     """One column of tables in words; where its cells begin the page reads off the file."""
     column = axis.column
     dates = isinstance(column, Dates)
-    words = [table_profile.words_for_cells(axis, [cell]) for cell in range(axis.cells)]
+    of_numbers = range(len(axis.categories), axis.cells)
+    words = [shown(one) for one in axis.categories] + [
+        table_profile.words_for_cells(axis, [cell]) for cell in of_numbers
+    ]
     missing = missing_label(axis)
     facts = {
         "name": axis.name,
