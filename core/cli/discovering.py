@@ -239,17 +239,20 @@ def say_found(found: Discovered) -> None:
             say(f"{column.name!r}: {values}; {column.other.text} records have another one.")
     for why, names in lost.items():
         say(f"{listed(names)} {'is' if len(names) == 1 else 'are'} left out. {why}")
-    for heap in found.heaps:
-        say(heap)
+    for line in (*found.heaps, found.beyond):
+        if line:
+            say(line)
 
 
 def shared(asked: Discovery, share: str | None, records: float | None) -> Discovery:
     """For the share that is said or follows from the number of records, which is said."""
-    from ..releases.discovery import by_forecast, share_words
+    from ..releases.discovery import by_forecast, format_words, loss_words, share_words
 
     found = by_forecast(asked, share, records)
     if share is None:
         say(share_words(found, records))
+    for words in filter(None, (loss_words(found, records), format_words(found, records))):
+        say(words)
     return found
 
 

@@ -100,6 +100,12 @@ LATITUDES, LONGITUDES = ("latitude", "lat", "y_lat"), ("longitude", "lon", "lng"
 CODED = tuple("sex gender geschlecht sexe sexo sesso geslacht race region country marital_status zip postcode".split())
 # Words in the names of columns that commonly hold dates.
 DATED = ("date", "day", "datum", "birthday", "dob", "timestamp")
+RUNNING = frozenset(
+    "lp l_p lfd lfd_nr lfdnr laufende_nr laufende_nummer laufnummer zeilennummer nr no num numero numer id row row_id "
+    "row_no row_number rownum record_id record_no case_id s_no sno sl_no serial_no num_ordre numero_d_ordre n_ordre "
+    "n_orden numero_de_orden n_ord numero_progressivo progressivo volgnummer poradove_cislo unnamed_0".split()
+)
+"""Names of running numbers, in eight languages."""
 
 
 def tidy_name(name: str) -> str:
@@ -112,6 +118,11 @@ def tidy_name(name: str) -> str:
 def is_coded(name: str) -> bool:
     """Whether columns of this name commonly hold codes of groups."""
     return tidy_name(name) in CODED
+
+
+def numbers_rows(name: str) -> bool:
+    """Whether columns of this name commonly hold running numbers or keys of rows, which say nothing of anybody."""
+    return tidy_name(name) in RUNNING
 
 
 def kind_for(name: str) -> str | None:

@@ -28,21 +28,27 @@ the order of their noisy counts. To leave out, merge or correct any of them cost
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from decimal import Decimal
+from functools import cache, lru_cache
 from typing import Any, Unpack
 
 import numpy as np
 
 from ..domain import Domain
+from ..domain.column_entries import kind_for, stem_of
 from ..domain.declarations import Declaration
+from ..formatting.numbers import significant
 from ..privacy.budget import Budget, Number, PrivacyUnit
+from ..privacy.choosing.partition_selection import ValueSelection
 from ..privacy.ledger.ledger import Ledger
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import FileReading, Source, open_source
+from .discovery_reading import stands_out
 from .discovery_stage import Discovery
 from .found import Discovered
 from .job import Job
@@ -60,6 +66,15 @@ NOISY, SMOOTHER, LOST = 0.48, 0.4, 0.4
 """What noise takes from a pair of columns with the whole promise, as a part of its records, where a value needs as many
 of them as there are to be found; by which power of that part it falls; and what "other" takes of its own part. Measured
 on releases of 2,000 and 10,000 records of Adult and of a made-up table with 300 values in three columns of ten."""
+
+
+ANSWERS = 5
+"""Different ones that a record is supposed to give to questions alike."""
+NOTICED, MUCH = 0.25, 0.5
+"""Parts of the records without a value that are worth a word, and that are most of them."""
+MANY = tuple(round(digit * 10**power) for power in range(2, 7) for digit in (1, 1.5, 2, 3, 5, 7))
+"""Numbers of records that are tried."""
+TYPED = "to type values or take fewer columns"
 
 
 def discover(
@@ -87,8 +102,8 @@ def discover(
         The promise of which a share is spent, with a delta where values of categories are to be found. What is left for
         a release is `Discovered.left`.
     share : Number | None
-        Strictly between 0 and 1. `Discovery.of_source(...).sentence(records)` says beforehand how rare a value may be
-        and still be found.
+        Strictly between 0 and 1. `loss_words` says beforehand how much will
+        not be found.
     records : float | None
         About how many there are, where anybody may know: it decides the share, a tenth without it.
     unit : PrivacyUnit | None
@@ -147,6 +162,73 @@ def by_forecast(asked: Discovery, share: Number | None, records: float | None) -
 def _not_found(least: float) -> float:
     """Part of the records whose value is rarer than this part of them, in the columns that are supposed."""
     return float(np.mean([shares[shares < least].sum() for shares in _supposed()]))
+
+
+def expected_loss(asked: Discovery, records: float) -> float | None:
+    """Part of the records whose value is not found, in the mean of columns of words, with so many; None under no delta.
+
+    Of columns that are supposed, with as many names alike as there are: each record counts in as many cells of the
+    second look as it has values that the first one leaves.
+    """
+    columns = [name for name in asked.texts if kind_for(name) in (None, "category")]
+    if asked.budget.pure or not columns:
+        return None
+    looks = _looks(asked, len(columns))
+    first, again = looks[0].found_from(0.5) / records, looks[-1].found_from(0.5) / records
+    sizes = list(Counter(stem_of(name) or (name,) for name in columns).values())
+    left = _not_found(first)
+    cells = sum(left if size == 1 else min(size, ANSWERS) for size in sizes)
+    needed = again * math.sqrt(max(1.0, cells)) if looks[1:] else again
+    # Somebody gave an answer somewhere in questions alike if not everybody gave another one everywhere.
+    each = [needed if size == 1 or needed >= 1.0 else 1.0 - (1.0 - needed) ** (1.0 / size) for size in sizes]
+    lost = [size * _not_found(min(first, one)) for size, one in zip(sizes, each, strict=True)]
+    return sum(lost) / len(columns)
+
+
+@lru_cache(maxsize=32)
+def _looks(asked: Discovery, columns: int) -> list[ValueSelection]:
+    return asked.planned(columns, len(asked.numbers) + len(asked.dates))[0]
+
+
+def loss_words(asked: Discovery, records: float | None, rows: str = "records") -> str:
+    """How much is lost to noise in columns of words, before anything is spent, and what would do; "" where that is not
+    much or there are no such columns. Where nobody says how many records there are, with how few much is."""
+    if asked.budget.pure and asked.texts:
+        return "Without a δ, such as 1e-6, no values are found in columns of words: type them, or all is left out."
+    if expected_loss(asked, 1.0) is None:
+        return ""
+    if records is None:
+        few = next((many for many in MANY if (expected_loss(asked, many) or 0.0) < MUCH), MANY[-1])
+        return f"With fewer than about {few:,} {rows} noise hides most of a column of words as “other”; {TYPED} helps."
+    lost = expected_loss(asked, max(1.0, records)) or 0.0
+    if lost < NOTICED:
+        return ""
+    about = (
+        f"With about {records:,.0f} {rows} noise is expected to hide {_percent(lost)} of a column of words as “other”"
+    )
+    for times in (2, 3, 5, 10):
+        more = replace(asked, budget=replace(asked.budget, epsilon=times * asked.budget.epsilon))
+        if (less := expected_loss(more, records) or 0.0) <= lost / 2:
+            return f"{about}. With ε = {more.budget.epsilon:f} it would be {_percent(less)}; {TYPED} helps, too."
+    return f"{about}: so few are too few, but {TYPED} helps."
+
+
+def format_words(asked: Discovery, records: float | None, rows: str = "records") -> str:
+    """Of how few records noise hides how columns are written, where a delta were better; "" where these are more."""
+    if not asked.budget.pure or not asked.texts:
+        return ""
+    slack = replace(asked, budget=replace(asked.budget, delta=Decimal("1e-6")))
+    need, less = (
+        math.sqrt(one.votes_noise.variance) * stands_out(one.votes.shape, one.budget.pure) for one in (asked, slack)
+    )
+    if records is not None and records >= need:
+        return ""
+    enough = f"with one of 1e-6 {significant(less, 1)} do"
+    return f"Of fewer than about {significant(need, 1)} {rows} next to nothing is found without a δ; {enough}."
+
+
+def _percent(part: float) -> str:
+    return f"{max(5, 5 * round(20 * part))}%"
 
 
 @cache

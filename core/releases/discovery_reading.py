@@ -159,7 +159,7 @@ class Votes:
     def formats(self, noisy: Integers, error: float, pure: bool = False) -> dict[str, Format]:
         """How each column of texts is written, by what stands out of the noise of its votes, Laplace's where pure."""
         votes = {name: self.of_text(noisy, name).astype(float) for name in self.texts}
-        least = error * _stands_out(len(votes) * len(signatures()), pure)
+        least = error * stands_out(len(votes) * len(signatures()), pure)
         spread = error * math.sqrt(max(1, len(votes)))
         prefer = _preferred(np.sum(list(votes.values()), axis=0), spread, self.comma) if votes else ()
         said = {name: (one, error) for name, one in votes.items()} | dict(_means_of_alike(votes, error, least))
@@ -184,7 +184,7 @@ def _means_of_alike(
                 yield name, (mean, error / math.sqrt(len(alike)))
 
 
-def _stands_out(cells: int, pure: bool) -> float:
+def stands_out(cells: int, pure: bool) -> float:
     """Standard deviations that noise alone passes in any of so many cells in one table of twenty at most.
 
     A Laplace variable is above z of its deviations with probability exp(-z √2) / 2, far more often than a Gaussian one.

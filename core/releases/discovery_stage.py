@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..domain import Categorical, Domain
-from ..domain.column_entries import columns_of
+from ..domain.column_entries import columns_of, numbers_rows
 from ..domain.declarations import Declaration
 from ..errors import RequestError
-from ..formatting.numbers import significant
 from ..privacy.accounting import Cost, Reserve
 from ..privacy.budget import EACH_RECORD, Budget, Number, PrivacyUnit, Sensitivity, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
@@ -133,7 +132,7 @@ class Discovery(Stage):
         source.check_names([*(columns or ()), *([] if unit.column is None else [unit.column])])
         used = [one for one in source.columns if one.name != unit.column and (columns is None or one.name in columns)]
         known = () if said is None else said.domain.fields
-        asked = [one.name for one in used if one.name not in known]
+        asked = [one.name for one in used if one.name not in known and not numbers_rows(one.name)]
         if isinstance(source, FrameSource):
             _check_typed(source, asked)
         if columns is None and isinstance(source, DelimitedSource) and source.named_by_records:
@@ -273,18 +272,6 @@ class Discovery(Stage):
         looks, _ = self.planned(categories, len(self.numbers) + len(self.dates)) if categories else ([], None)
         return math.ceil(looks[-1].found_from()) if looks else None
 
-    def sentence(self, records: float) -> str:
-        """What it costs and how rare a value may be and still be found, for about so many records."""
-        known = self.found_from()
-        if known is None:
-            return f"For {self.price}, formats, ranges and the number of records are found; no values of categories."
-        about = significant(known, 2)
-        if known >= records:
-            return f"For {self.price}, only values that about {about} people share are found: too few people for it."
-        return (
-            f"For {self.price}, values that about {about} of {records:,.0f} people share are found; others are other."
-        )
-
     @property
     def price(self) -> str:
         """In words."""
@@ -374,6 +361,8 @@ class Discovery(Stage):
         lost = [
             FoundColumn(name, None, why="It holds lists or other things that have no range.") for name in self.left_out
         ]
+        known = {one.name for one in said}
+        lost += [FoundColumn(one, None, why=RUNS) for one in self.columns if numbers_rows(one) and one not in known]
         order = [*dict.fromkeys([*self.columns, *(one.name for one in said)])]
         columns = beside(said, (*found, *truths, *lost), order)
         record = "" if self.said is None else self.said.record
@@ -396,6 +385,7 @@ class Discovery(Stage):
         return replace(known, records=ORDINARY, found=self._result(formatted, Measured(ORDINARY, 0.0)))
 
 
+RUNS = "Its name says that it numbers the rows, which tells nothing of anybody: say its range if it does."
 ORDINARY = 10_000.0
 """Records that a release is priced for before their number is known."""
 

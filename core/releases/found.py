@@ -32,6 +32,8 @@ that is ever added to a standard error is at most l s φ(0) <= 0.2 r, and that a
 """
 OCCUPIED = 3.5
 """Standard deviations from which a number is more than noise."""
+FEW_BEYOND, MOST_SAID = 0.1, 6
+"""Share of the records of which nothing is said if so few may lie beyond a range; and columns that are named."""
 LEAST_FOUND = 0.05
 """Share of the records whose values must be found for a column to be one of categories, and no free text."""
 
@@ -80,6 +82,8 @@ class FoundColumn:
         Values of a category that were found, the most frequent first, and how many records have each.
     other, missing, zero : Measured | None
         How many records have a value that was not found, none at all, and the number 0; None where nobody looked.
+    beyond : Measured | None
+        How many records have a value outside of the range that was found, and count at its end.
     heaps : Mapping[float, Measured]
         Round numbers of whose whole multiples there are more than of others, with how many records have one; 0 apart.
     rare : tuple[str, ...]
@@ -98,6 +102,7 @@ class FoundColumn:
     other: Measured | None = None
     missing: Measured | None = None
     zero: Measured | None = None
+    beyond: Measured | None = None
     heaps: Mapping[float, Measured] = field(default_factory=dict, hash=False)
     rare: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
@@ -151,6 +156,20 @@ class Discovered:
             if piles:
                 said.append(f"{one.name!r}: {listed(piles)}.")
         return said
+
+    @property
+    def beyond(self) -> str:
+        """In which columns how many records may lie outside of the range that was found, in a sentence; "" in none."""
+        many = [
+            (one.name, one.beyond)
+            for one in self.columns
+            if one.beyond is not None and one.beyond.count + 2 * one.beyond.error > FEW_BEYOND * self.records.count
+        ]
+        said = [f"{name!r} {self._part(outside)}" for name, outside in many[:MOST_SAID]]
+        more = [f"{len(many) - MOST_SAID} more columns likewise"] if many[MOST_SAID:] else []
+        if not said:
+            return ""
+        return f"Records that may lie beyond the range that was found, and count at its end: {listed([*said, *more])}."
 
     def _part(self, found: Measured) -> str:
         """How many records that is, for a person: noise may say more than there are."""

@@ -150,6 +150,20 @@ def all_ends(seen: Sequence[Seen]) -> list[tuple[float, float] | None]:
     return found
 
 
+def beyond(seen: Seen, low: float, high: float) -> tuple[float, float]:
+    """About how many records have a value outside of a range, and the standard deviation of the noise in the sum that
+    is taken away from them: of coarse cells that lie within it and of parts of others."""
+    places = np.arange(seen.parts.size)
+    edges = np.array([seen.scale.edge(place) for place in (*places, seen.parts.size)])
+    within = ((edges[:-1] <= high) & (edges[1:] > low)).reshape(seen.parts.shape)
+    if seen.kind == "number" and low <= 0.0 <= high:
+        within[COARSE] = True  # all parts of the cell of 0 but the first are empty
+    whole = within.all(axis=1)
+    parts = within & ~whole[:, None]
+    held = float(seen.cells[whole].sum() + seen.parts[parts].sum())
+    return seen.records - held, math.sqrt(seen.variance * whole.sum() + seen.error**2 * parts.sum())
+
+
 def _kept_from(seen: Seen, cell: int, alike: Sequence[Seen], way: int) -> int:
     """How many parts of its outermost cell a range begins after, by its own votes and by all columns that end there."""
     if seen.kind == "year":

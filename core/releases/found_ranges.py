@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..domain.column_entries import columns_of, preset_for, within_reason
+from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reason
 from ..runtime.counter_tables import Integers
 from .alike_questions import contradicted, questions_alike
 from .common_shapes import ELSEWHERE, shapes_above_zero
@@ -23,7 +23,7 @@ from .discovery_reading import (
     Scale,
 )
 from .found import OCCUPIED, ON_MISSING, FoundColumn, Measured
-from .found_ends import FAR, HIDDEN, LOST, Seen, all_ends
+from .found_ends import FAR, HIDDEN, LOST, Seen, all_ends, beyond
 
 HEAPED = 0.1
 """Share by which more are whole multiples of a step than if finer numbers were equally frequent, for a heap."""
@@ -56,7 +56,7 @@ def found_ranges(
     found = [_stepped(one, ends) for one, ends in zip(seen, all_ends(seen), strict=True)]
     ends, codes = _as_others(seen, found)
     return [
-        _found(one, its, missing[one.scale.name], codes.get(place, []))
+        _found(one, its, missing[one.scale.name], codes.get(place, []), records.error)
         for place, (one, its) in enumerate(zip(seen, ends, strict=True))
     ]
 
@@ -88,14 +88,18 @@ def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> tuple[list
     return ends, codes
 
 
-def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str]) -> FoundColumn:
+def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str], counted: float) -> FoundColumn:
     scale, noisy, error = seen.scale, seen.votes, seen.error
     words = "" if scale.format is None else scale.format.words
     if ends is None:
         why = "With so few people noise hides between which ends its values lie: say its bounds."
         return FoundColumn(scale.name, None, False, words, why, missing=missing)
     entry: dict[str, object] = dict(scale.format.entry) if scale.format is not None else {"kind": scale.kind}
-    zero, heaps = None, {}
+    zero, outside, heaps = None, None, {}
+    known = PRESETS.get(preset_for(scale.name) or "")
+    if seen.kind != "year" and not codes and (known is None or (known.low, known.high) != ends[:2]):
+        count, spread = beyond(seen, ends.low, ends.high - (scale.kind == "date"))
+        outside = Measured(count, math.hypot(spread, counted, missing.error))
     if scale.kind == "date":
         first, last = int(ends.low), int(ends.high)
         entry |= {"first": f"{first}-01-01", "last": f"{max(first, last - 1)}-12-31"}
@@ -106,7 +110,7 @@ def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}
     (column,) = columns_of(scale.name, entry | ON_MISSING)
-    return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, heaps=heaps)
+    return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, beyond=outside, heaps=heaps)
 
 
 def _sensibly(seen: Seen, seen_from: float, low: float, high: float) -> tuple[float, float]:

@@ -17,12 +17,12 @@ import streamlit as st
 from ..domain.declarations import stated
 from ..errors import RequestError
 from ..formatting.escapes import in_markdown
-from ..formatting.numbers import amount, listed, significant
+from ..formatting.numbers import amount, listed
 from ..privacy.budget import Budget
 from ..privacy.composition import failing
 from ..privacy.ledger.account import Account
 from ..privacy.ledger.ledger import Ledger
-from ..releases.discovery import bought_alone, by_forecast
+from ..releases.discovery import bought_alone, by_forecast, format_words, loss_words
 from ..releases.discovery_stage import Discovery
 from ..releases.payment import LedgerAccount, Purchase, unit_words
 from ..runtime.environment import PROGRAM
@@ -68,6 +68,8 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
             heaps = [heap for one in bought if one.found is not None for heap in one.found.heaps]
             if heaps:
                 note(f"Where numbers pile up: {' '.join(heaps)}")
+            if lines := [one.found.beyond for one in bought if one.found is not None and one.found.beyond]:
+                note(in_markdown(" ".join(lines)))
         return None
     st.header("3 · How much privacy?", anchor=False)
     epsilon, slack = choose_epsilon(), choose_slack()
@@ -103,7 +105,7 @@ def decide(visitor: Session, records: Records, declared: Declaration) -> Decisio
             help="If anybody may know it: with fewer rows more of the promise finds out, so that less becomes “other”.",
         )
         stage = by_forecast(asked, None, many)
-        note(_in_words(stage))
+        note(_in_words(stage, many))
     except RequestError as error:
         note(str(error))
         return Decision("Find out", (*missing, "something that can be found out"))
@@ -128,15 +130,14 @@ def _no_room(account: Account) -> str:
     return f"Too little is left of the total of “{name}”: take a smaller ε, or say what is known of the columns."
 
 
-def _in_words(stage: Discovery) -> str:
-    """What finding out gives, before it is paid for."""
-    least, part = stage.found_from(), PARTS[stage.share].capitalize()
-    if least is None:
-        return f"{part} of it finds out formats and ranges. {PURE if stage.texts else ''}".strip()
-    return (
-        f"{part} of it finds out what nobody said: formats, ranges, and values that about "
-        f"{significant(least, 2)} rows share. Rarer ones become “other”."
-    )
+def _in_words(stage: Discovery, many: float | None) -> str:
+    """What finding out gives, and what noise hides, before it is paid for."""
+    part = PARTS[stage.share].capitalize()
+    if stage.budget.pure:
+        told = f"{PURE} {format_words(stage, many, 'rows')}" if stage.texts else ""
+        return f"{part} of it finds out formats and ranges. {told}".strip()
+    hidden = loss_words(stage, many, "rows")
+    return f"{part} of it finds out what nobody said: formats, ranges and frequent values. {hidden}".strip()
 
 
 def find(visitor: Session, records: Records, decision: Decision) -> None:
