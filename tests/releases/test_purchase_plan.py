@@ -337,6 +337,13 @@ def test_a_stage_that_leaves_more_than_it_should_is_found_before_anything_is_pai
     assert ledger.names() == []
 
 
+def test_a_stage_is_asked_again_once_more_is_known_and_not_before(monkeypatch, ledger):
+    asked, offered = [], Drifting.offered
+    monkeypatch.setattr(Drifting, "offered", lambda stage, known: asked.append(known) or offered(stage, known))
+    job(ledger, budget=Budget(4), stages=(Drifting(BOX), Drifting(BOX, slack="0"))).run()
+    assert len(asked) == len(set(asked)) >= 3, "what the first stage learns is news to the second"
+
+
 def test_a_table_that_promises_more_than_is_left_is_found_before_anything_is_paid_for(ledger):
     slack, half = Budget(1, "1e-6"), (Drifting(BOX),)
     for budget, taken in ((ONE, Budget("0.51")), (ONE, Budget("0.5", "1e-6")), (slack, Budget("0.5", "2e-6"))):

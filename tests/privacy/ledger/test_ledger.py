@@ -131,11 +131,12 @@ def path(tmp_path):
 
 def test_a_life_of_a_data_set(place):
     ledger = Ledger(place)
-    assert ledger.names() == []
+    assert ledger.names() == [] and ledger.known("skin") is None
     ledger.register("skin", "0.3", neighbours="replace_one", unit="id:3")
     first = ledger.spend("skin", pure(0.1), {"mechanism": "race"}, neighbours=Neighbours.REPLACE_ONE, unit="id:3")
     second = Ledger(place).spend("skin", pure(0.2, 50), neighbours="replace_one", unit="id:3")
     status = Ledger(place).status("skin")
+    assert ledger.known("skin") == status and ledger.known("bank") is None
     assert (status.name, status.epsilon, status.delta, status.unit) == ("skin", Decimal("0.3"), 0, "id:3")
     assert status.neighbours is Neighbours.REPLACE_ONE
     assert (status.spent, status.left) == (0.3, 0)

@@ -43,6 +43,7 @@ def test_each_owner_has_names_of_their_own(where):
     assert (ann.names(), eve.names()) == (["visits"], ["visits"])
     assert ann.status("visits").name == ann.dataset("visits").name == "visits"
     assert (ann.status("visits").left, eve.status("visits").left) == (Decimal("0.25"), 2)
+    assert ann.known("visits") == ann.status("visits") and ann.known(f"{EVE}: visits") is None
     with pytest.raises(BudgetError):
         ann.spend("visits", pure("0.5"))
     assert Ledger(where).names() == [f"{ANN}: visits", f"{EVE}: visits"]
