@@ -12,11 +12,13 @@ import traceback
 from collections.abc import Iterator
 from itertools import groupby
 from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from tests import same_noise
+from tests.depth import DEEP
 
 AT_ONCE = 40  # Tests that a process takes at a time: those of one file, or so many of it.
 TOKEN = 4  # Bytes of a number in the queue.
@@ -27,12 +29,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", type=int, default=0, help="run tests in so many forks of this process")
 
 
-def portions(items: list[pytest.Item]) -> list[range]:
-    """The places of tests that run one after the other: of one file, as what such a file prepares is prepared once."""
+def portions(items: list[pytest.Item]) -> list[list[int]]:
+    """The places of tests that run one after the other: of one file, as what such a file prepares is prepared once.
+
+    Those in a browser are together in quick runs, as each process that has some starts a server and a browser.
+    """
+
+    def prepared(place: int) -> Path:
+        path = items[place].path
+        return path if DEEP or path.parent.name != "browser" else path.parent
+
     found = []
-    for _, places in groupby(range(len(items)), key=lambda place: items[place].path):
-        first, *_, last = *(whole := list(places)), whole[-1]
-        found += [range(start, min(start + AT_ONCE, last + 1)) for start in range(first, last + 1, AT_ONCE)]
+    for _, places in groupby(range(len(items)), key=prepared):
+        all_of_them = list(places)
+        found += [all_of_them[first : first + AT_ONCE] for first in range(0, len(all_of_them), AT_ONCE)]
     return found
 
 
@@ -113,7 +123,7 @@ class _Teller:
         self._to.send(("ended", (nodeid, location)))
 
 
-def _be_a_fork(session: pytest.Session, todo: list[range], queue: int, told: Connection) -> NoReturn:
+def _be_a_fork(session: pytest.Session, todo: list[list[int]], queue: int, told: Connection) -> NoReturn:
     """Run portions until none is left, and end without what the first process does at its end."""
     status = 1
     try:
@@ -139,7 +149,7 @@ def _be_a_fork(session: pytest.Session, todo: list[range], queue: int, told: Con
         os._exit(status)
 
 
-def _taken(todo: list[range], queue: int) -> Iterator[int]:
+def _taken(todo: list[list[int]], queue: int) -> Iterator[int]:
     """The places of tests, portion by portion, each taken before the last test of the one before begins."""
     while token := os.read(queue, TOKEN):
         yield from todo[int.from_bytes(token)]

@@ -10,6 +10,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TUTORIALS = sorted(path.relative_to(DOCS).as_posix() for path in (DOCS / "tutorials").glob("*.md"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tutorial", TUTORIALS)
 def test_a_tutorial_runs_from_its_first_line_to_its_last(tutorial, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

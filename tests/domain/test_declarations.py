@@ -153,6 +153,7 @@ def test_a_wrong_declaration_is_refused_in_one_sentence(text, sentence):
     assert str(refusal.value).rstrip(".").count(". ") <= 1
 
 
+@pytest.mark.thorough
 @given(st.text(max_size=60))
 def test_any_text_is_a_declaration_or_refused(text):
     try:

@@ -51,6 +51,7 @@ def test_text_that_no_integer_is_printed_as_is_hashed_as_text(text):
     assert key(text) not in (7, 0, 1000, 2**63, 2**64 - 1)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.one_of(st.text(max_size=40), st.none()), max_size=8), st.integers(0, 8))
 def test_keys_do_not_depend_on_how_a_column_is_stored(values, start):
     kinds = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()]

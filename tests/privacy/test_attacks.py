@@ -193,6 +193,7 @@ def test_noise_for_whole_vectors_passes(sensitivity, tables, epsilon):
     assert report.epsilon_lower > draws(15, 25) / 100 * float(epsilon)
 
 
+@pytest.mark.thorough
 def test_catches_half_the_noise_for_vectors():
     half = Sensitivity(35, 625, block=2, blocks_l2=25)
     assert vector_audit(half, ONE_MORE_VECTOR).epsilon_lower > draws(11, 13) / 10

@@ -338,6 +338,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough
 def test_hostile_files_are_refused_in_one_sentence(tmp_path):
     for place, make in enumerate(HOSTILE.values()):
         (tmp_path / f"{place}.npz").write_bytes(make())

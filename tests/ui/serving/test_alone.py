@@ -1,6 +1,7 @@
 """The app on one's own computer answers under that computer's names, and tells browsers what its pages may do."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit import config
@@ -34,7 +35,8 @@ def ask(path="/", query="", hosts=("127.0.0.1:8501",)):
 
     headers = [(b"Host", host.encode()) for host in hosts]
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": headers}
-    asyncio.run(OwnComputer(_inner)(scope, None, send))
+    with ThreadPoolExecutor(1) as thread:  # of its own: another test's browser may have left a loop in this one
+        thread.submit(asyncio.run, OwnComputer(_inner)(scope, None, send)).result()
     begun, body = said
     given = [name.decode().lower() for name, _ in begun["headers"]]
     assert len(set(given)) == len(given)
