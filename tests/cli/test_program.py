@@ -49,7 +49,7 @@ def test_a_total_that_is_spent_is_an_exit_code_of_its_own(tmp_path):
     assert (spent.returncode, spent.stdout) == (3, b"")
 
 
-@pytest.mark.thorough
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

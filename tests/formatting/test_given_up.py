@@ -47,7 +47,6 @@ def shown_files() -> list[Path]:
     return [path for one in folders for ending in ("*.py", "*.js") for path in one.rglob(ending)]
 
 
-@pytest.mark.thorough
 def test_no_text_has_a_word_that_laypeople_gave_up_at():
     found = {}
     for path in shown_files():
