@@ -364,6 +364,7 @@ class Scale:
         table[self.fine.stop :] += np.bincount(step, minlength=len(STEPS) + 1)
 
     @staticmethod
+    @np.errstate(over="ignore", invalid="ignore")  # a warning would tell of a record
     def _steps(values: Floats) -> Integers:
         """The place among `STEPS` of the coarsest that each is a whole multiple of."""
         found = np.full(len(values), len(STEPS) - 1, np.int64)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..domain.column_entries import PRESETS, columns_of, preset_for, within_reason
+from ..errors import RequestError
 from ..runtime.counter_tables import Integers
 from .alike_questions import contradicted, questions_alike
 from .common_shapes import ELSEWHERE, shapes_above_zero
@@ -70,7 +71,7 @@ def _stepped(seen: Seen, ends: tuple[float, float] | None) -> Ends | None:
     low, high = (low, high) if seen.kind == "year" else _sensibly(seen, ends[0], low, high)
     if seen.scale.format is not None and seen.scale.format.kind == "time":
         low, high = max(low, 0.0), min(high, DAY)
-    return Ends(low, high, step)
+    return Ends(low, high, next(one for one in STEPS if one <= min(step, high - low)))
 
 
 def _as_others(seen: Sequence[Seen], found: Sequence[Ends | None]) -> tuple[list[Ends | None], dict[int, list[str]]]:
@@ -109,7 +110,10 @@ def _found(seen: Seen, ends: Ends | None, missing: Measured, codes: Sequence[str
         entry |= {"scale": "log"} if _is_amount(seen, low, high, step) else {}
         zero = Measured(float(noisy[-1]), error)
         heaps = {one: Measured(count, spread) for one, count, spread in heaps_of(noisy, error, step)}
-    (column,) = columns_of(scale.name, entry | ON_MISSING)
+    try:
+        (column,) = columns_of(scale.name, entry | ON_MISSING)
+    except RequestError as problem:  # all is paid for: what noise has made of one column is no reason to refuse others
+        return FoundColumn(scale.name, None, False, words, str(problem), missing=missing)
     return FoundColumn(scale.name, column, False, words, missing=missing, zero=zero, beyond=outside, heaps=heaps)
 
 
@@ -190,4 +194,7 @@ def rounded_outward(low: float, high: float, step: float) -> tuple[float, float]
     width = max(high - low, step, 1e-12)
     nice = max(10.0 ** math.floor(math.log10(width)) / 10.0, step)
     ends = math.floor(low / nice + NEARLY) * nice, math.ceil(high / nice - NEARLY) * nice
-    return float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}")
+    low, high = float(f"{ends[0]:.12g}"), float(f"{ends[1]:.12g}")
+    while high <= low or high - low < step:  # 0.6 - 0.5 is less than 0.1
+        high = float(f"{high + nice:.12g}")
+    return low, high

@@ -37,10 +37,10 @@ from core.domain.formats import format_of
 from core.privacy.accounting import Reserve, admits
 from core.privacy.budget import EACH_RECORD, Neighbours
 from core.privacy.choosing.partition_selection import plan_values
-from core.privacy.composition import event_of, keeps_promise
+from core.privacy.composition import event_of, keeps_promise, pure_sum
 from core.privacy.noise.randomness import SeededSource
 from core.releases import discovery_stage
-from core.releases.discovery import by_forecast, expected_loss, format_words, loss_words
+from core.releases.discovery import bought_alone, by_forecast, expected_loss, format_words, loss_words
 from core.releases.discovery_reading import COARSE, COARSELY, Scale, Second, Third, Votes
 from core.releases.found import SURELY, Finding, Measured, found_category
 from core.releases.found_ends import Seen, all_ends
@@ -236,6 +236,14 @@ def test_durations_and_times_of_day_are_refused_before_anything_is_paid(tmp_path
     assert ledger.names() == []
 
 
+@pytest.mark.parametrize("number", [0.5, -0.5, 0.0, 0.1, 100.0, 1e300])
+@pytest.mark.parametrize("name", ["x", "age"])
+def test_a_column_that_says_one_number_of_everyone_is_found_with_a_range(name, number):
+    """Between 0.5 and 0.6 there is less than a tenth in floating point, which was refused once it was paid for."""
+    found = discover(pd.DataFrame({name: np.full(2_000, number)}), Budget(20), noise_source=SeededSource(0))[name]
+    assert found.column is None or found.column.step <= found.column.high - found.column.low
+
+
 @pytest.mark.parametrize("columns", [3, 20])
 @pytest.mark.parametrize("relation", list(Neighbours), ids=str)
 def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(columns, relation):
@@ -252,6 +260,18 @@ def test_no_record_moves_the_votes_further_than_declared_and_one_does_as_far(col
     assert reached[0] <= declared.l1 and reached[1] <= declared.l2_squared
     if relation is Neighbours.ADD_REMOVE:
         assert reached == (declared.l1, declared.l2_squared) and votes.weight == (2 if columns == 20 else 1)
+
+
+@pytest.mark.parametrize("name", ["x", "year"])
+def test_every_number_has_the_same_votes_wherever_it_lies(name):
+    """Two for its coarse cell, and one for each of the others; infinite ones and such as are none have no vote."""
+    numbers = [0.0, -0.0, 5e-324, -1e-9, 0.25, 1.0, -7.0, 99.5, 2.0**39, 2.0**40, -1e300, 1e308, *range(1840, 2070, 7)]
+    scale = Scale(name, "number")
+    for number in (*numbers, math.inf, -math.inf, math.nan):
+        table = np.zeros(scale.shape, np.int64)
+        scale.count(table, pa.array([number]))
+        parts = table[: scale.coarse], table[scale.fine], table[scale.fine.stop :]
+        assert [part[part != 0].tolist() for part in parts] == ([[2], [1], [1]] if math.isfinite(number) else [[]] * 3)
 
 
 def test_a_text_that_a_dictionary_has_twice_is_counted_as_one():
@@ -311,6 +331,20 @@ def test_votes_all_looks_and_ranges_together_are_covered_by_what_is_reserved(peo
             events += [event for look in looks for event in look.events]
             events += [event_of(stage.ranges(scales), noise)] if noise else []
             assert stage.reserve.covers(events, first=True)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-4"])
+def test_each_table_has_the_noise_that_is_priced_for_it(people, monkeypatch, delta):
+    """Ranges with the noise of the votes were seen by no test where that noise was the longer one."""
+    drawn, real = [], discovery_stage.add_noise
+    monkeypatch.setattr(discovery_stage, "add_noise", lambda *given: drawn.append(given[1]) or real(*given))
+    numbers = people[["age"]].iloc[:4000].astype(float).assign(half=0.5)
+    asked = Discovery.of_source(open_source(numbers), Budget(20, delta), "0.5")
+    bought_alone(asked, open_source(numbers), None, noise_source=SeededSource(3))
+    assert drawn == [asked.votes_noise, asked.planned(0, 2)[1]] and drawn[0] != drawn[1]
+    costs = asked.votes.sensitivity(asked.budget.neighbours), asked.ranges(2)
+    if not delta:
+        assert pure_sum(map(event_of, costs, drawn)) <= asked.epsilon == 10
 
 
 def test_what_is_found_is_made_of_what_was_drawn_and_of_nothing_that_is_exact(people, monkeypatch):
