@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -230,7 +231,14 @@ def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -
 def say_found(found: Discovered) -> None:
     """What was found, for how much, and what was not: columns that are left out for one reason in one line."""
     say(f"Found out for {found.price}; the table has {found.records.text} records.")
+    from ..domain.column_entries import stem_of
+
     lost: dict[str, list[str]] = {}
+    together = [column for column in found.columns if column.together]
+    for _, alike in groupby(together, lambda column: stem_of(column.name)):
+        first, *others = alike
+        more = f" and {len(others)} more of this name" if others else ""
+        say(f"{first.name!r}{more}: {count(first.together, 'value')}, found in all of them together.")
     for column in found.columns:
         if column.column is None:
             lost.setdefault(column.why, []).append(repr(column.name))

@@ -272,9 +272,10 @@ def warn_of_total(payer: LedgerAccount, total: str, what: str) -> None:
         if others
         else ""
     )
+    rest = "nothing" if payer.budget.pure else "hardly anything"  # with a δ prices add up to less than their sum
     say(
         f"Warning: the ledger did not know the data set {payer.dataset!r} and registered it with a total of {total}, "
-        f"exactly what {what}, so nothing is left for another.{twice}"
+        f"exactly what {what}, so {rest} is left for another.{twice}"
     )
 
 

@@ -107,6 +107,13 @@ class FoundColumn:
     rare: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
 
+    @property
+    def together(self) -> int:
+        """How many values it has where some were found in columns alike alone, so that nobody counted others; or 0."""
+        if self.other is not None or self.missing is None or self.format or not isinstance(self.column, Categorical):
+            return 0
+        return len(set(self.column.categories) - {self.column.missing_category, self.column.unknown_category})
+
 
 @dataclass(frozen=True)
 class Discovered:

@@ -295,15 +295,23 @@ def test_a_file_says_how_it_is_read_where_its_owner_does(command, tmp_path):
 def test_what_was_found_says_no_more_than_noise_lets_it(capsys):
     """It said "about 14,000 records" of 9,000, "about 1,100 ± 1,700", "1 values", and one sentence eighty times."""
     budget, unit = Budget(1), EACH_RECORD
+    few = Measured(3.0, 50.0)
     lost = tuple(FoundColumn(f"Q{place}", None, why="Too few have a value.") for place in range(80))
     sex = FoundColumn(
         "sex", Categorical("sex", ("f", "other")), values={"f": Measured(900.0, 50.0)}, other=Measured(1_100.0, 850.0)
     )
-    found = Discovered((sex, *lost), Measured(14_000.0, 3_500.0), None, "0.1", budget, budget, unit)
+    views = tuple(
+        FoundColumn(
+            f"V{place}", Categorical(f"V{place}", ("yes", "no", "other"), unknown_category="other"), missing=few
+        )
+        for place in range(3)
+    )
+    found = Discovered((sex, *views, *lost), Measured(14_000.0, 3_500.0), None, "0.1", budget, budget, unit)
     say_found(found)
     said = " ".join(capsys.readouterr().err.split())
     assert "the table has about 14,000 ± 7,000 records" in said
     assert "'sex': 1 value; at most 2,800 records have another one." in said
+    assert "'V0' and 2 more of this name: 2 values, found in all of them together." in said
     assert "Q5' and 74 more are left out. Too few have a value." in said and said.count("Too few") == 1
 
 

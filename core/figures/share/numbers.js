@@ -43,10 +43,21 @@ const asYear = (text, value) => (Math.abs(value) < 10000 ? text.replaceAll(",", 
 export const listed = (names) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
-/** The groups with the lowest and the highest answer, in a sentence, where their bands keep them apart. */
-export const groupsApart = (least, most, what) =>
-  most.low > least.high ? `${what} is highest for ${most.name}: ${most.value}; lowest for ${least.name}: ${least.value}.`
-    : `${what} surely differs between no two groups: noise hides what there may be.`;
+/** The groups with the lowest and the highest answer, in a sentence, where their bands keep them apart.
+ *
+ * The two are chosen among all, whose bands hold together: noise makes the sentence of one picture in twenty at most. */
+export const groupsApart = (groups, what) => {
+  const times = Math.max(1.96, deviations(0.025 / groups.length)) / 1.96;
+  const bands = groups.map((one) => ({ ...one, low: one.est - times * (one.est - one.low), high: one.est + times * (one.high - one.est) }));
+  const [least, ...others] = bands.sort((one, other) => one.est - other.est);
+  const most = others.at(-1), named = ({ name, value }) => `${name}: ${value}`;
+  if (!(most.low > least.high)) return `${what} surely differs between no two groups: noise hides what there may be.`;
+  const ends = [
+    bands.slice(0, -1).every(({ high }) => high < most.low) && `highest for ${named(most)}`,
+    others.every(({ low }) => low > least.high) && `lowest for ${named(least)}`,
+  ].filter(Boolean);
+  return `${what} is ${ends.length ? ends.join("; ") : `surely higher for ${most.name}, ${most.value}, than for ${least.name}, ${least.value}`}.`;
+};
 
 /** Deviations that a normal variable passes with a chance below a half (Abramowitz and Stegun 26.2.22, to .003). */
 const deviations = (chance) => {
@@ -183,12 +194,17 @@ export const valueWords = (axis, exact, error = null) => {
   return asYear(text, value);
 };
 
+/** The step to which a value of one record is said however much noise there is, as whole years are; 0 where steps are
+ * so fine, as cents are, that digits would be noise. */
+export const wholeDigits = ({ gap, high, low }) => (gap >= (high - low) / 1000 ? gap : 0);
+
 /** A number about a column with its band, in the digits that the band supports. */
 export const bandWords = (axis, { est, low, high }, whole = false) => {
   if (!Number.isFinite(est)) return "too few";
   if (axis.kind === "date") return axis.seconds === 86400 ? `${valueWords(axis, est)} (${daysWords(...[low, high].map((one) => secondsAt(axis, Math.round(one))))})` : `${valueWords(axis, est)} (${valueWords(axis, low)} to ${valueWords(axis, high)})`;
-  const error = whole && axis.gap ? axis.gap : Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
-  const [least, most] = whole && axis.gap ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(...[low, high].map((one) => ownDegrees(axis, one)), error).map((text, end) => asYear(text, [low, high][end]));
+  const step = whole && wholeDigits(axis);
+  const error = step || Math.max((high - low) / 3.92, (axis.high - axis.low) * 1e-6);
+  const [least, most] = step ? [low, high].map((one) => valueWords(axis, one)) : roundedRange(...[low, high].map((one) => ownDegrees(axis, one)), error).map((text, end) => asYear(text, [low, high][end]));
   return least === most ? valueWords(axis, est, error) : `${valueWords(axis, est, error)} (${least} to ${most})`;
 };
 

@@ -79,7 +79,7 @@ class Card {
     if (kind === "unknown") return "";
     if (Number.isNaN(found.est[0])) return "Too few people are left to be told from none.";
     if (axis.kind === "category" || kind === "guess") return this.mostly();
-    const errors = (ends) => (axis.drawn ? null : axis.gap || Math.max(...ends.map((one) => (one.high - one.low) / 3.92), (axis.high - axis.low) / 2000));
+    const errors = (ends) => (axis.drawn ? null : wholeDigits(axis) || Math.max(...ends.map((one) => (one.high - one.low) / 3.92), (axis.high - axis.low) / 2000));
     const said = (...ends) => ends.map((one) => valueWords(axis, one.est, errors(ends)));
     if (axis.kind === "date") {
       this.said = `Half are before ${said(overview.tables.quantile(place, 0.5, part.weights))[0]}`;
@@ -428,10 +428,8 @@ export class Overview {
         words: bandWords(axis, { est: mean.est[0], low: mean.low[0], high: mean.high[0] }), quartiles: known ? quartiles.map((one) => bandWords(axis, one, true)) : ["", "", ""] };
     });
     const seen = rows.filter((row) => Number.isFinite(row.est) && row.name !== groups.words[groups.missing] && (numbers || row.low > 0));
-    const [least, most] = [Math.min(...seen.map(({ est }) => est)), Math.max(...seen.map(({ est }) => est))];
-    const named = (value) => seen.find(({ est }) => est === value);
     const what = numbers ? `mean ${axis.name}` : `share of ${axis.words[cell]}`;
-    put(this.groupSays, seen.length < 2 ? "Too few people are left to be told apart." : groupsApart(named(least), named(most), capital(what)));
+    put(this.groupSays, seen.length < 2 ? "Too few people are left to be told apart." : groupsApart(seen, capital(what)));
     this.groupReason.hidden = measured;
     if (!measured) put(this.groupReason, `This is everyone: not counted together with ${listed(part.places.map((place) => this.axes[place].name))}.`);
     const ends = numbers ? [...seen.flatMap(({ box, low, high }) => [low, high, ...(box ?? [])])] : [0, roundedUp(Math.max(0.01, ...rows.map(({ high }) => high || 0)))];

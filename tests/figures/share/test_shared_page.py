@@ -289,20 +289,38 @@ def test_the_form_of_sums_of_products_predicts_as_in_python_to_nine_digits():
     assert targets and json.loads(run.stdout) == pytest.approx(expected, rel=1e-9)
 
 
+def test_quartiles_of_amounts_to_the_cent_have_no_more_digits_than_noise_allows():
+    """Half were said to be "4388.42 to 6254.72", where noise moves either by tens; whole years stay as they are."""
+    code = f"""import {{ bandWords, wholeDigits }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
+    const paid = {{ gap: 0.01, low: 0, high: 10000 }}, age = {{ gap: 1, low: 18, high: 90 }};
+    const words = [[paid, 4388.42, 4300, 4480], [age, 44, 42, 46]].map(([axis, est, low, high]) =>
+      bandWords(axis, {{ est, low, high }}, true));
+    console.log(JSON.stringify([...words, wholeDigits(paid), wholeDigits(age)]));"""
+    run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
+    assert json.loads(run.stdout) == ["4390 (4300 to 4480)", "44 (42 to 46)", 0, 1], run.stderr
+
+
 def test_noise_alone_is_no_difference_between_groups_and_no_two_columns_that_go_together():
     """Of nine columns that had nothing to do with each other, two were said to go together by 0.35."""
     code = f"""import {{ groupsApart, strongestPair }} from {json.dumps((FOLDER / "numbers.js").as_uri())};
-    const yoga = {{ name: "Yoga", value: "25", low: 14, high: 36 }};
-    const rowing = {{ name: "Rowing", value: "28", low: 14, high: 42 }};
-    const surely = {{ ...rowing, low: 37 }}, axes = [{{ name: "Sport" }}, {{ name: "Fee" }}];
+    const yoga = {{ name: "Yoga", value: "25", est: 25.5, low: 20.5, high: 30.5 }};
+    const rowing = {{ name: "Rowing", value: "27", est: 27, low: 22, high: 32 }};
+    const tennis = {{ ...rowing, name: "Tennis" }}, axes = [{{ name: "Sport" }}, {{ name: "Fee" }}];
+    const surely = {{ name: "Golf", value: "39", est: 39, low: 34.5, high: 43.5 }};
     const strength = (low) => ({{ columns: [0, 1], est: 0.22, low, high: 0.31 }});
     const pair = (low, others = 0) => strongestPair(Array(others + 1).fill(strength(low)), axes);
-    const groups = [rowing, surely].map((most) => groupsApart(yoga, most, "Mean fee"));
+    const twelve = [surely, tennis, yoga, ...Array(9).fill(rowing)];
+    const asked = [[rowing, yoga], [surely, yoga], [tennis, surely, yoga], twelve];
+    const near = {{ ...surely, est: 38, low: 33.5, high: 42.5 }};
+    const groups = [...asked, [yoga, surely, near]].map((all) => groupsApart(all, "Mean fee"));
     console.log(JSON.stringify([...groups, pair(0), pair(0.04), pair(0.04, 14), pair(0.1, 14)]));"""
     run = subprocess.run([NODE, "--input-type=module", "-e", code], capture_output=True, text=True)
     assert json.loads(run.stdout) == [
         "Mean fee surely differs between no two groups: noise hides what there may be.",
-        "Mean fee is highest for Rowing: 28; lowest for Yoga: 25.",
+        "Mean fee is highest for Golf: 39; lowest for Yoga: 25.",
+        "Mean fee is highest for Golf: 39.",
+        "Mean fee surely differs between no two groups: noise hides what there may be.",  # of twelve one by chance
+        "Mean fee is lowest for Yoga: 25.",
         "No two columns surely go together: noise hides what there may be.",
         "Sport and Fee surely go together most.",
         "No two columns surely go together: noise hides what there may be.",  # one of fifteen by chance
