@@ -7,9 +7,10 @@ Of pages: made-up tables of 10 and 100 columns, what two mechanisms draw, and ev
 script there are; and how long a visitor of the app, who is there already, waits for a sample.
 
 Pages are opened from disk in headless Chromium without a graphics processor and without a network. Opening goes from
-the call to a picture that can be asked; a drag goes over one picture, to and fro, a step a frame, while nine others
-follow, and a frame is what lies between two calls of `requestAnimationFrame`. Those are times by the clock, which mean
-something where the load that is printed is low; beside each stands the processor time of the page's main thread.
+the call to a picture that can be asked; a drag goes over one picture, to and fro, a step a frame, while those others
+that are in view follow (the rest does when it ends, and words do in turn), and a frame is what lies between two calls
+of `requestAnimationFrame`. Those are times by the clock, which mean something where the load that is printed is low;
+beside each stands the processor time of the page's main thread.
 """
 
 from __future__ import annotations

@@ -372,6 +372,21 @@ def differences(page) -> dict[str, list[str]]:
 
 
 @pytest.mark.thorough
+def test_of_a_list_that_cannot_be_read_the_line_is_said(page, tmp_path):
+    """One wrong cell of two thousand refused the list, and nobody could tell which."""
+    sketch = Histogram(Domain.of(age=(0, 85), height=(50, 220)), kernels.Gaussian(0.1), (30, 30))
+    many = np.random.default_rng(5).uniform((29, 169), (31, 171), (2_000, 2))
+    show(page, release(sketch, {"age": many[:, 0], "height": many[:, 1]}, Budget(epsilon=2)), tmp_path)
+    page.get_by_text("Ask a list").click()
+    page.locator("#list").fill("age,height\n30,170\nabc,4")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    assert page.locator(".list:not(.beside) .note").inner_text().startswith("Line 2 of the list: The column")
+    page.locator("#list").fill("age,height\n30,170\n3,170")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    assert page.locator(".list tbody th").all_inner_texts() == ["3", "30"]
+
+
+@pytest.mark.thorough
 def test_another_file_that_is_dropped_is_compared_with_both_bands_or_refused_in_a_sentence(page, tmp_path):
     made, later, other = table_made(), table_made(), small_release()
     show(page, made, tmp_path)

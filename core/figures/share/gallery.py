@@ -41,7 +41,9 @@ RULES = (
     "main { max-width: 72rem; } .cards { display: grid; gap: 1.5rem; "
     "grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); padding: 0; } "
     ".cards svg { width: 100%; aspect-ratio: 3 / 2; } .cards [hidden] { display: none; } "
-    f".cards rect {{ fill: {TEAL.shape}; }}"
+    f".cards rect {{ fill: {TEAL.shape}; }} .cards .map {{ filter: blur(4px); }} "
+    "a { color: var(--teal); } h2 a { color: inherit; text-decoration: none; } "
+    "h2 a:hover { text-decoration: underline; }"
 )
 
 
@@ -129,7 +131,7 @@ def index_html(entries: Sequence[Entry], title: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{in_html(shown(title))}</title><style>{style}</style></head><body><main>",
         f"<header><h1>{in_html(shown(title))}</h1></header>",
-        '<p class="fields"><label for="search">Search</label> <input id="search" type="search"></p>',
+        '<p class="fields"><label>Search<input id="search" type="search"></label></p>',
         '<div class="cards">',
         *(card for entry in entries for card in _card(entry)),
         "</div><footer><p class='note'>Made with Frostglass. Every page holds its file and asks no network. "
@@ -151,7 +153,15 @@ def _card(entry: Entry) -> Iterator[str]:
 
 
 def _picture(file: PublicFile) -> str:
-    """A map of the first two columns of closeness or distances, or a hill of the only one; else an empty frame."""
+    """A map of the first two columns, a hill of the only one, bars of a table's first one; else an empty frame."""
+    if isinstance(file, Release) and not file.parts and file.sketch.asked_for == "tables":
+        answers = file.asked()
+        shares = np.nan_to_num(answers.shares(answers.axes[0].name).estimate.to_numpy()[:CELLS])
+        bars = "".join(
+            f'<rect x="{place + 0.05}" y="{1 - high:.3f}" width="0.9" height="{high:.3f}"/>'
+            for place, high in enumerate(shares / max(shares.max(), 1e-9))
+        )
+        return f'<svg viewBox="0 0 {len(shares)} 1" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
     opacities = np.zeros((1, 1))
     if (
         isinstance(file, Release)
@@ -168,7 +178,7 @@ def _picture(file: PublicFile) -> str:
         if opacity > 0.02
     )
     side = len(opacities)
-    return f'<svg viewBox="0 0 {side} {side}" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
+    return f'<svg class="map" viewBox="0 0 {side} {side}" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
 
 
 def in_plain(entries: Sequence[Entry], title: str) -> str:

@@ -32,6 +32,23 @@ const queriesOf = (text, columns) => {
   }));
 };
 
+/** Answers to a list; of one that is refused it is said which line is. */
+const answersTo = (release, queries) => {
+  try {
+    return release.answer(queries);
+  } catch (problem) {
+    const [first] = Object.values(queries);
+    first.forEach((_, i) => {
+      try {
+        release.answer(Object.fromEntries(Object.entries(queries).map(([name, values]) => [name, [values[i]]])));
+      } catch (own) {
+        if (own instanceof ReaderError) throw new ReaderError(`Line ${i + 1} of the list: ${own.message}`);
+      }
+    });
+    throw problem;
+  }
+};
+
 /** A field for a list, and what is said of each line: how much is close to it, or how far all are. */
 export const listView = (release, stem, alone) => {
   const columns = release.sketch.domain.asked;
@@ -43,7 +60,7 @@ export const listView = (release, stem, alone) => {
   const ask = () => {
     try {
       const queries = queriesOf(input.value, columns);
-      const answers = release.answer(queries);
+      const answers = answersTo(release, queries);
       const count = answers.estimate.length;
       if (!count) throw new ReaderError("There is nothing in the list.");
       const factor = near ? 1 : 1 / release.records;

@@ -177,7 +177,7 @@ const secondsAt = (axis, value) => axis.origin + axis.seconds * value;
 export const stretchWords = (axis, first, last) => {
   if (axis.kind === "category" || last >= axis.valued) return axis.words[first];
   if (axis.kind === "date" && axis.seconds === 86400) return daysWords(secondsAt(axis, axis.edges[first]), secondsAt(axis, axis.edges[last + 1] - axis.gap));
-  if (first === last) return withUnit(axis.words[first], axis.unit);
+  if (first === last) return withUnit(axis.words[first].replace(/(^|to )-/g, "$1\u2212"), axis.unit);
   const [low, high] = [axis.edges[first], axis.edges[last + 1] - axis.gap];
   return `${valueWords(axis, low)} to ${withUnit(valueWords(axis, high), axis.unit)}`;
 };

@@ -5,12 +5,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from core import Budget, Domain, RequestError
+from core import Budget, Domain, RequestError, release
+from core.domain import Categorical
 from core.figures.share.gallery import publish
 from core.geometry import kernels
 from core.releases.engine.building import ExactTable
 from core.releases.seal import seal
 from core.sketches.grids.histogram import Histogram
+from core.sketches.tables.tables import Tables
 
 HOSTILE = "</script><img src=x onerror=alert(1)>[a](b)"
 
@@ -51,3 +53,15 @@ def test_a_file_that_is_not_public_stops_all_of_it(tmp_path):
     with pytest.raises(RequestError, match="a folder of its own"):
         (folder / "people.json").unlink()
         publish(folder, folder)
+
+
+def test_a_table_has_a_small_picture_of_its_first_column(tmp_path):
+    """Its place was empty."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    columns = Domain((Categorical("colour", ("red", "green", "blue")), Categorical("kind", ("a", "b"))))
+    made = release(Tables.of(columns), {"colour": ["red", "blue"] * 200, "kind": ["a"] * 400}, Budget(epsilon=4))
+    made.save(folder / "people.npz")
+    publish(folder, tmp_path / "site")
+    heights = re.findall(r'<rect[^>]*height="([^"]+)"', (tmp_path / "site" / "index.html").read_text(encoding="utf-8"))
+    assert len(heights) == 3 and max(map(float, heights)) == 1
