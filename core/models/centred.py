@@ -8,6 +8,14 @@ directions loses by both: four columns of two answers are 4 coordinates of a squ
 Records are whole numbers again, cut toward zero, and no longer than `centred_radius`: each is a function of that record
 alone, bit for bit, as of a column's coordinates one alone is not 0. Any radius would keep the promise; this one cuts
 hardly any record that was not cut before.
+
+**Fewer directions.** Noise on m coordinates goes in m directions and is m times as long as what a record
+moves. Of few records and many columns little is learnt beside it, and more where features are first told along p < m
+public directions at random, which keep distances about as they are (Johnson, Lindenstrauss 1984): noise is p long. A
+record is still a vector of its own, cut at a public length, and what is learnt is a row of p numbers, which says as
+much of all coordinates. How many directions are taken, and when, follows from public facts alone (`directions_for`):
+on photographs in 512 numbers (ten classes, 1,875 records, ε = 1) 58% were right, 21% along all coordinates, on drawn
+digits in 196 numbers 50% either way. Of two classes some sets lost what others won, and all coordinates are taken.
 """
 
 from __future__ import annotations
@@ -17,10 +25,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import ndtri
 
+from ..geometry.uniforms import PublicRandom
 from .bending import tents
 from .training_task import Task, longest_features, whole_vectors
 
+# Directions for each root of the records that are as many as noise is long, a class; and the share of all coordinates
+# from which on all are taken: on handwritten digits and made-up records of 128 columns.
+PER_ROOT, MOST_OF_ALL = 2.0, 0.45
+CUT = 0.5  # Of the length that hardly any record passes: those beyond keep their direction, and noise is shorter.
 SMOOTHER = 0.1  # Of the variance of a level of tents, what the next finer one is expected to have.
 
 
@@ -96,10 +110,10 @@ def directions(categories: int) -> np.ndarray:
     return found
 
 
-def centred(task: Task, units: np.ndarray, unit: int) -> tuple[np.ndarray, int]:
+def centred(task: Task, units: np.ndarray, unit: int, many: int = 0) -> tuple[np.ndarray, int]:
     """Records of `Task.gather` with centred coordinates, int64 (n, d + 1), and their largest squared length in units.
 
-    `unit`: What 1 counts.
+    `unit`: What 1 counts. `many`: Along how many public directions they are told; 0 where along all coordinates.
     """
     found = np.zeros((len(units), centred_width(task) + 1))
     found[:, 0] = 1.0
@@ -111,14 +125,47 @@ def centred(task: Task, units: np.ndarray, unit: int) -> tuple[np.ndarray, int]:
             at = np.argmax(values, axis=1)
             found[:, own.own] = directions(block.size)[at] * np.take_along_axis(values, at[:, None], axis=1)
     radius = centred_radius(task)
+    if many:
+        found, radius = _along(whole_vectors(found, radius, unit) / unit, many), CUT * radius
     return whole_vectors(found, radius, unit), unit**2 + longest_features(radius, unit)
 
 
 def of_all_coordinates(task: Task, rows: np.ndarray) -> np.ndarray:
-    """Coefficients of centred coordinates (..., d + 1) as of all of them, float64 (..., width + 1)."""
+    """Coefficients of centred coordinates (..., d + 1), or of directions, as of all, float64 (..., width + 1)."""
+    if rows.shape[-1] < centred_width(task) + 1:
+        axes = _axes(centred_width(task), rows.shape[-1] - 1)
+        rows = np.concatenate((rows[..., :1], rows[..., 1:] @ axes.T), axis=-1)
     found = np.zeros((*rows.shape[:-1], task.width + 1))
     found[..., 0] = rows[..., 0]
     for block, own in zip(blocks_of(task), centred_blocks(task), strict=True):
         part = rows[..., own.own]
         found[..., block.own] = part @ directions(block.size).T if block.category else part
+    return found
+
+
+def directions_for(heard: float, classes: int, width: int) -> int:
+    """Of so many coordinates how many directions are worth telling; 0 where all are.
+
+    `heard`: How many records there are, in lengths of noise along one direction.
+    """
+    found = max(classes, math.ceil(PER_ROOT * math.sqrt(heard / classes)))
+    return found if classes > 2 and found <= MOST_OF_ALL * width else 0
+
+
+@lru_cache(maxsize=16)
+def _axes(width: int, many: int) -> np.ndarray:
+    """Public directions at right angles, which leave lengths about as they are, float64 (width, many)."""
+    drawn = np.linalg.qr(ndtri(PublicRandom(0, 33).uniforms(width, width)))[0]
+    return np.asarray(drawn[:, :many] * math.sqrt(width / many))
+
+
+def _along(vectors: np.ndarray, many: int) -> np.ndarray:
+    """Centred records along so many directions, float64 (n, many + 1).
+
+    Each is a function of its record alone: sums over coordinates are taken in their order.
+    """
+    found = np.zeros((len(vectors), many + 1))
+    found[:, 0] = 1.0
+    for column, axis in zip(vectors[:, 1:].T, _axes(vectors.shape[1] - 1, many), strict=True):
+        found[:, 1:] += column[:, None] * axis
     return found

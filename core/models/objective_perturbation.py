@@ -66,7 +66,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -89,7 +89,7 @@ from ..privacy.replay.tape import drawn
 from ..runtime.parameters import Choice, Number, Resolved, Text, Validated, Whole, parameter
 from ..sources import Source
 from .amp import READ_UNIT, in_unit_ball
-from .centred import centred, centred_width, of_all_coordinates
+from .centred import centred, centred_width, directions_for, of_all_coordinates
 from .certified_logistic import GRID_BITS, UNIT_BITS, rounded_minimiser
 from .certified_softmax import rounded_softmax
 from .least_squares import times
@@ -277,6 +277,7 @@ def perturbed_minimiser(
 class PureLogistic(Method):
     """Objective perturbation with nothing to be tuned."""
 
+    directions: int = field(default=0, kw_only=True)  # Public ones that lines are learnt along; 0: all coordinates.
     name: ClassVar[str] = "objective"
     rank: ClassVar[int] = 0
     advantage: ClassVar[str] = "it needs no δ"
@@ -317,10 +318,13 @@ class PureLogistic(Method):
 
     def noise(self, budget: Budget) -> float:
         """Pure noise on m coordinates is m/r long; every row has that much."""
-        return (centred_width(self) + 1) / float(self.perturbation(budget).rate)
+        return ((self.directions or centred_width(self)) + 1) / float(self.perturbation(budget).rate)
 
     def for_records(self, budget: Budget, records: float) -> Self:
-        return self.shortened()
+        heard, free = records * float(self.perturbation(budget).rate), self.reach >= math.sqrt(self.corner)
+        straight = (free or self.directions > 0) and self.width == self.features.dimensions
+        many = directions_for(heard, len(self.categories), centred_width(self)) if straight else 0
+        return replace(self.shortened(), directions=many)
 
     def _planned(self, budget: Budget) -> tuple[Perturbation, NoiseScale | None]:
         cells = self.cells(budget)[1] if self.cells_share else None
@@ -343,7 +347,7 @@ class PureLogistic(Method):
         noise_source: NoiseSource,
     ) -> LinearModel:
         perturbation, cells = plan
-        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT))
+        vectors, length = in_unit_ball(*centred(self, units, READ_UNIT, self.directions))
         if self.rows == 1:
             (signed,) = signed_problems(vectors, codes, 1)
             rows = [perturbed_minimiser(signed, perturbation.rate, perturbation.curvature, noise_source)]
@@ -355,6 +359,8 @@ class PureLogistic(Method):
             counts = add_noise(in_cells(self, units, READ_UNIT), cells, noise_source)
             found = self._quieted(found, length, perturbation, Spread.of(self, counts, cells.variance))
             details["noise"] = cells.describe()
+        if self.directions:
+            details["directions"] = str(self.directions)
         kind = "logistic" if self.rows == 1 else "multinomial"
         found = np.rint(of_all_coordinates(self, found)).astype(np.int64)
         return self._model(kind, 1.0 / length, found, budget, details, noise_source)

@@ -1,14 +1,19 @@
 """Categories told from their middle: the same models, shorter records, each a function of itself alone."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from core import Domain, Numeric
+from core import Budget, Domain, Numeric
 from core.domain import Categorical
 from core.models.amp import READ_UNIT, in_unit_ball
 from core.models.centred import centred, centred_blocks, centred_radius, centred_width, directions, of_all_coordinates
-from core.models.certified_logistic import UNIT_BITS
+from core.models.certified_logistic import GRID_BITS, UNIT_BITS
+from core.models.objective_perturbation import PureLogistic
 from core.models.training_task import Task
+from core.privacy.noise.randomness import SeededSource
+from core.privacy.replay.solved_laws import PerturbedSoftmax
 
 MIXED = Domain(
     (
@@ -61,3 +66,74 @@ def test_coefficients_say_of_records_what_centred_ones_do_where_none_is_cut():
     found = centred(task, units, READ_UNIT)[0] / READ_UNIT
     assert centred_radius(task) == pytest.approx(np.sqrt(4 - 1 / 4 - 1 / 2))
     assert found @ weights == pytest.approx(units / READ_UNIT @ of_all_coordinates(task, weights), abs=1e-5)
+
+
+def wide(columns=40, classes=3, **how):
+    facts = {f"x{place}": (-1, 1) for place in range(columns)}
+    return PureLogistic(Domain.of(**facts, kind=[str(place) for place in range(classes)]), "kind", **how)
+
+
+def far_apart(trainer, many, seed=4):
+    """Records of few hidden directions, with corners of the bounds first."""
+    random, columns = np.random.default_rng(seed), len(trainer.features.columns)
+    codes = random.integers(0, 3, many)
+    middles = random.normal(0, 0.35, (3, columns))
+    x = np.clip(middles[codes] + random.normal(0, 0.25, (many, columns)), -1, 1)
+    x[:2] = [[1.0] * columns, [-1.0] * columns]
+    return np.column_stack((x, np.eye(3)[codes]))
+
+
+def test_along_directions_each_record_is_its_own_and_no_longer_than_declared():
+    trainer = wide().for_records(Budget("0.5"), 600)
+    assert trainer.directions == 14
+    units, _ = trainer.encoded(far_apart(trainer, 300), READ_UNIT)
+    whole, longest = centred(trainer, units, READ_UNIT, trainer.directions)
+    assert whole.shape == (300, 15) and (whole.astype(object) ** 2).sum(axis=1).max() <= longest
+    alone = [centred(trainer, one[None], READ_UNIT, trainer.directions)[0][0] for one in units]
+    assert np.array_equal(np.array(alone), whole)
+    vectors, _ = in_unit_ball(whole, longest)
+    assert (vectors.astype(object) ** 2).sum(axis=1).max() <= 1 << 2 * UNIT_BITS
+
+
+def test_what_is_learnt_along_directions_says_the_same_of_all_coordinates():
+    trainer = wide().for_records(Budget("0.5"), 600)
+    units, _ = trainer.encoded(0.2 * far_apart(trainer, 50)[2:], READ_UNIT)
+    along, _ = centred(trainer, units, READ_UNIT, trainer.directions)
+    rows = np.random.default_rng(0).normal(size=(3, 15))
+    assert np.allclose(along @ rows.T / READ_UNIT, units @ of_all_coordinates(trainer, rows).T / READ_UNIT, atol=1e-4)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_no_record_along_directions_costs_more_than_epsilon(place):
+    """The density of what is released, of all records and of those without one, the longest among them."""
+    budget = Budget("0.5")
+    trainer = wide().for_records(budget, 600)
+    units, codes = trainer.encoded(far_apart(trainer, 60), READ_UNIT)
+    vectors, _ = in_unit_ball(*centred(trainer, units, READ_UNIT, trainer.directions))
+    noise = trainer.perturbation(budget)
+    law = PerturbedSoftmax(noise.rate, noise.curvature, 1 << UNIT_BITS, 1 << GRID_BITS, 3)
+    told = np.column_stack((vectors, codes))
+    outcome = np.random.default_rng(1).integers(-(1 << GRID_BITS), 1 << GRID_BITS, 3 * 15).tolist()
+    lost = law.loss(told, np.delete(told, place, axis=0), outcome).most
+    assert 0.5 * float(budget.epsilon) < lost <= float(budget.epsilon) * (1 + 1e-9)
+    assert trainer.cost(budget).events[0].epsilon == Fraction(1, 2)
+
+
+def test_many_columns_of_few_records_are_learnt_along_directions():
+    budget, found = Budget("0.5"), []
+    trainer = wide(120).for_records(budget, 600)
+    points = far_apart(trainer, 1_000)
+    for one in (trainer, wide(120).shortened()):
+        model = one._trained(*one.encoded(points[:600], one.unit), budget, one._planned(budget), SeededSource(2))
+        found.append(one.score(model, points[600:]))
+    assert model.details.get("directions") is None and found[0] > found[1] + 0.1
+
+
+def test_directions_follow_from_public_facts_and_are_left_where_all_coordinates_do():
+    budget = Budget("0.5")
+    assert wide(classes=2).for_records(budget, 600).directions == 0
+    assert wide().for_records(budget, 60_000).directions == 0
+    assert wide(radius=1.0).for_records(budget, 600).directions == 0
+    assert wide(curves=1).for_records(budget, 600).directions == 0
+    again = wide().for_records(budget, 600).for_records(budget, 600)
+    assert again == wide().for_records(budget, 600) and again.directions > 0
