@@ -295,22 +295,19 @@ def rounds(budget: Budget) -> Iterator[Trial]:
         yield Trial(said(name, budget), POINTS, budget, made, honest=honest)
 
 
-CROWD = 40
-"""People beside the one who makes the difference, enough for values to be found among them."""
-FINDING = Decimal(6), Decimal("0.001")
-"""A promise under which so few people's values are found."""
-ROWS = 3
-"""Of one person, where people own several."""
+CROWD = 40  # People beside the one who makes the difference, enough for values to be found among them.
+FINDING = Decimal(6), Decimal("0.001")  # A promise under which so few people's values are found.
+ROWS = 3  # Of one person, where people own several.
 
 
-def _crowd(text: bool, unit: PrivacyUnit, neighbours: Neighbours) -> Iterator[Pair]:
+def _crowd(text: bool, unit: PrivacyUnit, neighbours: Neighbours, size: int) -> Iterator[Pair]:
     """A crowd that shares its values, and one person more with hostile ones, or in the place of an ordinary one."""
-    numbers = [str(place % 7) if text else place % 7 for place in range(CROWD)]
-    days = [f"{1 + place % 28:02}.{1 + place % 12:02}.2024" for place in range(CROWD)]
-    people = {"city": ["Basel", "Bern"] * (CROWD // 2), "x": numbers, "when": days, "sex": ["f"] * CROWD}
-    people |= {f"view {place}": ["yes"] * CROWD for place in range(2)}
+    numbers = [str(place % 7) if text else place % 7 for place in range(size)]
+    days = [f"{1 + place % 28:02}.{1 + place % 12:02}.2024" for place in range(size)]
+    people = {"city": ["Basel", "Bern"] * (size // 2), "x": numbers, "when": days, "sex": ["f"] * size}
+    people |= {f"view {place}": ["yes"] * size for place in range(2)}
     own = {"view 0": "no", "view 1": "no"}
-    others = pd.DataFrame(people | {"id": [f"person {place}" for place in range(CROWD)]})
+    others = pd.DataFrame(people | {"id": [f"person {place}" for place in range(size)]})
     ordinary = others.iloc[0].to_dict() | {"id": "somebody"}
     hostile = {
         "like others": {},
@@ -348,8 +345,12 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
                 continue
             domain = replace(POINTS, unit=unit)
 
-            def pairs(text: bool = text, unit: PrivacyUnit = unit) -> Iterator[Pair]:
-                return _crowd(text, unit, budget.neighbours)
+            share, size = (
+                (None, 10 * CROWD) if text and unit is EACH_RECORD else ("0.5", CROWD)
+            )  # None: by a first look
+
+            def pairs(text: bool = text, unit: PrivacyUnit = unit, size: int = size) -> Iterator[Pair]:
+                return _crowd(text, unit, budget.neighbours, size)
 
             def alone(records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit) -> object:
                 data = world.csv(records) if text else records
@@ -358,12 +359,13 @@ def discoveries(budget: Budget) -> Iterator[Trial]:
                 said = {"declaration": found.text(), "price": found.price, "heaps": found.heaps}
                 return said | {"kept": found.kept.to_dict()}
 
-            def followed(records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit) -> object:
+            def followed(
+                records: pd.DataFrame, world: World, text: bool = text, unit: PrivacyUnit = unit, share: Any = share
+            ) -> object:
                 data = world.csv(records) if text else records
-                asked = Discovery.of_source(open_source(data), budget, "0.5", unit, known if budget.pure else None)
-                made = release_after(
-                    asked, Tables, data, ledger=roomy(world, budget, replace(POINTS, unit=unit)), dataset=NAME
-                )
+                asked = Discovery.of_source(open_source(data), budget, share, unit, known if budget.pure else None)
+                books = roomy(world, budget, replace(POINTS, unit=unit))
+                made = release_after(asked, Tables, data, ledger=books, dataset=NAME)
                 made.save(world.out / "release.npz")
                 return made.manifest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -252,11 +252,11 @@ def say_found(found: Discovered) -> None:
             say(line)
 
 
-def shared(asked: Discovery, share: str | None, records: float | None) -> Discovery:
-    """For the share that is said or follows from the number of records, which is said."""
+def shared(asked: Discovery, share: str | None, records: float | None, followed: bool = False) -> Discovery:
+    """For the share that is said, or that a first look settles where a release follows, or by the number of records."""
     from ..releases.discovery import by_forecast, format_words, loss_words, share_words
 
-    found = by_forecast(asked, share, records)
+    found = asked if followed and asked.open else replace(by_forecast(asked, share, records), open=False)
     if share is None:
         say(share_words(found, records))
     for words in filter(None, (loss_words(found, records), format_words(found, records))):
@@ -293,4 +293,5 @@ def asked_of(
         said = _told(drafted(used, labels_of(name)))
         if said is not None:
             say(f"The labels of the file say what {listed([repr(one) for one in said.domain.names])} may hold.")
-    return shared(Discovery.of_source(source, budget, share, unit, said, columns), share, records)
+    asked = Discovery.of_source(source, budget, share, unit, said, columns)
+    return shared(asked, share, records, followed=True)

@@ -272,8 +272,13 @@ class Reserve:
     `FACTOR`). Whatever follows must have Gaussian tables alone, and continuous noise of μ <= μ2 must be as good as
     theirs but for a slack of at most s and f (`integer_shifts`). Then, whatever came first, the losses of what follows
     are those of one continuous mechanism of μ2, at worst, which composes with the first as if it had been fixed
-    beforehand. Releases of several kinds, some with pure noise say, would not do: which of them is made could follow
-    the luck of what came first, and each of them would add a delta of its own.
+    beforehand. The share itself may follow from outputs, too: a Gaussian table of μ_k is what a Brownian motion,
+    without drift or with drift 1, shows over a stretch of time of μ_k², as its increment there (along the person's
+    move; across it there is noise alone). Stretches follow each other, and what is chosen in view of earlier ones
+    decides only how long the next is. So tables whose μ_k² add up to μ² at most, whatever comes out, are a function of
+    one such motion watched for μ², whose loss is that of one continuous mechanism of μ. Releases of several kinds, some
+    with pure noise say, would not do: which of them is made could follow the luck of what came first, and each of them
+    would add a delta of its own.
     """
 
     whole: Budget  # The promise of everything together, with a delta.

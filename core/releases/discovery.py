@@ -3,7 +3,8 @@
 To look these up in the data and type them in is a leak; to know them by heart is more than most owners can. So one
 purchase with a stated share of the promise finds them, as the first stage of a release or by itself:
 
-The share is a tenth, or follows from a public guess of how many records there are (`by_forecast`).
+The share is a tenth, or follows from a public guess of how many records there are (`by_forecast`), or, where a release
+follows in the same run and nobody says it, from what a first look leaves (`Discovery.settled`).
 
 1. *How values are written.* Every record votes in each column for the formats that fit its value; the noisy votes say
    each column's kind and format, how many records miss a value, and how many records there are. A twentieth of the
@@ -49,7 +50,7 @@ from ..sketches.adaptive import Adaptive
 from ..sketches.linear import LinearSketch
 from ..sources import FileReading, Source, open_source
 from .discovery_reading import stands_out
-from .discovery_stage import Discovery
+from .discovery_stage import MORE, Discovery
 from .found import Discovered
 from .job import Job
 from .kind import Kind, TablePlan
@@ -156,7 +157,7 @@ def by_forecast(asked: Discovery, share: Number | None, records: float | None) -
         noise / math.sqrt(1.0 - float(share)) + LOST * _not_found(part)
         for share, part in zip(SHARES, parts, strict=True)
     ]
-    return replace(asked, share=SHARES[int(np.argmin(errors))])
+    return replace(asked, share=SHARES[int(np.argmin(errors))], open=False)
 
 
 def _not_found(least: float) -> float:
@@ -240,6 +241,9 @@ def _supposed() -> tuple[np.ndarray, ...]:
 def share_words(discovery: Discovery, records: float | None) -> str:
     """Which part of the promise it takes and why, in a sentence."""
     part = f"{100 * float(discovery.share):g}% of the promise finds out what nobody said"
+    if discovery.open:
+        most = f"{100 * float(MORE[-1]):g}%"
+        return f"{part}, or up to {most} where a first look leaves many records whose values are too rare for that."
     if records is None:
         return f"{part}: say about how many records there are, and it is chosen by that."
     return f"{part}: with about {records:,.0f} records pairs of columns are expected to be nearest to the truth then."
@@ -253,7 +257,7 @@ def bought_alone(
     noise_source: NoiseSource | None = None,
 ) -> Discovered:
     """Find out by itself, as one entry in the ledger; RequestError or BudgetError before anything is spent."""
-    show = progress or (lambda rows: None)
+    stage, show = replace(stage, open=False), progress or (lambda rows: None)
     exact: Any = None
     if account is not None:
         account.check(stage.cost)

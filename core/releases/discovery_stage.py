@@ -20,7 +20,7 @@ from ..errors import RequestError
 from ..privacy.accounting import Cost, Reserve
 from ..privacy.budget import EACH_RECORD, Budget, Number, PrivacyUnit, Sensitivity, exact_decimal
 from ..privacy.calibration import NoiseScale, calibrate, gaussian_scale
-from ..privacy.choosing.partition_selection import ValueSelection, plan_values, shown_values
+from ..privacy.choosing.partition_selection import FirstLook, ValueSelection, plan_values, shown_values
 from ..privacy.composition import Event, event_of
 from ..privacy.noise.noise import add_noise, check_drawable
 from ..privacy.noise.randomness import Source as NoiseSource
@@ -47,8 +47,8 @@ from .found import (
 from .found_ranges import found_ranges
 from .stages import Known, Offer, Progress, Stage
 
-SHARE = "0.1"
-"""Of the promise."""
+SHARE, MORE = "0.1", ("0.125", "0.15", "0.2", "0.25")
+"""Of the promise; and what it may become in view of a first look. See `Discovery.settled`."""
 FOR_VOTES, FOR_RANGES = Fraction(1, 50), Fraction(1, 4)
 """Of the whole promise, or a fifth of what is spent if that is less; and of the rest at least, beside values of
 categories, and as much as a third for each column of a range beside one of categories if that is more."""
@@ -81,6 +81,8 @@ class Discovery(Stage):
         What is known of some columns, which are not looked at then.
     comma : bool
         Whether a file separates its columns by semicolons, as where decimals have a comma.
+    open : bool
+        Whether nobody says the share and there may be categories: where a release follows, a first look settles it.
     """
 
     columns: tuple[str, ...]
@@ -94,6 +96,7 @@ class Discovery(Stage):
     unit: PrivacyUnit = EACH_RECORD
     said: Declaration | None = field(default=None, compare=False)
     comma: bool = False
+    open: bool = False
     name: ClassVar[str] = "discovery"
     learns: ClassVar[str] = "what nobody had said of the columns"
     needed: ClassVar[bool] = True
@@ -114,7 +117,7 @@ class Discovery(Stage):
         Parameters
         ----------
         share : Number | None
-            A tenth without it; see `discovery.by_forecast`.
+            Without it a tenth, or more where a release follows; see `discovery.by_forecast` and `settled`.
         columns : Sequence[str] | None
             Which are looked at, or said; None is all of them.
 
@@ -156,6 +159,7 @@ class Discovery(Stage):
             unit,
             said,
             isinstance(source, DelimitedSource) and source.delimiter == ";",
+            share is None and not budget.pure and "text" in by_kind,
         )
         found._check(isinstance(source, DelimitedSource))
         return found
@@ -272,6 +276,38 @@ class Discovery(Stage):
         looks, _ = self.planned(categories, len(self.numbers) + len(self.dates)) if categories else ([], None)
         return math.ceil(looks[-1].found_from()) if looks else None
 
+    def settled(
+        self, looks: list[ValueSelection], noise: NoiseScale | None, scales: int, seen: FirstLook
+    ) -> tuple[Discovery, list[ValueSelection]]:
+        """The share for which pairs are expected to err least in view of a first look, and both looks for it.
+
+        What a larger share adds is for the second look alone: all before it is as it was for the smaller one. What the
+        looks say decides how much of one promise they take, and not what the promise is; see `accounting.Reserve`.
+        """
+        if not self.open or self.reserve is None or len(looks) < 2:
+            return self, looks
+        hidden = seen.hidden(self.reserve.mu, len(self.columns))
+        offered = [self._with_share(share, looks, noise, scales) for share in (SHARE, *MORE)]
+        return min(offered, key=lambda one: hidden / math.sqrt(1.0 - float(one[0].share)) + seen.lost(one[1][-1]))
+
+    def _with_share(
+        self, share: str, looks: list[ValueSelection], noise: NoiseScale | None, scales: int
+    ) -> tuple[Discovery, list[ValueSelection]]:
+        """With a share that is not smaller, and a second look for what that adds."""
+        one, (first, second) = replace(self, share=share, open=False), looks
+        if one.reserve is None or self.reserve is None or share == self.share:
+            return one, looks
+        events = [event_of(self.votes.sensitivity(self.budget.neighbours), self.votes_noise), *first.events]
+        events += [] if noise is None else [event_of(self.ranges(scales), noise)]
+        rho = Fraction(second.moved.l2_squared) / (2 * second.noise.parameter)
+        rho += one.reserve.first_rho - self.reserve.first_rho
+        for spare in SPARE:
+            who = self.budget.neighbours, self.unit
+            more = plan_values(second.columns, rho * spare, second.failure, *who, again=True)
+            if one.reserve.covers([*events, *more.events], first=True):
+                return one, [first, more]
+        return self, looks
+
     @property
     def price(self) -> str:
         """In words."""
@@ -323,17 +359,22 @@ class Discovery(Stage):
         second = Second(scales, categories)
         if scales or categories:
             self._read(source, (*(scale.name for scale in scales), *categories), second.count, progress)
+        missing = {name: Measured(self.votes.missing(noisy, name), error) for name in self.votes.names}
         seen = shown_values(second.values, looks[0], noise_source) if looks else []
         second.values, rare = [], list[dict[str, int]]()
         first = dict(zip(categories, seen, strict=True))
         alike = columns_alike(first)
+        settled: Discovery = self
+        if looks:
+            gaps = [missing[name].count for name in categories]
+            look = FirstLook.of(looks[0], seen, gaps, max(records.count, records.error, 1.0))
+            settled, looks = self.settled(looks, noise, len(scales), look)
         if len(looks) > 1:
             third = Third([{name: first[name] for name in names} for names in alike])
             self._read(source, categories, third.count, progress)
             # A look takes a column for each that was paid for: of columns alike all but one hold nothing.
             apart = [Counter[str]()] * (len(categories) - len(alike))
             rare = shown_values([*third.values, *apart], looks[1], noise_source)[: len(alike)]
-        missing = {name: Measured(self.votes.missing(noisy, name), error) for name in self.votes.names}
         found = found_categories(first, dict(zip(alike, rare, strict=False)), looks, records, missing)
         if noise is not None:
             table, spread = add_noise(second.table, noise, noise_source), math.sqrt(noise.variance)
@@ -343,7 +384,7 @@ class Discovery(Stage):
             for name, one in formats.items()
             if name not in {f.name for f in found}
         ]
-        return self._result(found, records)
+        return settled._result(found, records)
 
     def _read(
         self, source: Source, names: Sequence[str], count: Callable[[pa.RecordBatch], None], progress: Progress
@@ -369,8 +410,15 @@ class Discovery(Stage):
         return Discovered(columns, records, self.cost, self.share, self.budget, self.left, self.unit, record)
 
     def learnt(self, known: Known, offer: Offer, noisy: Discovered) -> Iterator[Known]:
-        least = max(1.0, noisy.records.error)
+        least, known = max(1.0, noisy.records.error), self._shared(known, noisy.share, noisy)
         yield replace(known, records=max(noisy.records.count, least), found=noisy)
+
+    def _shared(self, known: Known, share: str, noisy: Discovered | None = None) -> Known:
+        """The same where this share is settled: of the promise that is paid for, less is left."""
+        if share == self.share:
+            return known
+        one = replace(self, share=share, open=False)
+        return replace(known, bought=known.bought[:-1]).after(one, one.offered(known), noisy)
 
     def supposed(self, known: Known) -> Known:
         """Columns that might be found, for prices beforehand: two values in each category, numbers from 0 to 1."""
@@ -382,6 +430,7 @@ class Discovery(Stage):
                 for name in self.dates
             ),
         ]
+        known = self._shared(known, MORE[-1] if self.open else self.share)
         return replace(known, records=ORDINARY, found=self._result(formatted, Measured(ORDINARY, 0.0)))
 
 

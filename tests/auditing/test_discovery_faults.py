@@ -12,6 +12,7 @@ from core.releases import discovery_reading, discovery_stage
 
 FRAMES = 0
 BEFORE = 1
+SETTLED = 3
 
 
 def trial(place=FRAMES):
@@ -98,6 +99,27 @@ def how_many_without_noise(monkeypatch):
         return noisy
 
     monkeypatch.setattr(discovery_stage, "add_noise", noised)
+
+
+def share_by_exact_counts(monkeypatch):
+    exact, drawn = [], discovery_stage.shown_values
+
+    def shown(counts, selection, source=None):
+        exact.append(sum(sum(column.values()) for column in counts))
+        return drawn(counts, selection, source)
+
+    def settled(stage, looks, noise, scales, seen):
+        return stage._with_share("0.2" if exact[-1] % 2 else "0.25", looks, noise, scales)
+
+    monkeypatch.setattr(discovery_stage, "shown_values", shown)
+    monkeypatch.setattr(discovery_stage.Discovery, "settled", settled)
+
+
+@pytest.mark.thorough
+def test_a_share_that_follows_from_exact_counts_is_found(monkeypatch):
+    """As below: a draw may find nothing, so that nothing is settled."""
+    share_by_exact_counts(monkeypatch)
+    assert any(not examine(trial(SETTLED), turned=True).passed for _ in range(5))
 
 
 @pytest.mark.parametrize("fault", [too_low, shown_alone], ids=lambda fault: fault.__name__)

@@ -37,7 +37,7 @@ from core.domain.formats import format_of
 from core.privacy.accounting import Reserve, admits
 from core.privacy.budget import EACH_RECORD, Neighbours
 from core.privacy.choosing.partition_selection import plan_values
-from core.privacy.composition import event_of, keeps_promise, pure_sum
+from core.privacy.composition import Gaussian, event_of, keeps_promise, pure_sum
 from core.privacy.noise.randomness import SeededSource
 from core.releases import discovery_stage
 from core.releases.discovery import bought_alone, by_forecast, expected_loss, format_words, loss_words
@@ -124,6 +124,52 @@ def test_the_share_follows_from_how_many_records_are_said_to_be_there_and_stays_
     assert by_forecast(asked, "0.1", 2_000) is asked is by_forecast(asked, None, None)
     pure = replace(asked, numbers=names, texts=(), budget=Budget(1))
     assert by_forecast(pure, None, 2_000) is pure  # no values are found, so nothing is weighed
+
+
+def test_a_first_look_settles_the_share_of_a_release_for_the_same_price(tmp_path):
+    """A tenth was taken of any table: of 2,000 records a tenth of all values and more became "other"."""
+    random, books = np.random.default_rng(3), Ledger(str(tmp_path / "ledger.sqlite"))
+
+    def shares(size: int, records: int) -> float:
+        ranks = 1.0 / np.arange(1, size + 1)
+        table = pd.DataFrame(
+            {name * 3: random.choice(size, records, p=ranks / ranks.sum()).astype(str) for name in "abcdef"}
+        )
+        table = ("value " + table).astype("string")
+        asked, name = Discovery.of_source(open_source(table), PROMISE), f"{size} of {records}"
+        made = release_after(
+            asked, lambda domain: Tables.of(domain, tables="singles"), table, ledger=books, dataset=name
+        )
+        (entry,) = books.status(name).releases
+        gaussian = [event.rho for event in entry.cost.events if isinstance(event, Gaussian)]
+        assert sum(gaussian) == asked.reserve.first_rho + asked.reserve.rest.rho, "the price is fixed beforehand"
+        assert made.privacy.rho <= sum(gaussian), "and covers all that was drawn"
+        share = made.finding.price.split(" of ")[1]
+        settled, (noise,) = replace(asked, share=share), made.privacy.noise
+        own = event_of(made.sketch.record_sensitivity(Neighbours.ADD_REMOVE), noise)
+        assert settled.reserve.covers([own]), "what a larger share takes is missing in what follows"
+        assert settled.votes_noise == asked.votes_noise
+        return float(share)
+
+    assert shares(30, 2_000) > 0.15 and shares(2, 20_000) == 0.1
+    table = pd.DataFrame({"aaa": ["x", "y"] * 2_000, "bbb": ["u", "v"] * 2_000}).astype("string")
+    assert not Discovery.of_source(open_source(table), PROMISE, "0.1").open
+    assert discover(table, PROMISE).share == "0.1", "what is bought by itself has a price that is fixed beforehand"
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_looks_of_any_share_keep_within_what_is_reserved_for_them(neighbours):
+    names = tuple("abcdefgh")
+    unit = PrivacyUnit("id", 3)
+    asked = Discovery(names, names, (), (), (), (), Budget(1, "1e-6", neighbours), unit=unit, open=True)
+    looks, noise = asked.planned(6, 2)
+    for share in discovery_stage.MORE:
+        one, (first, second) = asked._with_share(share, looks, noise, 2)
+        assert one.share == share and first == looks[0] and second.error < looks[1].error
+        moved = asked.votes.sensitivity(neighbours)
+        events = [event_of(moved, asked.votes_noise), *first.events, *second.events, event_of(asked.ranges(2), noise)]
+        assert one.reserve.covers(events, first=True) and not asked.reserve.covers(events, first=True)
+        assert one.reserve.first_rho + one.reserve.rest.rho == pytest.approx(float(asked.reserve.mu**2 / 2), rel=1e-12)
 
 
 def test_groups_of_f_and_m_are_no_yes_or_no_and_words_for_nothing_are_missing_values():
@@ -380,7 +426,7 @@ def test_a_release_of_what_was_found_is_one_entry_and_says_so_in_its_file(people
     )
     made.save(tmp_path / "made.npz")
     again = load(tmp_path / "made.npz")
-    assert again == made and again.finding.columns == made.finding.columns and "0.1 of ε = 1" in again.finding.sentence
+    assert again == made and again.finding.columns == made.finding.columns and "of ε = 1" in again.finding.sentence
     (count,) = again.count(town="Bern").to_dict("records")
     assert abs(count["estimate"] - (people["town"] == "Bern").sum()) < 6 * count["standard_error"]
 

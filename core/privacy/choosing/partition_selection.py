@@ -60,6 +60,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri
@@ -78,6 +79,16 @@ WEIGHT = 1000
 """G."""
 MARGIN = 1e-6
 """Relative, of the floating-point tail; its errors are a thousandth of that."""
+
+OTHER, RARER = 0.5, 0.8
+"""What values that are not found take of their own part from a pair of columns, and by which power of what a value
+needs to be found that part falls; measured, as `APART`, on surveys of schooling and of health."""
+APART = 0.2
+"""What noise takes of a cell that it hides, as most of it follows from single columns."""
+OFTEN = 0.1
+"""Part of the records beyond which a value need not be rare to be hidden."""
+MEAN_SIZE, MOST_COMPARED = math.sqrt(2.0 / math.pi), 12
+"""Of a normal number of deviation 1; and of how many columns pairs are looked at."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,66 @@ class ValueSelection:
     def found_from(self, chance: float = 0.95) -> float:
         """How many records of weight G a value needs so as to be found with this probability."""
         return self.threshold / self.weight + self.error * float(ndtri(chance))
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What a first look has made public: how frequent values are, and how many records have another one.
+
+    Attributes
+    ----------
+    selection : ValueSelection
+        Of the look.
+    records : float
+        About how many there are.
+    found : tuple[np.ndarray, ...]
+        Shares of the values of each column, float64 (values,).
+    rest : tuple[float, ...]
+        Of each column the share of all others; noise may make it negative, so that their mean is right.
+    """
+
+    selection: ValueSelection
+    records: float
+    found: tuple[np.ndarray, ...]
+    rest: tuple[float, ...]
+
+    @classmethod
+    def of(
+        cls, selection: ValueSelection, shown: Sequence[Mapping[str, int]], missing: Sequence[float], records: float
+    ) -> FirstLook:
+        """By the noisy counts of values, and of records that miss one, in every column.
+
+        A column in which nothing was found, though rare values would have been, is taken for one of free text.
+        """
+        found = tuple(np.array(sorted(one.values()), np.float64) / records for one in shown)
+        gaps = [max(0.0, one) / records for one in missing]
+        rest = tuple(1.0 - float(one.sum()) - gap for one, gap in zip(found, gaps, strict=True))
+        told = [place for place, one in enumerate(found) if len(one) or selection.found_from() > OFTEN * records]
+        return cls(selection, records, tuple(found[place] for place in told), tuple(rest[place] for place in told))
+
+    def lost(self, again: ValueSelection) -> float:
+        """What a pair of columns is expected to lose, as a part of its records, by what a second look does not find."""
+        rest = max(0.0, float(np.mean(self.rest or (0.0,))))
+        needed = again.found_from() * math.sqrt(max(1.0, rest * self.selection.columns))  # rare in so many columns
+        return OTHER * rest * float(min(1.0, needed / self.selection.found_from()) ** RARER)
+
+    def hidden(self, mu: float, columns: int) -> float:
+        """What noise is expected to take from a pair, with a whole promise of μ for all pairs of so many columns.
+
+        Values that were not found are supposed to be half as frequent as those that are.
+        """
+        noise = math.sqrt(self.selection.moved.l2_squared / self.selection.columns * math.comb(columns, 2) * 2) / mu
+        half = self.selection.found_from() / 2.0
+        cells = []
+        for one, rest in list(zip(self.found, self.rest, strict=True))[:MOST_COMPARED]:
+            others = max(0.0, rest)
+            many = max(1.0, others * self.records / half)
+            cells.append((np.append(one, others / many) * self.records, np.append(np.ones(len(one)), many)))
+        errors = [
+            of_one @ np.minimum(noise * MEAN_SIZE, APART * np.outer(one, other) / self.records) @ of_other
+            for (one, of_one), (other, of_other) in combinations(cells, 2)
+        ]
+        return float(np.mean(errors)) / (2.0 * self.records) if errors else 0.0
 
 
 def plan_values(
