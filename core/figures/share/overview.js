@@ -1,6 +1,6 @@
 // A whole table at a glance: a picture a column, and whatever is touched in one is answered by all others at once.
 import { SHADES, element, isolated, plainTable, put, selectOf } from "./canvas.js";
-import { bandWords, groupsApart, leadOf, listed, mostOf, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, withUnit } from "./numbers.js";
+import { bandWords, groupsApart, leadOf, listed, mostOf, rivalsOf, roundMarks, rounded, roundedRange, shareDigits, shareMarks, shareWords, significant, stretchWords, strongestPair, titleOf, valueWords, wholeDigits, withUnit } from "./numbers.js";
 import { CellPicture, LEVELS, MOST_ROWS, Picture, bandAt, bandRows, drawing, hatchPattern, rectangle, roundedUp } from "./pictures.js";
 import { csvOf, save } from "./take.js";
 import { total } from "../../../readers/javascript/arrays.js";
