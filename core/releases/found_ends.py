@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..runtime.counter_tables import Floats, Integers
+from ..runtime.counter_tables import Floats, Integers, Truths
 from .common_shapes import LOOSE, SPREADING, loosened, shapes_of, spans_of
 from .discovery_reading import (
     COARSE,
@@ -155,10 +155,10 @@ def beyond(seen: Seen, low: float, high: float) -> tuple[float, float]:
     is taken away from them: of coarse cells that lie within it and of parts of others."""
     places = np.arange(seen.parts.size)
     edges = np.array([seen.scale.edge(place) for place in (*places, seen.parts.size)])
-    within = ((edges[:-1] <= high) & (edges[1:] > low)).reshape(seen.parts.shape)
+    within: Truths = np.asarray((edges[:-1] <= high) & (edges[1:] > low), bool).reshape(seen.parts.shape)
     if seen.kind == "number" and low <= 0.0 <= high:
         within[COARSE] = True  # all parts of the cell of 0 but the first are empty
-    whole = within.all(axis=1)
+    whole: Truths = np.asarray(within.all(axis=1), bool)
     parts = within & ~whole[:, None]
     held = float(seen.cells[whole].sum() + seen.parts[parts].sum())
     return seen.records - held, math.sqrt(seen.variance * whole.sum() + seen.error**2 * parts.sum())
