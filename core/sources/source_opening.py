@@ -57,7 +57,8 @@ class FileReading(TypedDict, total=False):
     Attributes
     ----------
     names : Sequence[str] | None
-        For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet.
+        For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet; of
+        JSON lines those that are columns, where not all records have the same ones.
     encoding, sep, header, sheet : str, str, bool | int | None, str
         As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
     """
