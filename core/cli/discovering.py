@@ -35,6 +35,16 @@ discovery_option = partial(Option, rich_help_panel="Finding out")
 MOST_SAID = 6  # columns of a declaration that are still to be finished, by name
 
 
+LabelsOption = Annotated[
+    bool,
+    discovery_option(
+        "--labels",
+        help="What labels in a file of SPSS or Stata say is public: somebody wrote them beforehand. Labels that "
+        "a program made of the answers, as factors of R are, would show what one person alone has said.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class DraftOptions:
     """What a declaration is made of besides the table, and where it goes."""
@@ -119,6 +129,7 @@ class FindingOptions:
         str | None,
         discovery_option(metavar="NAME", help="The data set in the ledger; without it, the name of SOURCE."),
     ] = None
+    labels: LabelsOption = False
 
     def bought(self, source: str, books: LedgerOptions, file: FileOptions, draft: DraftOptions) -> str:
         """The declaration of what was found out, which is spent."""
@@ -133,7 +144,7 @@ class FindingOptions:
             raise RequestError(
                 "What is found out takes a share of a promise: say --epsilon, and --delta where values are found."
             )
-        said = _told(entries)
+        said = _told(entries) if draft.codebook is not None else _labelled(entries, self.labels)
         promise = Budget(self.epsilon, self.delta, self.neighbours)
         who = None if self.unit is None else PrivacyUnit(*notation.parse_unit(self.unit))
         asked = shared(Discovery.of_source(opened, promise, self.share, who, said), self.share, self.records)
@@ -167,15 +178,16 @@ def declare(
     """Draft a declaration from the names and types of a table's columns, a codebook and common knowledge.
 
     No value of the table is in it. How its columns are written is a guess from the first rows, to be looked through;
-    `discover` finds it out under a promise. The labels in a file of SPSS or Stata are a codebook. What is not known
-    stands behind a #, to be finished by hand; --declaration of the other commands takes the file.
+    `discover` finds it out under a promise. The labels in a file of SPSS or Stata are a codebook: take away what was
+    made of the answers. What is not known stands behind a #, to be finished by hand; --declaration of the other
+    commands takes the file.
     """
     from ..domain.drafts import draft_text
 
     if discover:
         draft.write(finding.bought(source, books, file, draft))
         return
-    given = (("epsilon", finding.epsilon), ("unit", finding.unit), ("share", finding.share))
+    given = (("epsilon", finding.epsilon), ("unit", finding.unit), ("share", finding.share), ("labels", finding.labels))
     refuse_typed([f"--{name}" for name, one in (*given, ("records", finding.records)) if one], "--discover is not")
     entries = draft.entries(source, file.open(source), guessed=True)
     draft.write(draft_text(entries))
@@ -208,6 +220,22 @@ def _told(entries: Sequence[Entry]) -> Declaration | None:
 
     told = [entry for entry in entries if entry.because.startswith("from the codebook") and not entry.unknown]
     return Declaration.of(draft_text(told)) if told else None
+
+
+def _labelled(entries: Sequence[Entry], public: bool) -> Declaration | None:
+    """The columns of which labels inside the file say enough, where its owner says that they are public."""
+    said = _told(entries)
+    if said is None:
+        return None
+    names = listed([repr(one) for one in said.domain.names])
+    if public:
+        say(f"The labels of the file say what {names} may hold.")
+        return said
+    say(
+        f"The file has labels of {names}, which are not taken, as they may have been made of the answers: if somebody "
+        "wrote them beforehand, --labels takes them as public."
+    )
+    return None
 
 
 def _bought(asked: Discovery, source: Source, books: LedgerOptions, name: str) -> Discovered:
@@ -272,8 +300,9 @@ def asked_of(
     budget: Budget,
     share: str | None,
     records: float | None,
+    labels: bool = False,
 ) -> Discovery:
-    """What a release finds out first: what its declaration does not say, or the labels of a file of SPSS or Stata."""
+    """What a release finds out first: what its declaration does not say, or labels of SPSS or Stata that are public."""
     from ..domain import PrivacyUnit
     from ..domain.declarations import Declaration
     from ..domain.drafts import drafted
@@ -290,8 +319,6 @@ def asked_of(
     else:
         used = [one for one in typed_columns(source) if unit is None or one[0] != unit.column]
         used = [one for one in used if columns is None or one[0] in columns]
-        said = _told(drafted(used, labels_of(name)))
-        if said is not None:
-            say(f"The labels of the file say what {listed([repr(one) for one in said.domain.names])} may hold.")
+        said = _labelled(drafted(used, labels_of(name)), labels)
     asked = Discovery.of_source(source, budget, share, unit, said, columns)
     return shared(asked, share, records, followed=True)

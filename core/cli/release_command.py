@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ..errors import RequestError
 from . import notation
 from .declaring import FileOptions, declared_domain, declared_sketch, pairs_worth_it, say_presets, with_size
-from .discovering import asked_of, discovery_option, say_found
+from .discovering import LabelsOption, asked_of, discovery_option, say_found
 from .from_the_end import check_said, promised
 from .mechanisms import warn_of_wide_column
 from .output import check_writable, reading, say, unsaid
@@ -140,6 +140,7 @@ def release(
             show_default=False,
         ),
     ] = None,
+    labels: LabelsOption = False,
 ) -> None:
     """Release private data: read it once, spend the budget, add noise, and write a file that anyone may ask for ever.
 
@@ -184,7 +185,7 @@ def release(
 
         if discover:
             refuse_typed(typed(bought), "--discover finds ranges itself")
-            asked = asked_of(source, opened, data, shape, budget, discover_share, guess.records)
+            asked = asked_of(source, opened, data, shape, budget, discover_share, guess.records, labels)
             plan = _plan_of_found(asked, shape, guess)
         else:
             plan = _plan(data, shape, guess, budget, purchase)

@@ -332,11 +332,30 @@ def test_a_release_that_finds_out_columns_takes_the_labels_of_its_own_file(comma
         "--out",
         tmp_path / "poll.npz",
     )
-    result = command("release", tmp_path / "poll.sav", "--discover", "--mechanism", "tables", *promise)
+    result = command("release", tmp_path / "poll.sav", "--discover", "--labels", "--mechanism", "tables", *promise)
     assert result.exit_code == 0, result.output
     assert "labels of the file say what 'vote' may hold" in " ".join(result.stderr.split())
     found = load(tmp_path / "poll.npz").sketch.domain
     assert found.columns[found.names.index("vote")].categories == ("A", "B", "refused", "unsure")
+
+
+def test_labels_that_may_be_made_of_the_answers_are_taken_where_their_owner_says_that_they_are_public(
+    command, tmp_path
+):
+    """A factor's labels are all values there are: one that a single person has was found at no price."""
+    random = np.random.default_rng(5)
+    towns = random.choice(["Bern", "Uri", "Zug"], ROWS).astype(object)
+    towns[7] = "Xanthippe's"
+    pd.DataFrame({"town": pd.Categorical(towns), "age": random.integers(18, 90, ROWS) + 0.0}).to_stata(
+        tmp_path / "people.dta", write_index=False
+    )
+    promise = ("--epsilon", "5", "--delta", "1e-6", "--ledger", tmp_path / "ledger.sqlite")
+    for name, more in (("found", ()), ("taken", ("--labels",))):
+        out = tmp_path / f"{name}.yaml"
+        result = command("discover", tmp_path / "people.dta", *promise, "--dataset", name, *more, "--out", out)
+        assert result.exit_code == 0, result.output
+        told = "not taken" in " ".join(result.stderr.split())
+        assert ("Xanthippe" in out.read_text(), told) == ((False, True), (True, False))[bool(more)]
 
 
 def test_a_codebook_that_says_a_column_is_text_takes_nothing_from_its_first_records(command, tmp_path):
