@@ -315,6 +315,7 @@ def test_what_was_found_of_one_file_was_not_found_of_another_of_the_same_columns
         assert len(visitor.purchases.made_of(visitor.records.number)) == bought, name
 
 
+@pytest.mark.thorough
 def test_begin_afresh_empties_the_fields_that_a_browser_shows(data_folder):
     """The number of rows a person stood there still, and the page said that it was missing."""
     app = read(with_file(), salary="number")
@@ -556,6 +557,7 @@ def test_what_was_found_is_there_with_its_price_after_a_reload(ledger):
     assert [one.cost for one in app.session_state[KEY].own.bought] == [ledger.status("people").releases[0].cost]
 
 
+@pytest.mark.thorough
 def test_what_was_paid_for_is_there_after_a_reload_in_the_middle_and_after_beginning_afresh(ledger, monkeypatch):
     """A visitor who left while it was found out had paid for nothing, and the total does not allow it again."""
 

@@ -147,6 +147,7 @@ def test_a_delta_is_chosen_beside_epsilon_and_says_what_it_brings_and_costs(ledg
     assert brought in [one.value for one in at.markdown]  # the same two figures, whichever is chosen
 
 
+@pytest.mark.thorough
 def test_where_a_delta_lets_pairs_be_seen_it_is_not_said_to_gain_nothing(ledger):
     """With several rows a person a pure promise counts single columns alone, with more cells and less noise each."""
     names = [f"x{place}" for place in range(8)]
