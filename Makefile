@@ -26,10 +26,14 @@ app: $(VENV)/.app
 # in all of them takes half a minute. Apple's libraries do not work on in a forked process.
 SIDE_BY_SIDE := $(if $(filter Darwin,$(shell uname)),-n 3 --dist worksteal,-p tests.side_by_side --processes 3)
 
+# What mypy found is kept for this user, as compiled loops are, and holds for other clones of the same files: it tells by
+# what is in them.
+TYPES := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/frostglass/types
+
 test-deep: export FROSTGLASS_DEEP = 1
 test test-deep: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync $(VENV)/.warm chromium style
-	$(BIN)/mypy & $(BIN)/python -m pytest $(SIDE_BY_SIDE) --assert=plain; tested=$$?; \
+	$(BIN)/mypy --cache-dir=$(TYPES) & $(BIN)/python -m pytest $(SIDE_BY_SIDE) --assert=plain; tested=$$?; \
 	test $$tested -ne 1 || $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; wait $$! && exit $$tested
 
 chromium:
