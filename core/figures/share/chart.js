@@ -3,6 +3,7 @@ import { FONT, coloursNow, cutTo, element, hatching, imageOf, shade, textWidth }
 import { Lattice, hiddenByNoise } from "./lattice.js";
 import { endsOf, marksOf, roundMarks, significant, titleOf } from "./numbers.js";
 
+const ROUGH = 16; // Places along a side of a picture that is drawn again.
 const PAD = { left: 62, right: 14, top: 26, bottom: 46 };
 
 export class Chart {
@@ -121,7 +122,7 @@ export class Chart {
     this.drawnFor = key;
     const asked = (sides) => /** @type {const} */ ([this.x, this.y, this.window, sides, this.held]);
     const long = this.isMap && this.decoder.takesLong;
-    this.keep(long ? this.decoder.rough(this.x, this.y, this.window, this.held) : this.decoder.picture(...asked(places)));
+    this.keep(this.decoder.picture(...asked(long ? [ROUGH, ROUGH] : places)));
     if (!long) return;
     this.decoder.inStrips(...asked(places), () => this.drawnFor === key && this.canvas.isConnected).then((shown) => {
       if (!shown) return;

@@ -4,7 +4,7 @@ import { endsOf, nearest } from "./numbers.js";
 import { amountAt } from "../../../readers/javascript/columns.js";
 
 // Counters that a picture may look up: a quarter of a second on a small machine. Places that are averaged over then.
-const MOST_LOOKUPS = 25e6, AVERAGED = 16, MANY = 400, ROUGH = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6;
+const MOST_LOOKUPS = 25e6, AVERAGED = 16, LEAST_SIDE = 24, SAMPLED = 500, STEPS_TAKEN = 60, OF_SUMS = 64, STRIP = 6;
 
 export class Live {
   answers; columns; nearest; reach; readings; records; suited;
@@ -75,10 +75,10 @@ export class Live {
   }
 
   /** Answers to a strip of it, from one place along its last axis to another. */
-  strip({ axes, along }, held, from = 0, to = Infinity, averaged = AVERAGED) {
+  strip({ axes, along }, held, from = 0, to = Infinity) {
     const drawn = Object.fromEntries(axes.map((place, side) => [this.columns[place].name,
       (side === axes.length - 1 ? along[side].slice(from, to) : along[side]).map((value) => this.valueOf(place, value))]));
-    return this.inUnits(this.release.across(drawn, this.kept(held, ...axes), averaged));
+    return this.inUnits(this.release.across(drawn, this.kept(held, ...axes), AVERAGED));
   }
 
   picture(x, y, window, places, held) {
@@ -86,17 +86,9 @@ export class Live {
     return { ...laid, ...this.strip(laid, held) };
   }
 
-  /** One that is there at once: on few places, and of other columns few are averaged over. */
-  rough(x, y, window, held) {
-    const laid = this.laid(x, y, window, [ROUGH, ROUGH], held);
-    return { ...laid, ...this.strip(laid, held, 0, Infinity, AVERAGED / 4) };
-  }
-
-  /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products, or hundreds of counters a place. */
+  /** Whether a map takes a person's patience: a grid whose kernel is a sum of dozens of products. */
   get takesLong() {
-    const { sketch } = this.release;
-    if (this.grid) return sketch.terms.length > 1;
-    return !sketch.groupEstimatesAcross && (sketch.lookups ?? 0) * (this.own.names.length > 2 ? AVERAGED : 1) > MANY;
+    return this.grid && this.release.sketch.terms.length > 1;
   }
 
   /** A picture strip by strip, so that a page answers between them; null as soon as nobody waits for it any more. */
