@@ -51,7 +51,9 @@ def test_imports_inside_functions_and_for_types_count(tmp_path, monkeypatch):
 @pytest.mark.thorough
 def test_run_as_a_file_it_ended_in_the_middle():
     code = f"import runpy; runpy.run_path({SPEC.origin!r})['path_of_a_record']()"
-    run = subprocess.run([sys.executable, "-P", "-c", code], cwd=Path(SPEC.origin).parent, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", code], cwd=Path(SPEC.origin).parent, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
 
 
