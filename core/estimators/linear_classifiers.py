@@ -71,15 +71,9 @@ class LabelledEstimator(ClassifierMixin, PrivateEstimator):
     def fit(self, X: object, y: object) -> Self:
         """Spend the budget and fit.
 
-        Parameters
-        ----------
-        y : object
-            (n,) labels, each one of ``classes``.
+        `y`: (n,) labels, each one of ``classes``.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range, or a label is not on the list; nothing was spent.
+        RequestError when a public fact is missing or out of range, or a label is not on the list; nothing was spent.
         """
         self._learn(*self._labelled(X, y))
         return self

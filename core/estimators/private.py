@@ -77,10 +77,7 @@ class PrivateEstimator(BaseEstimator):
     def _domain(self, bounds: object, classes: tuple[str, ...] = ()) -> Domain:
         """The public facts: one column of vectors for one pair of bounds, or a column of numbers for each pair.
 
-        Raises
-        ------
-        RequestError
-            When there are no bounds, or not as many as features.
+        RequestError when there are no bounds, or not as many as features.
         """
         if bounds is None:
             raise RequestError(
@@ -119,18 +116,10 @@ class PrivateEstimator(BaseEstimator):
     ) -> Release:
         """Spend the budget and release; nothing of X is kept.
 
-        Parameters
-        ----------
-        domain, X, labels : Domain, np.ndarray, np.ndarray | None
-            The public facts, and the private records.
-        make : Callable[[float, Budget, float | None], LinearSketch]
-            The sketch for so many records under a budget, that are spread so far where that is known.
-        settled : bool
-            Whether the sketch is the same for any number of records.
-        apart : Domain | None
-            The features, where how far records lie apart is to be bought first; see `core.releases.stages`.
-        centre : CentrePurchase | None
-            What is to be bought besides.
+        `domain`, `X`, `labels`: The public facts, and the private records. `make`: The sketch for so many records under
+        a budget, that are spread so far where that is known. `settled`: Whether the sketch is the same for any number
+        of records. `apart`: The features, where how far records lie apart is to be bought first; see
+        `core.releases.stages`. `centre`: What is to be bought besides.
         """
         budget, source = self._budget(), open_source(as_table(domain, X, labels))
         payer = payer_of(self.ledger, self.dataset, budget, domain.unit)
@@ -232,20 +221,11 @@ def kernel_sketch(
 ) -> LinearSketch:
     """A sketch of kernel sums.
 
-    Parameters
-    ----------
-    mechanism : str | None
-        Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel has hashes
-        and random features elsewhere.
-    rows : int | None
-        Of the sketch; None leaves them to the forecast.
-    records : float | None
-        A public guess of their number.
+    `mechanism`: Its name; None takes what promises most by forecast, or, with a number of rows, RACE where the kernel
+    has hashes and random features elsewhere. `rows`: Of the sketch; None leaves them to the forecast. `records`: A
+    public guess of their number.
 
-    Raises
-    ------
-    RequestError
-        When the mechanism does not have the kernel, or none has.
+    RequestError when the mechanism does not have the kernel, or none has.
     """
     if mechanism is None and rows is None:
         best = recommend(domain, records, budget, Closeness(kernel, seed=seed))[0]

@@ -62,10 +62,7 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
     def fit(self, X: object, y: object) -> PrivateRidge:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, y = self._read(X, y)
         features = self._domain(self.bounds)
@@ -130,10 +127,7 @@ class PrivatePCA(TransformerMixin, PrivateEstimator):
     def fit(self, X: object, y: object = None) -> PrivatePCA:
         """Spend the budget and make the release.
 
-        Raises
-        ------
-        RequestError
-            When a public fact is missing or out of range; nothing was spent.
+        RequestError when a public fact is missing or out of range; nothing was spent.
         """
         X, _ = self._read(X)
         domain = self._domain(self.bounds)

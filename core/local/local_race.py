@@ -179,10 +179,7 @@ class CellReports(RowReports):
     def release(self, tally: Tally) -> Release:
         """What the collector hands out: a RACE release, which every task works on.
 
-        Raises
-        ------
-        RequestError
-            When nobody reported.
+        RequestError when nobody reported.
         """
         if not tally.people:
             raise RequestError("No report fits the survey, so there is nothing to release.")

@@ -222,12 +222,7 @@ class GridCounts:
 
     `grids`: A generous public range for each column, by name.
 
-    Attributes
-    ----------
-    domain : Domain
-        Of the columns that are counted.
-    counts : list[np.ndarray]
-        int64 (cells,) of every column.
+    `domain`: Of the columns that are counted. `counts`: int64 (cells,) of every column.
     """
 
     def __init__(self, grids: Mapping[str, Grid], unit: PrivacyUnit):

@@ -123,12 +123,8 @@ class Reader:
 class Kind(Protocol):
     """One kind of release, of one sketch under one budget. Everything here but `noised` follows from public facts.
 
-    Attributes
-    ----------
-    sketch : LinearSketch | Adaptive
-        What is released, of a settled size; the ledger's note names it.
-    budget : Budget
-        The promise of everything together.
+    `sketch`: What is released, of a settled size; the ledger's note names it. `budget`: The promise of everything
+    together.
     """
 
     @property

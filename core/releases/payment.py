@@ -275,31 +275,17 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 @dataclass(frozen=True)
 class Purchase:
-    """What was bought of a table, and what is left for a release of it.
+    """What was bought of a table, and what is left for a release of it."""
 
-    Attributes
-    ----------
-    columns : tuple[str, ...]
-        Of which something was found.
-    cost, whole, left : Cost, Budget, Budget
-        What it has cost; the promise of which it was the first part; and what that leaves for one release after it.
-    price : str
-        The cost in words.
-    kept : Finding
-        What a release file says of it.
-    found : Discovered | None
-        What was found; None of what an earlier visit bought.
-    said : Mapping[str, Any]
-        By column, the entries of a declaration that were found, or why the column is left out: JSON.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # Of which something was found.
+    # What it has cost; the promise of which it was the first part; and what that leaves for one release after it.
     cost: Cost
     whole: Budget
     left: Budget
-    price: str
-    kept: Finding
-    found: Discovered | None = None
+    price: str  # The cost in words.
+    kept: Finding  # What a release file says of it.
+    found: Discovered | None = None  # What was found; None of what an earlier visit bought.
+    # By column, the entries of a declaration that were found, or why the column is left out: JSON.
     said: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -102,28 +102,16 @@ NO_NUMBER = ("na", "n/a", "#n/a", "null", "none", "nan", "-nan", "<na>", "-", "?
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a text table or a spreadsheet is read where its owner says more than its name and header do.
+    """How a text table or a spreadsheet is read where its owner says more than its name and header do."""
 
-    Parameters
-    ----------
-    encoding : str
-        Such as "windows-1252"; "" for UTF-16 where a mark says so, Windows-1250 where the names do, else
-        `copies.EITHER`.
-    separator : str
-        What stands between fields, or its name ("tab", "semicolon"); "" for what the header line has most of.
-    header : int | None
-        The line of the names, from 1, or 0 where there is none; None for the first one, if it has names.
-    names : tuple[str, ...]
-        Names for all columns, in place of those in the file; () for these.
-    sheet : str
-        Of a spreadsheet: "" for its first, "*" for all of them.
-    """
-
+    # Such as "windows-1252"; "" for UTF-16 where a mark says so, Windows-1250 where the names do, else `copies.EITHER`.
     encoding: str = ""
+    # What stands between fields, or its name ("tab", "semicolon"); "" for what the header line has most of.
     separator: str = ""
+    # The line of the names, from 1, or 0 where there is none; None for the first one, if it has names.
     header: int | None = None
-    names: tuple[str, ...] = ()
-    sheet: str = ""
+    names: tuple[str, ...] = ()  # Names for all columns, in place of those in the file; () for these.
+    sheet: str = ""  # Of a spreadsheet: "" for its first, "*" for all of them.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "encoding", checked_encoding(self.encoding))

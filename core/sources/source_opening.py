@@ -52,18 +52,12 @@ FILE_TYPES = list(dict.fromkeys(suffix.rpartition(".")[2] for suffix in SUFFIXES
 
 
 class FileReading(TypedDict, total=False):
-    """How data are read that do not say it themselves, as whoever opens them may say it.
+    """How data are read that do not say it themselves, as whoever opens them may say it."""
 
-    Attributes
-    ----------
-    names : Sequence[str] | None
-        For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet; of
-        JSON lines those that are columns, where not all records have the same ones.
-    encoding, sep, header, sheet : str, str, bool | int | None, str
-        As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
-    """
-
+    # For the columns of an array, which has none of its own, or in place of those of a text table or spreadsheet; of
+    # JSON lines those that are columns, where not all records have the same ones.
     names: Sequence[str] | None
+    # As of `TextOptions`, of text tables and spreadsheets alone; ``header=False`` says that there are no names.
     encoding: str
     sep: str
     header: bool | int | None
@@ -90,19 +84,12 @@ def open_source(
 ) -> Source:
     """Open data for reading; nothing but names and types of columns is looked at yet.
 
-    Parameters
-    ----------
-    data : object
-        A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
-        ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame,
-        anything that speaks Arrow, a NumPy array, or a mapping from names to columns.
-    names, encoding, sep, header, sheet : Sequence[str] | None, str, str, bool | int | None, str
-        As of `FileReading`.
+    `data`: A path or pattern of files in one of `FORMATS`, ``"file.xlsx::sheet"``, ``"file.duckdb::table"``,
+    ``"file.sqlite::table"``, the address of a Parquet file in an object store, an `Upload`, a pandas frame, anything
+    that speaks Arrow, a NumPy array, or a mapping from names to columns. `names`, `encoding`, `sep`, `header`, `sheet`:
+    As of `FileReading`.
 
-    Raises
-    ------
-    RequestError
-        When there is nothing to read, it is not what its name says, or it says itself how it is read.
+    RequestError when there is nothing to read, it is not what its name says, or it says itself how it is read.
     """
     options = TextOptions(encoding, sep, header, tuple(names or ()), sheet)
     source = _opened(data, options)
@@ -140,10 +127,7 @@ def _opened(data: object, options: TextOptions) -> Source:
 def named_files(name: str) -> tuple[str, ...]:
     """Paths of the files that a path, a pattern or a database table names; none for an address in an object store.
 
-    Raises
-    ------
-    RequestError
-        When a path or pattern names none, or files that cannot be read together.
+    RequestError when a path or pattern names none, or files that cannot be read together.
     """
     if _is_address(name):
         return ()

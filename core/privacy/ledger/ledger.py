@@ -67,19 +67,12 @@ class Ledger:
     def __init__(self, where: str | Path | None = None, witness: str = "") -> None:
         """Open a ledger, creating it where there is none.
 
-        Parameters
-        ----------
-        where : str | Path | None
-            A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder.
-        witness : str
-            A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only
-            ever appended to, so that an older copy in the ledger's place is noticed; none without. A ledger that was
-            ever changed with one is not changed without.
+        `where`: A path, ``sqlite:///path`` or ``postgresql://…``; None is a file in the user's data folder. `witness`:
+        A path or ``postgresql://…``: a second place, elsewhere, that knows how far the ledger had come and is only ever
+        appended to, so that an older copy in the ledger's place is noticed; none without. A ledger that was ever
+        changed with one is not changed without.
 
-        Raises
-        ------
-        RequestError
-            When the place cannot hold a ledger, or holds a damaged one.
+        RequestError when the place cannot hold a ledger, or holds a damaged one.
         """
         self._store = Store(where, witness)
         self.where: str = self._store.where
@@ -99,19 +92,11 @@ class Ledger:
 
         Repeating the same promise changes nothing; another one for the same name is refused.
 
-        Parameters
-        ----------
-        name : str
-            At most 100 visible characters.
-        epsilon, delta : Number
-            The total of all releases there will ever be.
-        neighbours, unit : Neighbours | str, str
-            Whom the promise protects: the relation, and "record" or the text that names the column of people's ids.
+        `name`: At most 100 visible characters. `epsilon`, `delta`: The total of all releases there will ever be.
+        `neighbours`, `unit`: Whom the promise protects: the relation, and "record" or the text that names the column of
+        people's ids.
 
-        Raises
-        ------
-        RequestError
-            When a number is out of range, or the name is taken by another promise.
+        RequestError when a number is out of range, or the name is taken by another promise.
         """
         budget = Budget(epsilon, delta, neighbours)
         name, unit = self._stored(name), checked_name(unit, "privacy unit")
@@ -198,28 +183,17 @@ class Ledger:
     ) -> str:
         """Write a release down for ever, before it is made; only draw its noise when this has returned.
 
-        Parameters
-        ----------
-        name : str
-            A registered data set.
-        cost : Cost
-            What the release does to privacy.
-        note : dict[str, Any] | None
-            Public facts about it (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data.
-        neighbours, unit : Neighbours | str, str
-            Whom the release protects.
+        `name`: A registered data set. `cost`: What the release does to privacy. `note`: Public facts about it
+        (mechanism, parameters); at most 100,000 characters of JSON, and no value of the data. `neighbours`, `unit`:
+        Whom the release protects.
+
+        BudgetError when the total would be passed. RequestError when the data set is unknown, or its promise protects
+        someone else than the release does.
 
         Returns
         -------
         str
             The entry's id: the beginning of its link, so that a release that carries it can be matched.
-
-        Raises
-        ------
-        BudgetError
-            When the total would be passed.
-        RequestError
-            When the data set is unknown, or its promise protects someone else than the release does.
         """
         noted = note or {}
         _checked_note(noted)
@@ -248,17 +222,11 @@ class Ledger:
         The price of all periods was written down with the first ones, so nothing is spent; what has to be ruled out is
         that a period is drawn twice.
 
-        Parameters
-        ----------
-        name, seed : str, str
-            The data set, and the digits of the release's seed, which its entry notes.
-        after, until : int
-            How many periods are drawn already, and how many will be.
+        `name`, `seed`: The data set, and the digits of the release's seed, which its entry notes. `after`, `until`: How
+        many periods are drawn already, and how many will be.
 
-        Raises
-        ------
-        RequestError
-            When the data set has not paid for such a release, or other periods were drawn than the caller knows of.
+        RequestError when the data set has not paid for such a release, or other periods were drawn than the caller
+        knows of.
         """
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
