@@ -58,7 +58,7 @@ class Job:
     long first reading is written down, if anywhere. `known`: What was bought before it: part of what the file says and
     promises. `say`: Tells the owner what happens.
 
-    Its `kind` is as given, or with the seeds of the run that is continued; of a plan at first that for ordinary records.
+    Its `kind` is as given, or with the seeds of the run that is continued; of a plan first that for ordinary records.
     `readings`: How often the source is read at most, as far as that is known. `kept`: Where the release is on the disk,
     once it is.
 
