@@ -29,8 +29,8 @@ from ..privacy.accounting import Cost
 from ..privacy.budget import Budget
 from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.job import Job
+from ..releases.kind import kind_of
 from ..releases.payment import payer_of, spending
-from ..releases.planning import kind_of
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..runtime.parameters import check_choice

@@ -24,9 +24,8 @@ from ..releases.bounds_and_centre import CentrePurchase
 from ..releases.forecast.recommendation import Closeness, recommend
 from ..releases.forecast.scales import by_coordinates, chosen_scales
 from ..releases.job import Job
-from ..releases.kind import Kind, TablePlan
+from ..releases.kind import Kind, TablePlan, kind_of, warn_of_wide_columns
 from ..releases.payment import payer_of
-from ..releases.planning import kind_of, warn_of_wide_columns
 from ..releases.purchase_plan import PurchasePlan
 from ..releases.release import Release
 from ..releases.stages import Count, Known, Spread, Stage

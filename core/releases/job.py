@@ -30,10 +30,21 @@ from .file import copy, room_for
 from .fitting import Fitting
 from .forecast.sketch_sizes import ANY_RECORDS
 from .going_on import Later
-from .kind import LOCAL, Filling, Kind, Plain, Reader, TablePlan, check_engine, most_bytes
+from .kind import (
+    LOCAL,
+    Filling,
+    Kind,
+    Plain,
+    Reader,
+    TablePlan,
+    check_engine,
+    kind_of,
+    most_bytes,
+    priced,
+    warn_of_wide_columns,
+)
 from .manifest import check_describable
 from .payment import LedgerAccount, payer_of, saying_spent
-from .planning import kind_of, priced, warn_of_wide_columns
 from .purchase_plan import PurchasePlan, Purchasing
 from .release import Release
 from .release_store import Place, paid_name, public_name, shelf_of

@@ -47,10 +47,9 @@ from ..sketches.plan import Planned, planned_for
 from ..sources import FileReading, Source, open_source
 from .going_on import Kept, kept_for
 from .job import Job
-from .kind import Plain
+from .kind import Plain, priced
 from .manifest import Averaged
 from .payment import LedgerAccount, payer_of
-from .planning import priced
 from .release import Release, digest_of, now, same_map
 
 STEPS = 16  # Halvings of what is left open of a promise.

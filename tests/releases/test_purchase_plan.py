@@ -19,9 +19,8 @@ from core.privacy.record import BoughtCount
 from core.releases.discovery_stage import Discovery
 from core.releases.forecast.kernel_choice import kernel_apart
 from core.releases.job import Job
-from core.releases.kind import Plain
+from core.releases.kind import Plain, kind_of
 from core.releases.payment import LedgerAccount, check_all_remembered
-from core.releases.planning import kind_of
 from core.releases.purchase_plan import PurchasePlan, Purchasing
 from core.releases.release import load
 from core.releases.release_store import shelf_of
