@@ -41,7 +41,7 @@ from ..privacy.noise.noise import add_noise
 from ..privacy.noise.randomness import Source as NoiseSource
 from ..runtime import archives
 from ..runtime.counter_tables import array
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..runtime.transient import unfinished
 from ..sketches.linear import LinearSketch
 from ..sketches.living import Living
@@ -50,7 +50,7 @@ from ..sources import open_source
 from .engine.building import ExactTable, TableBuilder
 from .kind import BESIDE_THE_TABLE, Held, Kind, Plain
 from .payment import LedgerAccount, check_remembered
-from .release import Release, digest_of, now
+from .release import Release, digest_of
 from .release_store import finer_name, public_name, shelf_of
 
 MOST = 1 << 22  # Counters of a table for which a finer one is kept: three numbers each.

@@ -15,9 +15,8 @@ from ..domain import Domain
 from ..errors import RequestError
 from ..geometry.kernels import Bandwidth
 from ..privacy.record import BoughtCount, PrivacyRecord
-from ..runtime import environment
 from ..runtime.counter_tables import Counters, added, pieces, same, sum_of_slabs
-from ..runtime.environment import SOFTWARE
+from ..runtime.environment import SOFTWARE, now
 from ..sketches.answers import Answers, level_of_each
 from ..sketches.classes import Classes
 from ..sketches.linear import Counts, LinearSketch
@@ -412,8 +411,3 @@ def digest_of(release: Release) -> str:
     for piece in (*pieces(release.counters), *counted):
         digest.update(np.ascontiguousarray(piece, "<i8").tobytes())
     return digest.hexdigest()
-
-
-def now() -> str:
-    """The time of release, UTC."""
-    return environment.utc().replace(microsecond=0).isoformat()

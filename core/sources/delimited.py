@@ -128,6 +128,9 @@ class TextOptions:
         object.__setattr__(self, "names", tuple(self.names))
 
 
+AS_FOUND = TextOptions()  # By its name and header alone.
+
+
 class DelimitedSource(QueriedSource):
     """Records of text files with one header line each, the same in all of them.
 
@@ -137,8 +140,8 @@ class DelimitedSource(QueriedSource):
 
     named_by_records = False  # Whether the names are those that records have, each its own.
 
-    def __init__(self, location: Location, name: str, options: TextOptions | None = None) -> None:
-        self.asked, self.location = options or TextOptions(), location
+    def __init__(self, location: Location, name: str, options: TextOptions = AS_FOUND) -> None:
+        self.asked, self.location = options, location
         self.zipped = name.lower().endswith(".gz")
         with location.opened() as paths, plain_sentences(location.label):
             heads = [_head(path, location.label, self.zipped) for path in paths]

@@ -20,7 +20,7 @@ from ..formatting.numbers import count, size
 from .copies import KINDS as FOREIGN
 from .copies import Copies, Copying, Foreign, JsonLines, members, tables_in_zip
 from .databases import database_table, is_database, tables_of
-from .delimited import DelimitedSource, TextOptions
+from .delimited import AS_FOUND, DelimitedSource, TextOptions
 from .duck import literals
 from .frames_and_arrays import ArrowSource, FrameSource, array_source, arrow_file, npy_file, npz_file
 from .parquet import ParquetSource
@@ -91,9 +91,10 @@ def open_source(
 
     RequestError when there is nothing to read, it is not what its name says, or it says itself how it is read.
     """
-    options = TextOptions(encoding, sep, header, tuple(names or ()), sheet)
+    said = (encoding, sep, header, tuple(names or ()), sheet)
+    options = AS_FOUND if said == ("", "", None, (), "") else TextOptions(*said)
     source = _opened(data, options)
-    if options == TextOptions() or (isinstance(source, DelimitedSource) and source is not data):
+    if options == AS_FOUND or (isinstance(source, DelimitedSource) and source is not data):
         return source
     if options == TextOptions(names=options.names) == TextOptions(names=tuple(one.name for one in source.columns)):
         return source
