@@ -27,6 +27,7 @@ from ..budget import Budget, Neighbours, Number, decimal_text, unit_in_words
 from ..replay.tape import rolling
 from .account import Preview, Status
 from .ledger_records import (
+    INSTEAD,
     LOGGED,
     Dataset,
     Entry,
@@ -196,19 +197,56 @@ class Ledger:
             The entry's id: the beginning of its link, so that a release that carries it can be matched.
         """
         noted = note or {}
+        if INSTEAD in noted:
+            raise RequestError("A release is an entry of its own, and stands in place of none.")
         _checked_note(noted)
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
             _check_allowed(history, cost, neighbours, unit)
             check_first(history, noted)
             self._admit(connection, history, cost, noted)
-            end = last(connection)
-            written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
-            entry = append_release(connection, history, canonical(cost.to_dict()), written)
-            append(connection, self.who, Did.RELEASED, _released(history.dataset.name, cost, noted, entry), end)
+            entry = self._append(connection, history, cost, noted)
         tape = rolling()
         if tape is not None:  # an audit sees that what is drawn from here on was paid for
             tape.paid(cost)
+        return entry
+
+    def give_back(self, name: str, entry: str, cost: Cost, note: dict[str, Any] | None = None) -> None:
+        """Write down that of an entry which paid for several things the first alone was drawn, and will ever be.
+
+        The price counts from now on that the first has by itself. Whether it does may follow from what that has shown:
+        so may all that is released later, and this is what a ledger says whose owner buys the first as an entry of its
+        own and stops there. The records of both stay, and versions that do not know this count them both.
+
+        Parameters
+        ----------
+        name, entry : str, str
+            The data set, and the entry's id, as `spend` returned it.
+        cost : Cost
+            Of what was drawn.
+        note : dict[str, Any] | None
+            Public facts about that.
+
+        Raises
+        ------
+        RequestError
+            When there is no such entry, or it was given back already, or the price would not be smaller.
+        """
+        with self._store.writing() as connection:
+            history = self._history(connection, name, lock=True)
+            whole = next((one.cost for one in history.entries if one.id == entry), None)
+            if whole is None or cost.epsilon >= whole.epsilon or cost.delta > whole.delta:
+                raise RequestError(f"The ledger has no entry of data set {name!r} of which this could be given back.")
+            self._append(connection, history, cost, (note or {}) | {INSTEAD: entry}, Did.GIVEN_BACK)
+
+    def _append(
+        self, connection: sa.Connection, history: History, cost: Cost, noted: dict[str, Any], did: Did = Did.RELEASED
+    ) -> str:
+        """Write a record and the log's line of it in one transaction; its id."""
+        end = last(connection)
+        written = _checked_note(noted | {LOGGED: f"{end[0]}:{end[1]}"})
+        entry = append_release(connection, history, canonical(cost.to_dict()), written)
+        append(connection, self.who, did, _released(history.dataset.name, cost, noted, entry), end)
         return entry
 
     def drawn(self, name: str, seed: str) -> int:
