@@ -15,17 +15,16 @@ Whoever can write to the ledger can read the data anyway; the ledger keeps hones
 
 import getpass
 from collections.abc import Iterable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from ...errors import BudgetError, RequestError
-from ..accounting import Cost, admits, largest_pure_admitted, spent
-from ..budget import Budget, Neighbours, Number, decimal_text, unit_in_words
+from ...errors import RequestError
+from ..accounting import Cost
+from ..budget import Budget, Neighbours, Number, decimal_text
 from ..replay.tape import rolling
-from .account import Preview, Status
+from .account import Preview, Status, check_allowed, check_same_promise, figures, refusal_of
 from .ledger_records import (
     INSTEAD,
     LOGGED,
@@ -108,7 +107,7 @@ class Ledger:
                 append_dataset(connection, budget, name, unit)
                 append(connection, self.who, Did.REGISTERED, _promised(name, budget, unit))
             else:
-                _check_same_promise(known, budget, unit)
+                check_same_promise(known, budget, unit)
 
     def register_if_new(
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
@@ -148,15 +147,15 @@ class Ledger:
         return None if history is None else self._status(history)
 
     def _status(self, history: History) -> Status:
-        used, left = _figures(history.costs, history.dataset)
+        used, left = figures(history.costs, history.dataset)
         return Status(**vars(history.dataset), spent=used, left=left, releases=history.entries)
 
     def what_if(self, name: str, cost: Cost) -> Preview:
         """Return what a release of this cost would do, without making it."""
         with self._store.reading() as connection:
             history = self._history(connection, name)
-        used, left = _figures([*history.costs, cost], history.dataset)
-        return Preview(_refusal(history, cost), used, left)
+        used, left = figures([*history.costs, cost], history.dataset)
+        return Preview(refusal_of(history, cost), used, left)
 
     def check(
         self, name: str, cost: Cost, neighbours: Neighbours | str = Neighbours.ADD_REMOVE, unit: str = "record"
@@ -171,7 +170,7 @@ class Ledger:
             if _known(read_datasets(self._store, connection), stored) is None:
                 return
             history = self._history(connection, name)
-        _check_allowed(history, cost, neighbours, unit)
+        check_allowed(history, cost, neighbours, unit)
 
     def spend(
         self,
@@ -202,7 +201,7 @@ class Ledger:
         _checked_note(noted)
         with self._store.writing() as connection:
             history = self._history(connection, name, lock=True)
-            _check_allowed(history, cost, neighbours, unit)
+            check_allowed(history, cost, neighbours, unit)
             check_first(history, noted)
             self._admit(connection, history, cost, noted)
             entry = self._append(connection, history, cost, noted)
@@ -330,60 +329,6 @@ def _released(name: str, cost: Cost, note: dict[str, Any], entry: str) -> dict[s
     told = {key: note[key] for key in ("mechanism", "columns", "file") if key in note}
     price = {"epsilon": decimal_text(cost.epsilon), "delta": decimal_text(cost.delta)}
     return {"dataset": name, "entry": entry} | price | told
-
-
-def _figures(costs: list[Cost], dataset: Dataset) -> tuple[float, Decimal]:
-    """Return what these releases spend together and what they leave for one pure release more."""
-    return spent(costs, dataset.delta), largest_pure_admitted(costs, dataset.epsilon, dataset.delta)
-
-
-def _refusal(history: History, cost: Cost) -> str | None:
-    """Return why a release may not follow, in one sentence, or None when it may."""
-    dataset, costs = history.dataset, history.costs
-    if admits(costs, cost, dataset.epsilon, dataset.delta):
-        return None
-    asked = f"This release asks for {cost.describe()} of data set {dataset.name!r}, whose total is {_promise(dataset)}"
-    if dataset.delta == 0 and cost.pure_epsilon is None:
-        return f"{asked}; Gaussian noise keeps no promise without δ, so nothing was spent."
-    used, left = _figures(costs, dataset)
-    made = "1 release has" if len(costs) == 1 else f"{len(costs)} releases have"
-    return (
-        f"{asked}; {made} spent ε = {used:.6g} of it and at most "
-        f"ε = {decimal_text(left)} is left for a pure release, so nothing was spent."
-    )
-
-
-def _promise(dataset: Dataset) -> str:
-    words = f"ε = {decimal_text(dataset.epsilon)}"
-    return words if dataset.delta == 0 else f"{words}, δ = {decimal_text(dataset.delta)}"
-
-
-def _check_same_promise(known: Dataset, budget: Budget, unit: str) -> None:
-    """Refuse to change a promise that was made."""
-    promised = (known.epsilon, known.delta, known.neighbours, known.unit)
-    if promised != (budget.epsilon, budget.delta, budget.neighbours, unit):
-        raise RequestError(
-            f"Data set {known.name!r} was registered with a total of {_promise(known)} to {unit_in_words(known.unit)}, "
-            f"which hides {known.neighbours.hides}; a promise once made to the people in it cannot be changed."
-        )
-
-
-def _check_allowed(history: History, cost: Cost, neighbours: Neighbours | str, unit: str) -> None:
-    """Refuse a release that protects someone else than the total does, or that would pass the total."""
-    dataset = history.dataset
-    if unit != dataset.unit:
-        raise RequestError(
-            f"The release would protect {unit_in_words(unit)}, but the total of data set {dataset.name!r} was promised "
-            f"to {unit_in_words(dataset.unit)}; promises to different people do not add up."
-        )
-    if neighbours != dataset.neighbours:
-        raise RequestError(
-            f"The release would hide something else than the total of data set {dataset.name!r}, which was promised to "
-            f"hide {dataset.neighbours.hides}; such promises do not add up."
-        )
-    refusal = _refusal(history, cost)
-    if refusal:
-        raise BudgetError(refusal)
 
 
 def _known(datasets: list[Dataset], name: str) -> Dataset | None:
