@@ -35,7 +35,7 @@ from ..local.survey import sketch as local_sketch
 from ..privacy.budget import Number
 from ..releases.release import Release
 from ..sketches.hashed.race import Race
-from .private import kernel_of
+from .private import kernel_of, without_values
 
 QUESTION = "local reports"
 
@@ -289,7 +289,8 @@ class LocalKernelDensity(LocalEstimator):
 
     def privatise(self, X: object) -> np.ndarray:
         """The reports of people with these features: what their devices send."""
-        one, points = self.survey.oracle, check_array(X, dtype=np.float64)
+        with without_values():
+            one, points = self.survey.oracle, check_array(X, dtype=np.float64)
         names = one.sketch.domain.names
         if points.shape[1] != len(names):
             raise RequestError(f"There are bounds for {len(names):,} features, and records have {points.shape[1]:,}.")

@@ -3,7 +3,8 @@ release that `fit` makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import cast
@@ -40,6 +41,22 @@ from ..sources import open_source
 FEATURES, CLASS = "x", "class"
 
 
+@contextmanager
+def without_values() -> Iterator[None]:
+    """Say without values what NumPy and scikit-learn say with them of records that are no numbers."""
+    try:
+        yield
+    except ValueError as problem:
+        if isinstance(problem, RequestError):
+            raise
+        said = str(problem)
+        if said.startswith("Complex data not supported"):
+            raise RequestError("Complex data not supported: features are real numbers.") from None
+        if "convert" in said:
+            raise RequestError("Features and labels must be numbers, and some are text that is none.") from None
+        raise
+
+
 @dataclass(kw_only=True, repr=False, eq=False)
 class PrivateEstimator(BaseEstimator):
     """An estimator whose `fit` makes one private release and forgets the data.
@@ -64,9 +81,10 @@ class PrivateEstimator(BaseEstimator):
 
     def _read(self, X: object, y: object = "no_validation") -> tuple[np.ndarray, np.ndarray | None]:
         """The features, float64 (n, d), and the labels if there are any; sets ``n_features_in_``."""
-        if isinstance(y, str) and y == "no_validation":
-            return validate_data(self, X, dtype=np.float64), None
-        return validate_data(self, X, y, dtype=np.float64)
+        with without_values():
+            if isinstance(y, str) and y == "no_validation":
+                return validate_data(self, X, dtype=np.float64), None
+            return validate_data(self, X, y, dtype=np.float64)
 
     def _queries(self, X: object) -> np.ndarray:
         """Features of queries, float64 (n, d), as many as were fitted and in their order."""

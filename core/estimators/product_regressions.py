@@ -14,7 +14,7 @@ from ..analysis.regression import Regression, regression
 from ..domain import Domain, Numeric, Vector
 from ..errors import RequestError
 from ..sketches.sums_of_products import Products
-from .private import CLASS, FEATURES, PrivateEstimator
+from .private import CLASS, FEATURES, PrivateEstimator, without_values
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -72,7 +72,8 @@ class PrivateRidge(RegressorMixin, PrivateEstimator):
             )
         low, high = np.asarray(self.target_bounds, dtype=np.float64)
         domain = Domain((*features.columns, Numeric(CLASS, low, high)), outside="clamp", missing="refuse")
-        labels = np.asarray(y, dtype=np.float64)
+        with without_values():
+            labels = np.asarray(y, dtype=np.float64)
         self.release_ = self._release(domain, X, labels, lambda *known: Products(domain), settled=True)
         found: Regression = regression(self.release_, CLASS, ridge=self.ridge)
         self.regression_ = found

@@ -258,7 +258,8 @@ def saying_spent(payer: LedgerAccount | None) -> Iterator[None]:
 
 def facts_of(released: Noted) -> dict[str, Any]:
     """What a ledger notes of what is released."""
-    return {"mechanism": released.name, "parameters": released.parameters()} | _columns(released)
+    noted = getattr(released, "noted", {})
+    return {"mechanism": released.name, "parameters": released.parameters()} | noted | _columns(released)
 
 
 def _columns(released: Noted) -> dict[str, Any]:
